@@ -143,7 +143,7 @@ def test_evaluate_one_type_of_files(command, data, tmp_path):
     assert json.loads(result.stdout)["overall"]["gold"] == 5
     result = command("evaluate", gold, gold, "--types", "sing")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "--types sing: no gold mention is of this type" in result.stderr
+    assert "types: no mention is of type 'sing'" in result.stderr
 
 
 def test_given_mentions_are_evaluated_without_their_concepts(command, data, tmp_path):
@@ -232,7 +232,7 @@ def test_the_help_tells_the_defaults():
         (["--vocabulary", "no.tsv"], 1, "no.tsv"),
         (["--vocabulary", "{}/train.jsonl"], 1, "train.jsonl"),
         (["--vocabulary", "{}/vocabulary.tsv", "--task", "guess"], 2, "task is 'guess', expected one of joint"),
-        (["--vocabulary", "{}/vocabulary.tsv", "--types", "disaese"], 1, "mention"),
+        (["--vocabulary", "{}/vocabulary.tsv", "--types", "disaese"], 2, "did you mean disease?"),
         (["--vocabulary", "{}/vocabulary.tsv", "--language-model", "no-such"], 1, "no-such"),
     ],
 )

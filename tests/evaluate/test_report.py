@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -338,3 +339,15 @@ def test_gold_that_is_complete_for_what_is_compared_is_taken(annotation: object)
 
 def paired(gold: list[Document], found: list[Document]) -> object:
     return paired_test(gold, found, found, samples=10)
+
+
+def test_kinds_of_boundary_errors_are_those_of_the_page():
+    text = "left and right knee pain"
+    gold = Document(text, mentions=[Mention("x", [(0, 4), (15, 19)]), Mention("x", [(20, 24)])])
+    predicted = Document(text, mentions=[Mention("x", [(15, 19)]), Mention("x", [(20, 23)])])
+    report = evaluate([gold], [predicted], bootstrap=0)
+    assert report.errors["boundary"] == 2
+    assert report.to_dict()["boundaries"] == {"boundary": 1, "gap missed": 0, "gap invented": 0, "fragment wrong": 1}
+    assert "errors: 1 boundary, 1 fragment wrong, 0 type, 0 missed, 0 spurious\n" in report.to_text()
+    kinds = Counter(finding.kind for finding in findings([gold], [predicted]))
+    assert kinds == {"boundary": 1, "fragment wrong": 1}

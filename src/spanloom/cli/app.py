@@ -336,6 +336,7 @@ def _convert(
     mention_type: options.MentionType = None,
     ambiguous: options.AmbiguousQuotes = None,
     annotation: options.Annotation = None,
+    types: options.KeptTypes = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:

@@ -18,6 +18,7 @@ from spanloom.formats import write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
 from spanloom.formats.answers.placing import Ambiguous
 from spanloom.formats.columns import COLUMNS
+from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 
 
@@ -35,6 +36,7 @@ def run(
     mention_type: str | None,
     ambiguous: Ambiguous | None,
     annotation: str | None,
+    types: list[str] | None,
     force: bool,
     quiet: bool,
 ) -> int | None:
@@ -52,6 +54,7 @@ def run(
         if STDIO in source and from_llm == STDIO:
             raise UsageError("standard input (-) can be read only once; give the answers or the texts as a file")
         documents = align_answers(documents, from_llm, settings, report, stop=on_error == "stop")
+    documents = TypeFilter(types).checked(documents)
     if output_format == COLUMNS.name or (output_format is None and COLUMNS.named(Path(target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     if output_format is None and target == STDIO:

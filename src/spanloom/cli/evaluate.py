@@ -12,7 +12,7 @@ from spanloom.cli.pace import counted
 from spanloom.cli.predict import load_model, predict
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError, meant, plural
+from spanloom.errors import DataError, UsageError, plural
 from spanloom.evaluate import (
     KEYS,
     Calibration,
@@ -33,6 +33,7 @@ from spanloom.evaluate.compare import Key, require_complete
 from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
+from spanloom.model.corpus import TypeFilter
 from spanloom.model.protocol import MentionModel, Model, Swept, fills_column, finds_mentions, links, sweeps
 from spanloom.text import prepare
 from spanloom.view.error_page import error_page
@@ -117,16 +118,15 @@ def run(
     reading = Reading(Messages(quiet), input_format=input_format, columns=columns, on_error=on_error or "stop")
     given = reading(gold)
     documents = [prepare(document) for document in (_with_words(given, gold) if words else given)]
-    _check_types(documents, types)
-    documents = list(_of_types(documents, types))
+    documents = list(TypeFilter(types).checked(documents))
     if column is None:
         require_complete(documents)  # before a prediction that may take long
     if predictor is None:
-        found = list(_of_types(reading(predicted or ""), types))
+        found = list(TypeFilter(types)(reading(predicted or "")))
     else:
         marked = _marked(predictor, documents, mentions, Messages(quiet))
         marked = counted(marked, "predicting", quiet=quiet, total=lambda: len(documents))
-        found = list(_of_types(marked, types))
+        found = list(TypeFilter(types)(marked))
     if column is not None:
         tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)
         print(json.dumps(tags.to_dict(), indent=2) + "\n" if as_json else tags.to_text(), end="")
@@ -137,7 +137,7 @@ def run(
     linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if concepts else None
     test = linked_test = None
     if compare is not None:
-        other = list(_of_types(reading(compare), types))
+        other = list(TypeFilter(types)(reading(compare)))
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
         linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
     training = None if known is None else list(reading(known))
@@ -201,20 +201,6 @@ def _marked(
 
 def _without_concepts(document: Document) -> Document:
     return document.copy(mentions=[mention.replace(concepts=()) for mention in document.mentions])
-
-
-def _of_types(documents: Iterable[Document], types: Sequence[str] | None) -> Iterator[Document]:
-    """The documents, with their mentions of these types only."""
-    for document in documents:
-        kept = [mention for mention in document.mentions if not types or mention.type in types]
-        yield document if len(kept) == len(document.mentions) else document.copy(mentions=kept)
-
-
-def _check_types(gold: Sequence[Document], types: Sequence[str] | None) -> None:
-    there = {mention.type for document in gold for mention in document.mentions}
-    for name in types or ():
-        if name not in there:
-            raise UsageError(f"--types {name}: no gold mention is of this type{meant(name, there)}")
 
 
 def _are_scored(documents: Sequence[Document]) -> bool:

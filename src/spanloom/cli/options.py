@@ -377,7 +377,11 @@ Resolving = Annotated[
 
 EvaluatedTypes = Annotated[
     list[str] | None,
-    typer.Option("--types", metavar="TYPE", help="Compare mentions of this type only; several times for more. [all]"),
+    typer.Option("--types", metavar="A,B", help="Compare mentions of these types only. [all]"),
+]
+KeptTypes = Annotated[
+    list[str] | None,
+    typer.Option("--types", metavar="A,B", help="Keep mentions of these types only. [all]"),
 ]
 EvaluatedMentions = Annotated[
     str | None,

@@ -23,6 +23,7 @@ from spanloom.evaluate.compare import MentionComparison, compare, exact, require
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.units import pair, units
 
+BOUNDARY_KINDS = ("boundary", "gap missed", "gap invented", "fragment wrong")
 ERROR_KINDS = (
     "missed", "spurious", "boundary", "type", "gap missed", "gap invented", "fragment wrong", "head", "concept", "NIL",
 )  # fmt: skip

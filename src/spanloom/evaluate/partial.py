@@ -8,8 +8,9 @@ Mentions that do not match exactly are paired in this order, one to one:
 2. *type* error: same spans, another type.
 3. Remaining gold mentions are *missed*, remaining predicted ones are *spurious*.
 
-The partial score is that of MUC and of SemEval-2013 task 9 ("partial", types required): an exact match counts 1, a
-boundary error 1/2, for precision and for recall. Where heads are compared, a head error counts 1/2, too.
+The partial score is that of MUC: an exact match counts 1, a boundary error 1/2, for precision and for recall. It is not
+the measure *partial* of SemEval-2013 task 9, which does not look at types. Where heads are compared, a head error
+counts 1/2, too.
 """
 
 from __future__ import annotations

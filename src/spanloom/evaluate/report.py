@@ -8,11 +8,13 @@ from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Document
 from spanloom.document.markup import Figure, Printed
 from spanloom.errors import UsageError
-from spanloom.evaluate.compare import KEYS, Key, compare, require_complete
+from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, require_complete
+from spanloom.evaluate.kinds import BOUNDARY_KINDS, boundary_kind
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, everything, scores
@@ -38,6 +40,8 @@ class Report(Printed):
         errors: counts of ``boundary``, ``type``, ``missed`` and ``spurious``; a boundary error and a type error are one
             gold and one predicted mention each, a missed one is gold, a spurious one predicted. With
             ``heads`` also ``head``: type and boundaries equal, another head.
+        boundaries: the boundary errors by kind, as the page of errors has them: ``boundary``, of which only ends are
+            wrong, ``gap missed``, ``gap invented`` and ``fragment wrong``.
         duplicates: mentions that repeated another and were left out, in ``gold`` and in ``predicted``.
         documents: the number of documents compared.
         units: the number of units of resampling.
@@ -53,6 +57,7 @@ class Report(Printed):
     partial: Score
     keys: dict[str, Score]
     errors: dict[str, int]
+    boundaries: dict[str, int]
     duplicates: dict[str, int]
     documents: int
     units: int
@@ -64,7 +69,7 @@ class Report(Printed):
         for name in ("types", "structures", "sentences", "keys"):
             values[name] = {key: score.to_dict() for key, score in getattr(self, name).items()}
         values["partial"] = self.partial.to_dict()
-        for name in ("errors", "duplicates", "documents", "units", "unit"):
+        for name in ("errors", "boundaries", "duplicates", "documents", "units", "unit"):
             values[name] = getattr(self, name)
         return values
 
@@ -95,7 +100,9 @@ class Report(Printed):
         return {self.match: self.overall, "partial": self.partial, **self.keys}
 
     def _notes(self) -> Iterator[str]:
-        yield "errors: " + ", ".join(f"{count:,} {kind}" for kind, count in self.errors.items())
+        finer = {kind: count for kind, count in self.boundaries.items() if count or kind == "boundary"}
+        counts = {"boundary": 0, **finer, **{kind: count for kind, count in self.errors.items() if kind != "boundary"}}
+        yield "errors: " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
         yield f"{self.documents:,} document(s)" + (
             f", {self.units:,} {self.unit}(s)" if self.unit != "document" else ""
         )
@@ -191,11 +198,20 @@ def evaluate(
         partial=first["partial"],
         keys=others,
         errors={kind: len(found) for kind, found in kinds._asdict().items() if kind != "head" or match == "heads"},
+        boundaries=_boundaries(comparison, kinds.boundary),
         duplicates={"gold": comparison.gold.duplicates, "predicted": comparison.predicted.duplicates},
         documents=len(gold),
         units=cut.count,
         unit=cut.name,
     )
+
+
+def _boundaries(comparison: MentionComparison, pairs: NDArray[np.int64]) -> dict[str, int]:
+    """Return how many boundary errors there are of each kind."""
+    found = dict.fromkeys(BOUNDARY_KINDS, 0)
+    for gold, predicted in pairs.tolist():
+        found[boundary_kind(comparison.gold.mentions[gold], comparison.predicted.mentions[predicted])] += 1
+    return found
 
 
 def _key(name: str) -> Key:

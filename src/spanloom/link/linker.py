@@ -37,7 +37,7 @@ from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values
 from spanloom.link.system import System
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, by_sentence, check_complete, training_types
+from spanloom.model.corpus import Lost, TypeFilter, by_sentence, check_complete, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.protocol import Annotation, Capability
@@ -123,13 +123,13 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         if not isinstance(vocabulary, Vocabulary):
             vocabulary = read_vocabulary(vocabulary)
         pos = open_tagger(self.pos)
-        train = fill((self._own(prepare(document)) for document in training_of(X, y)), pos, self.n_jobs)
+        kept = TypeFilter(self.types)
+        train = fill(map(prepare, kept.checked(training_of(X, y))), pos, self.n_jobs)
         check_complete(train, "a linker")
         types = training_types(train)
         given = None
         if dev is not None:
-            own = (self._own(prepare(document)) for document in training_of(*development_of(dev), "dev"))
-            given = fill(own, pos, self.n_jobs)
+            given = fill(map(prepare, kept(training_of(*development_of(dev), "dev"))), pos, self.n_jobs)
         language = self.language_model
         if language is not None and not isinstance(language, LanguageModel):
             language = LanguageModel.load(language)
@@ -148,12 +148,6 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         self.report_ = make_report(train, outcome)
         self._tell_lost()
         return self
-
-    def _own(self, document: Document) -> Document:
-        """The document with the mentions of the wanted types."""
-        if self.types is None:
-            return document
-        return document.copy(mentions=[mention for mention in document.mentions if mention.type in self.types])
 
     def _plan(self) -> Plan:
         sources = Sources(self.features, self.clusters, self.ignore, None, None)

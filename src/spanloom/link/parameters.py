@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanloom.model.choices import Preset, SearchMethod, Task
-from spanloom.model.fields import JOBS, SEED, Choice, Number, Parameter, Probability, Switch, Texts, Whole
+from spanloom.model.fields import JOBS, SEED, TYPES, Choice, Number, Parameter, Probability, Switch, Whole
 from spanloom.recognize.parameters import CLUSTERS, FEATURES, IGNORE, POS
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ class LinkerParameters:
         "``joint``; ``recognize`` for mentions alone; ``normalize`` to link mentions that are given.",
         names=Task,
     )("joint")
-    types: Sequence[str] | None = Texts(
-        "Mentions to learn; several times for more.",
-        "of mentions; all of the training data when ``None``.",
-        metavar="TYPE",
-        none=True,
-        shown="all",
-    )(None)
+    types: Sequence[str] | None = TYPES(None)
     candidates: int = Whole(
         "Concepts of a mention, at most.",
         "concepts that a mention is compared with, at most; K of the paper, section 3.3.1.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from warnings import warn
@@ -16,7 +16,7 @@ from spanloom.document.annotation import zones_of
 from spanloom.document.annotators import check_one_voice, remarked
 from spanloom.document.claims import claims_of
 from spanloom.document.span import found_mention, join_spans
-from spanloom.errors import DataError, DataWarning, UsageError, clip
+from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
 from spanloom.formats.unread import unread_fields
 from spanloom.hypergraph import Floats, Ints
 from spanloom.model.collecting import uncollected
@@ -248,6 +248,47 @@ def training_types(documents: Sequence[Document]) -> tuple[str, ...]:
         advice = "give annotated text" if unread is None else unread
         raise DataError(f"none of the {len(documents)} training documents has a mention; {advice}")
     return types
+
+
+class TypeFilter:
+    """A filter of mentions by their types, which knows what types there were.
+
+    Args:
+        types: those that are kept, each perhaps several with commas; all when ``None``.
+
+    >>> given = Document("no chest pain", mentions=[Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])])
+    >>> [mention.type for document in TypeFilter(["problem,drug"])([given]) for mention in document.mentions]
+    ['problem']
+    """
+
+    def __init__(self, types: Sequence[str] | None) -> None:
+        self._asked = types
+        self._kept = {name for each in types or () for name in (each, *map(str.strip, each.split(",")))}
+        self._seen = set[str]()
+
+    def __call__(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield documents with the mentions of these types only."""
+        for document in documents:
+            if self._asked is None:
+                yield document
+                continue
+            self._seen.update(mention.type for mention in document.mentions)
+            kept = [mention for mention in document.mentions if mention.type in self._kept]
+            yield document if len(kept) == len(document.mentions) else document.copy(mentions=kept)
+
+    def checked(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield documents with the mentions of these types only, of each of which there must be some.
+
+        Raises:
+            UsageError: at the end, of one there were none.
+        """
+        yield from self(documents)
+        for each in self._asked or ():
+            for name in (each,) if each in self._seen else map(str.strip, each.split(",")):
+                if name not in self._seen:
+                    there = ", ".join(sorted(self._seen)) or "no mentions"
+                    near = meant(name, self._seen)
+                    raise UsageError(f"types: no mention is of type {name!r}; found {there}{near}")
 
 
 def check_complete(documents: Sequence[Document], what: str) -> None:

@@ -231,6 +231,14 @@ PASSES = Choice(
     "better with them. Where no documents of several sentences are to learn from, there is one.",
     names=Passes,
 )
+TYPES = Texts(
+    "Types to learn, such as A,B; mentions of other types are left out.",
+    "types to learn, each perhaps several with commas; mentions of other types are left out of training and "
+    "development data. ``None`` for all types of the training data.",
+    metavar="A,B",
+    none=True,
+    shown="all",
+)
 SPLIT_TOKENS = Switch(
     "Where training mentions cut tokens, learn to split tokens there, and do so in every text.",
     "whether patterns of characters at which tokens are split are learned, where training mentions begin or end inside "

@@ -18,7 +18,7 @@ from spanloom.formats.inputs import Dev, Given, development_of, training_of
 from spanloom.learn import Listener, Progress
 from spanloom.learn.executors import executor_named
 from spanloom.learn.folds import FEW, held_numbers
-from spanloom.model.corpus import known_types, training_types
+from spanloom.model.corpus import TypeFilter, known_types, training_types
 from spanloom.model.fields import declared
 from spanloom.model.splitting import learn_splitter
 from spanloom.parallel import Executor
@@ -109,7 +109,8 @@ def prepared_on_disk(
     work.saw(_identity(estimator))
     tell(Progress("reading"))
     checked = _Checked()
-    blocks = batches(checked.stream(training_of(X, y)), _BLOCK, prepare)
+    kept = TypeFilter(estimator.types)
+    blocks = batches(checked.stream(kept.checked(training_of(X, y))), _BLOCK, prepare)
     known = work.spooled((fill(block, pos, jobs) for block in blocks), "documents")
     if checked.named:
         check_one_voice(known.documents, "training with a folder (work)")
@@ -125,7 +126,7 @@ def prepared_on_disk(
         held = [train[number] for number in sorted(chosen)]
         train = Picked(train, [number for number in range(len(train)) if number not in chosen])
     else:
-        given = list(training_of(*development_of(dev), "dev"))
+        given = list(kept(training_of(*development_of(dev), "dev")))
         check_one_voice(given, "tuning on development data")
         held = fill(map(prepare, given), pos, jobs)
     sources = sources_of(estimator)

@@ -36,6 +36,7 @@ from spanloom.model.fields import (
     SEED,
     SPLIT_TOKENS,
     TUNE_PENALTY,
+    TYPES,
     VOCABULARY,
     VOCABULARY_COLUMNS,
     Choice,
@@ -185,6 +186,7 @@ class _OfRecognizers:
     tune_penalty: bool = TUNE_PENALTY(True)
     annotation: Completeness = ANNOTATION("complete")
     density: float | str | Mapping[str, float] | Sequence[str] | None = DENSITY(None)
+    types: Sequence[str] | None = TYPES(None)
     reading: Reading = Choice(
         "How overlaps are read: enough or all.",
         "how ambiguous structures are read, ``enough`` or ``all``.",
@@ -358,6 +360,7 @@ OF_TEACHER: Final = (
     "split_tokens",
     "annotation",
     "density",
+    "types",
     "encoder",
     "encoder_epochs",
     "encoder_rate",
@@ -410,6 +413,7 @@ class _OfCascades:
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
+    types: Sequence[str] | None = TYPES(None)
 
 
 @dataclass(eq=False, repr=False)

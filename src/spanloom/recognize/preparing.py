@@ -15,7 +15,7 @@ from spanloom.formats.inputs import Dev, Given, development_of, training_of
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
-from spanloom.model.corpus import Gold, by_sentence, check_complete, known_types, training_types
+from spanloom.model.corpus import Gold, TypeFilter, by_sentence, check_complete, known_types, training_types
 from spanloom.model.resources import Sources
 from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
@@ -91,7 +91,8 @@ def prepared(
     jobs, seed = estimator.n_jobs, estimator.random_state
     pos = open_tagger(estimator.pos)
     tell(Progress("reading"))
-    train = fill(map(prepare, _given(estimator, list(training_of(X, y)))), pos, jobs)
+    kept = TypeFilter(estimator.types)
+    train = fill(map(prepare, _given(estimator, list(kept.checked(training_of(X, y))))), pos, jobs)
     types = training_types(train)
     check_types(types)
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
@@ -102,7 +103,7 @@ def prepared(
         train, held = held_out(train, types, seed)
         held = [voted(one) for one in held]
     else:
-        given = list(training_of(*development_of(dev), "dev"))
+        given = list(kept(training_of(*development_of(dev), "dev")))
         check_one_voice(given, "tuning on development data")
         held = fill(map(prepare, given), pos, jobs)
     data = Material(train, held, types, pos, splitter, splitting)

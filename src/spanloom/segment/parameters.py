@@ -18,6 +18,7 @@ from spanloom.model.fields import (
     PASSES,
     RATE,
     TUNE_PENALTY,
+    TYPES,
     VOCABULARY,
     Choice,
     Number,
@@ -93,6 +94,7 @@ class _OfSegmenters:
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
     passes: Passes = PASSES("one")
+    types: Sequence[str] | None = TYPES(None)
 
 
 @dataclass(eq=False, repr=False)

@@ -30,7 +30,7 @@ from spanloom.formats.inputs import (
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import answered
-from spanloom.model.corpus import Lost, Notice, check_complete, known_types, training_types
+from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.protocol import Annotation, Capability
@@ -135,12 +135,13 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         began = monotonic()
         tell = progress or (lambda _: None)
         tell(Progress("reading"))
-        train = with_words(training_of(X, y))
+        kept = TypeFilter(self.types)
+        train = with_words(kept.checked(training_of(X, y)))
         documents = len(train)
         check_complete(train, "a segmenter")
         types = training_types(train)
         constraints = constraints_of(types, self.single_word, self.constraints)
-        given = None if dev is None else with_words(training_of(*development_of(dev), "dev"))
+        given = None if dev is None else with_words(kept(training_of(*development_of(dev), "dev")))
         if given is None:
             train, given = hold_out(train, self.random_state, sentences_of)
         elif self.method == "incremental":
