@@ -72,7 +72,8 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     """
     try:
         quiet = bool(options.get("quiet"))
-        _check_there(options)
+        if verb != "vocabulary":  # whose option --source names no file
+            _check_there(options)
         with _telling(quiet), _compiling(verb, options, quiet), _reading(options):
             code = resolve_name(VERBS[verb])(**options)
         sys.stdout.flush()
