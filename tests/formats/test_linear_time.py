@@ -56,6 +56,10 @@ def sentences(count: int) -> str:
     return bioc("".join(one.format(i) for i in range(count)))
 
 
+def bracketed(number: int, bracket: str) -> str:
+    return f"{number}\ta{VALUES[:-2]}\tEntity={bracket}\n"
+
+
 # what is repeated -> the ending of the file's name, how often, and the file
 CASES: dict[str, tuple[str, int, Callable[[int], str]]] = {
     "fields, one twice": ("jsonl", 3000, lambda n: "{" + "".join(f'"k{i}":1,' for i in range(n)) + f'"k{n - 1}":2}}'),
@@ -70,6 +74,14 @@ CASES: dict[str, tuple[str, int, Callable[[int], str]]] = {
     "names of columns": (
         "conll", 1000, lambda n: f"# global.columns = word {' '.join(f'c{i}' for i in range(n))}\na\n",
     ),
+    "marks of documents": (
+        "conll", 20, lambda n: "a\tO\n\n##" + "1" * 1000 * n + " a\n\n# id x a" + "=a" * 900 * n + " b\n",
+    ),
+    "tags of a token": ("conll", 20, lambda n: f"a {'B-x ' * 40 * n}\n" + f"a {'I-x ' * 40 * n}\n" + "a O\na O\n"),
+    "brackets": (
+        "conllu", 200, lambda n: "".join(bracketed(i, "(e1-x" if i <= n else "e1)") for i in range(1, 2 * n + 1)),
+    ),
+    "brackets that stay open": ("conllu", 200, lambda n: "".join(bracketed(i, f"(e{i}-x") for i in range(1, n + 1))),
     "digits of a relation": ("pubtator", 1000, lambda n: f"1|t|a\n1|a|\n1\tCID\t{'1' * n}\n"),
     "one infon": ("xml", 6000, lambda n: bioc("<infon key='a'>b</infon>" * n + "<text>a</text>")),
     "sentences": ("xml", 1000, sentences),

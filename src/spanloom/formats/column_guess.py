@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -223,7 +223,8 @@ def _ragged(head: _Head) -> ColumnLayout | None:
     """Return the layout of a file whose lines have as many tags as there are; ``None`` for others."""
     rows = head.tokens
     widths = Counter(map(_width, rows))
-    least = min((width for width, count in widths.items() if count > 0.01 * len(rows)), default=0)
+    shares = accumulate(widths[width] for width in sorted(widths))
+    least = next((width for width, rank in zip(sorted(widths), shares, strict=True) if rank > 0.01 * len(rows)), 0)
     if len(widths) < 2 or head.divider not in (TAB, BLANKS):
         return None
     for width in (least, least + 1):

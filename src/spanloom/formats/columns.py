@@ -69,6 +69,7 @@ _KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
 _MOST_FIELDS = 5  # of a token that looks like a comment
 SAMPLE = 1 << 13  # bytes in which a column file of any name must show
 _OTHERS = frozenset((".jsonl", ".ndjson", ".ann", ".json", ".xml", ".xmi", ".conllu", ".conllup", ".chars", ".seg"))
+_LONGEST_MARK = 1000  # characters of a line that begins a document
 # a comment that begins a document: "#doc 7", "# document_id = 7", "#begin document (a); part 000", "###MEDLINE:7"
 _MARK = re.compile(
     r"#+ ?begin document \(?(?P<file>[^()]*)\)?;?(?P<part> part \d+)?"
@@ -271,6 +272,8 @@ def _is_comment(text: str, layout: ColumnLayout, inside: bool) -> bool:
 
 def _document_mark(text: str, layout: ColumnLayout, inside: bool) -> str | None:
     """Return the identifier in a line that begins a document, empty if it has none; ``None`` for another line."""
+    if len(text) > _LONGEST_MARK:
+        return None
     if text.startswith(DOCSTART) and split(text, layout.divider)[0].split()[0] == DOCSTART:
         rest = text.removeprefix(DOCSTART).strip()
         if rest.startswith("(") and rest.endswith(")"):
@@ -485,9 +488,9 @@ def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Loss
 
 
 def _reads_as_comment(line: str) -> bool:
-    return is_comment(line) and not (
-        line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) or _MARK.fullmatch(line.strip())
-    )
+    if line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)):
+        return False
+    return is_comment(line) and not (len(line) <= _LONGEST_MARK and _MARK.fullmatch(line.strip()))
 
 
 def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:

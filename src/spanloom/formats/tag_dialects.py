@@ -32,6 +32,7 @@ _BRACKETS = re.compile(r"(?:\([^\W\d_][^()*\s|]*)*\*?\)*")
 _OPENED = re.compile(r"\(([^()*]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&:/+-]{0,60}")
 _LIKE_TAG = re.compile(r"(?:[BIESLUMW]|[BI][DH]|[DH][BI])-.")  # with a letter, also of BIOHD
+_COMMON = 40  # values that show whether a dialect is worth a closer look
 _MOST_TYPES = 100
 _CLEAR = 0.95  # of the values of a column that an unusual dialect must explain
 
@@ -185,12 +186,13 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
 
 
 def _spellings(inside: Counter[str], outside: frozenset[str]) -> Iterable[TagDialect]:
-    """Yield the dialects with letters, the usual first, each with the joint that its values have."""
+    """Yield the dialects with letters that read half of the commonest values, the usual first, each with its joint."""
+    common = [value for value, _ in inside.most_common(_COMMON)]
     for last in (False, True):
         for small in (False, True):
             for divider in _DIVIDERS:
-                if any(divider in value for value in inside) or divider == "-":
-                    dialect = TagDialect(divider, last, small, outside=outside)
+                dialect = TagDialect(divider, last, small, outside=outside)
+                if 2 * sum(read_tag(value, dialect) is not None for value in common) >= len(common):
                     yield replace(dialect, joint=_joint(inside, dialect))
 
 
