@@ -431,6 +431,6 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
     text = rest.get("text")
     length = len(text) if isinstance(text, str) else 1 << 20
     for name, value in rest.items():
-        if isinstance(value, list | dict) and value and not is_other(name) and looks_annotated(name, value, length):
+        if value and not is_other(name) and looks_annotated(name, value, length):
             message = f"the field {clip(name)} looks like annotation and is not read; {advice(name, value)}"
             problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

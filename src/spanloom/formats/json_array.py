@@ -13,16 +13,15 @@ from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.label_studio import scan_any
-from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, named, plain
+from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import to_record
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
 _START: Final = re.compile(rb"\s*[\[{]")
-_PAIRS: Final = re.compile(rb"\s*\[\s*\[")
-_KEY: Final = re.compile(rb'"([A-Za-z_.\- ]{1,40})"\s*:')
-_NAMES: Final = frozenset((*OF_TEXT, *OF_WORDS, *OF_MENTIONS))
+_PAIRS: Final = re.compile(rb'\A\s*\[\s*\[|"annotations"\s*:\s*\[\s*\[\s*"')
+_KEY: Final = re.compile(rb'"([A-Za-z_.\- ]{1,40})"\s*:\s*("|\[\s*["\[\]])')  # and the value is text, or a list of text
 _NONE: Final = re.compile(rb"\s*\[\s*\]\s*\Z")
 _LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")  # an object on one line, and another behind it
 _OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:')  # FHIR, and training data of spaCy 2
@@ -149,8 +148,10 @@ def _claims(path: Path) -> bool:
         return True  # a list of no records
     if _START.match(head) is None or _OTHER.search(head) is not None:
         return False
-    names = (plain(name.decode("utf-8", "replace")) for name in _KEY.findall(head))
-    return _PAIRS.match(head) is not None or any(name in _NAMES for name in names)
+    if _PAIRS.search(head) is not None:
+        return True
+    keys = ((plain(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(head))
+    return any(key in (OF_WORDS if value.startswith(b"[") else OF_TEXT) for key, value in keys)
 
 
 JSON = Format(

@@ -39,8 +39,10 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
-    if plain(name) in _SURE and isinstance(value, list) and any(isinstance(item, str) for item in value):
-        return True
+    if plain(name) in _SURE and not isinstance(value, dict):
+        flat = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
+        if value and (flat or not isinstance(value, list)):
+            return True
     return any(islice(_signs(value, length, usual, 0), _MOST))
 
 
@@ -57,6 +59,7 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         offsets = [item for item in value[:_LOOKED_AT] if type(item) is int]
         texts = [item for item in value[:_LOOKED_AT] if isinstance(item, str)]
         yield len(offsets) >= 2 and bool(texts) and len(value) <= 8 and _ordered(offsets[:2], length)
+        yield usual and depth > 0 and bool(offsets) and 2 <= len(value) <= 8
         yield len(texts) == len(value[:_LOOKED_AT]) and any(map(_TAG.fullmatch, texts))
         for item in value[:_LOOKED_AT] if depth < _DEEPEST else ():
             if isinstance(item, list | tuple | dict):
@@ -150,7 +153,7 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
     samples: dict[str, Any] = {}
     for document in documents:
         for name, kept in document.meta.items():
-            value = value_of(kept) if isinstance(kept, str) else kept  # a cell of a table is text
+            value = (value_of(kept) or kept) if isinstance(kept, str) else kept  # a cell of a table is text
             if name not in _OF_READERS and not is_other(name) and looks_annotated(name, value, len(document.text)):
                 counts[name] = counts.get(name, 0) + 1
                 samples.setdefault(name, value)
