@@ -5,12 +5,18 @@
 The sections are those of `tests/hostile/campaign`. Kills: runs of every verb that writes are killed, terminated or
 interrupted at random moments, of the clock and of the program, over an old output or over none. Faults: every step
 with which an output is written fails, or is the last that the process makes. After each the output has to be the old
-one or the new, for whoever reads it with Spanloom, and the next run has to remove whatever was left.
+one or the new, and the next run has to remove whatever was left. Reading changes nothing.
 
 Readers: damaged files of every format and vocabulary are read, or refused in one line; some of what was read is written
 in another format and read again. Models: values of saved models are changed and the checksum made right; they are
 refused, or used without harm, in a process each. Round trips: random documents through every pair of formats; what is
-not the same afterwards was told by a writer.
+not the same afterwards was told by a writer. Encoders, ready models: as models, of those with an encoder or a graph of
+ONNX, and of those that are installed as packages.
+
+Lakes: jobs are killed when some fragments are done and others are not; the next gives the bytes of an undisturbed one.
+Strangers: downloads with made-up journals, ledgers, leases, checkpoints and work folders are read and written to, while
+Python's audit events (and, traced, all system calls, by strace) show that nothing outside the output is changed.
+Requests: 5,000 to one server, whose memory may not grow.
 
 Sections are kept in the record: with --only, others stay as they are, with the commit that they were run on.
 """
@@ -36,9 +42,13 @@ from campaign.judge import PROMISES
 # of faults, all cases; of damaged files and models so many of each kind; of documents so many through every pair
 COUNTS = {
     "kills-by-clock": 200, "kills": 200, "faults": 1000, "faults-models": 1000, "readers": 10_000, "models": 1000,
-    "round-trips": 500,
+    "round-trips": 500, "encoders": 1000, "ready-models": 1000, "lakes": 30, "strangers": 1000, "strangers-traced": 140,
+    "requests": 5000,
 }  # fmt: skip
-INPUTS = ("readers", "models", "round-trips")
+INPUTS = (
+    "readers", "models", "round-trips", "encoders", "ready-models", "lakes", "strangers", "strangers-traced",
+    "requests",
+)  # fmt: skip
 
 
 class Section(NamedTuple):
@@ -88,7 +98,7 @@ def tell(result: Result, name: str, one: Mapping[str, Any]) -> None:
         for promise in PROMISES:
             result.at_most(f"{name}: {promise}", outcomes[promise], 0)
         title = "runs by what happened to them and by what was there afterwards"
-        whole = "`none`, `old` and `new` are whole; `undone` is what stood there before, put back by the next reader."
+        whole = "`none`, `old` and `new` are whole; `undone` is what stood there before, put back by the next writer."
         notes = [whole, *notes]
     shown = sorted(outcomes)
     rows = [[group, *(counts.get(one, 0) for one in shown)] for group, counts in sorted(one["counts"].items())]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from campaign.faults import cases_of
 from campaign.frame import Record, generator
 from campaign.outputs import QUICK
+
+from spanloom.models import installed
 
 CAMPAIGN = Path(__file__).with_name("campaign")
 IN_SHORT = {"convert, jsonl": {"old"}, "convert, brat": {"none", "old"}, "convert, brat folder": {"old"}}
@@ -40,6 +43,12 @@ def run(*arguments: object) -> str:
     return done.stdout
 
 
+@pytest.fixture
+def linux() -> None:
+    if sys.platform != "linux":
+        pytest.skip("processes are looked at in /proc")
+
+
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
 
 
@@ -60,6 +69,33 @@ def test_damaged_files_are_read_or_refused_in_one_line() -> None:
 
 def test_nothing_is_lost_without_a_word_between_any_two_formats() -> None:
     assert "same" in run("round-trips", "--count", 6)
+
+
+def test_folders_of_strangers_change_nothing_elsewhere() -> None:
+    assert "refused" in run("strangers", "--count", 20)
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace lists the system calls of a process")
+def test_no_system_call_of_a_reader_changes_a_file() -> None:
+    assert "exit code 0" in run("strangers-traced", "--count", 2)
+
+
+def test_a_server_answers_requests_of_every_kind(linux: None) -> None:
+    assert "200" in run("requests", "--count", 60)
+
+
+@pytest.mark.slow
+def test_half_annotated_lakes_are_gone_on_with(linux: None) -> None:
+    assert "when half done" in run("lakes", "--count", 1)
+
+
+@forks
+@pytest.mark.slow
+def test_changed_encoders_and_ready_models_are_refused_or_do_no_harm() -> None:
+    pytest.importorskip("torch")
+    run("encoders", "--count", 2)
+    if installed():
+        run("ready-models", "--count", 1)
 
 
 @forks

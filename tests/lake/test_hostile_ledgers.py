@@ -86,6 +86,9 @@ HOSTILE: dict[str, Callable[[Path], None]] = {
     "claims that are a link": _link(lambda home: home / "out" / "_spanloom" / "claims", "project"),
     "records that are a link": _link(lambda home: home / "out" / "_spanloom" / "done", "project"),
     "a lease that is a pipe": lambda home: os.mkfifo(lease(home)),
+    "a manifest that is a pipe": lambda home: os.mkfifo(home / "out" / "_spanloom" / "manifest.json"),
+    "a record that is a pipe": lambda home: os.mkfifo(done(home, "a.parquet")),
+    "an output that is a pipe": lambda home: os.mkfifo(home / "out" / "a.parquet"),
 }
 
 
@@ -103,7 +106,7 @@ def test_links_in_an_output_folder_are_refused(model: Path, home: Path, case: st
         job.ledger.write_manifest(job.fragments, job.failed)
         raise DataError(job.failed["a.parquet"])  # where the others were done
     assert "\n" not in str(refused.value)
-    assert any(words in str(refused.value) for words in ("a link", "not a lease"))
+    assert any(words in str(refused.value) for words in ("a link", "not a lease", "a pipe"))
     assert outside(home) == before
 
 

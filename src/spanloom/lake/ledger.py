@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -200,13 +201,15 @@ def _write(file: Path, text: str) -> None:
 
 
 def _check_no_link(path: Path) -> None:
-    """Check that a path in an output folder is no link, by which something elsewhere would be written.
+    """Check that a path in an output folder is no link, by which something elsewhere would be written, and no pipe.
 
     Raises:
         DataError: it is one.
     """
-    if path.is_symlink():
-        raise DataError("a link in an output folder, which is not followed; remove it", path=path)
+    mode = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFREG
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        kind = "a link" if stat.S_ISLNK(mode) else "a pipe or the like"
+        raise DataError(f"{kind} in an output folder, which is not followed; remove it", path=path)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -22,6 +22,12 @@ SECTIONS = {
     "readers": "campaign.readers:run",
     "round-trips": "campaign.roundtrips:run",
     "kills-by-clock": "campaign.kills:by_clock",
+    "strangers": "campaign.strangers:run",
+    "strangers-traced": "campaign.strangers:traced",
+    "lakes": "campaign.lakes:run",
+    "requests": "campaign.requests:run",
+    "encoders": "campaign.models:run_encoders",
+    "ready-models": "campaign.models:run_ready",
 }
 _MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # the order of steps counts, and not the disk
 

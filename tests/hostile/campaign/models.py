@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import sys
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,13 +29,14 @@ from spanloom.formats import read
 from spanloom.link import Linker
 from spanloom.lm.language_model import LanguageModel
 from spanloom.modelfile import ModelPart, write
-from spanloom.models import load
+from spanloom.models import installed, load
 from spanloom.recognize import Cascade, Recognizer
 from spanloom.segment import Segmenter
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary
 
+_PATIENCE = 300  # seconds after which a case is a crash, by SIGALRM
 FEW = 6  # documents; the models are small, since every case writes one
 EXTREMES = (0, 1, -1, 2**31 - 1, -(2**31), 2**62, 1e38, -3e38, 1e300, np.nan, np.inf, -np.inf)
 TEXTS = ("No chest pain or dyspnea in the left arm.", "无关节疼痛,双肺呼吸音清。")
@@ -74,11 +78,54 @@ def trained() -> dict[str, Callable[[], Any]]:
     return kinds
 
 
+def with_encoders() -> dict[str, Callable[[], Any]]:
+    """Small models with an encoder, with adapters, and as a graph of ONNX, when they are called for."""
+    import torch
+
+    torch.set_num_threads(1)  # before processes are copied
+    place = Path(__file__).parents[2] / "encoder" / "conftest.py"
+    described = spec_from_file_location("tiny_encoder", place)
+    assert described is not None and described.loader is not None
+    tiny = module_from_spec(described)
+    described.loader.exec_module(tiny)
+    folder = tiny.write_encoder(Path(tempfile.mkdtemp()) / "tiny")
+    few: dict[str, Any] = {"encoder": folder, "encoder_epochs": 1, "precision": "float32"}
+    tagged = [document.copy(columns={}) for document in notes()]
+    chinese = list(islice(read(chinese_clinical() / "train.jsonl"), FEW))
+
+    def graph() -> Any:
+        from spanloom.recognize import to_onnx
+
+        return to_onnx(Recognizer(**few).fit(tagged, dev=tagged))
+
+    return {
+        "recognizer with encoder": lambda: Recognizer("shared", **few).fit(tagged, dev=tagged),
+        "cascade with encoder": lambda: Cascade(**few).fit(tagged, dev=tagged),
+        "segmenter with encoder": lambda: Segmenter(**few).fit(chinese, dev=chinese),
+        "recognizer as ONNX": graph,
+    }
+
+
 def run(cases: Iterable[int], seed: int, folder: Path) -> Record:
     """Each case is one changed model of each kind, loaded and used in a process of its own."""
-    record = Record("models", seed)
+    return _run(trained(), cases, Record("models", seed), folder)
+
+
+def run_encoders(cases: Iterable[int], seed: int, folder: Path) -> Record:
+    """As `run`, of models with encoders."""
+    with warnings.catch_warnings(action="ignore"):
+        return _run(with_encoders(), cases, Record("encoders", seed), folder)
+
+
+def run_ready(cases: Iterable[int], seed: int, folder: Path) -> Record:
+    """As `run`, of the models that are installed as packages."""
+    ready = {name: partial(load, one.folder) for name, one in installed().items()}
+    return _run(ready, cases, Record("ready-models", seed), folder)
+
+
+def _run(kinds: dict[str, Callable[[], Any]], cases: Iterable[int], record: Record, folder: Path) -> Record:
     numbers = list(cases)
-    for name, train in trained().items():
+    for name, train in kinds.items():
         place = folder / name.replace(" ", "-")
         train().save(place)
         description = json.loads((place / "model.json").read_text())
@@ -86,7 +133,7 @@ def run(cases: Iterable[int], seed: int, folder: Path) -> Record:
         load(place)  # what is compiled, is compiled before the forks
         _use(load(place))
         for case in numbers:
-            outcome, found = _forked(name, description, arrays, generator(f"models {name}", seed, case), place)
+            outcome, found = _forked(name, description, arrays, generator(f"models {name}", record.seed, case), place)
             if outcome in ("refused", "used"):
                 record.add(name, outcome)
             else:
@@ -103,6 +150,7 @@ def _forked(
     child = os.fork()
     if not child:
         outcome = "foreign exception"
+        signal.alarm(_PATIENCE)
         try:
             outcome = _case(json.loads(json.dumps(description)), dict(arrays), draw, place.with_suffix(".case"))
         except BaseException:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -58,6 +60,8 @@ def _json(data: bytes, draw: random.Random) -> bytes | None:
 
 def _value(value: Any, draw: random.Random) -> Any:
     """The value with one of its parts changed."""
+    if isinstance(value, bytes) and draw.random() < 0.8:
+        return damaged(value, draw)
     inner: list[Any] = (
         list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
     )
@@ -74,6 +78,65 @@ def _value(value: Any, draw: random.Random) -> Any:
     else:
         value[draw.choice(WORDS)] = value[key]
     return value
+
+
+def damaged_inside(name: str, data: bytes, draw: random.Random) -> bytes | None:
+    """Return a file of a binary format with a value of its content changed; ``None`` where no such file can be made."""
+    opened, closed = INSIDE[name]
+    try:
+        return closed(_value(opened(data), draw))
+    except Exception:  # whatever the library says of a value that it cannot write
+        return None
+
+
+def _table(data: bytes) -> Any:
+    import pyarrow.parquet as pq
+
+    return pq.read_table(io.BytesIO(data)).to_pylist()
+
+
+def _parquet(rows: Any) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    return file.getvalue()
+
+
+def _stream(data: bytes) -> Any:
+    import pyarrow as pa
+    import pyarrow.ipc
+
+    return pa.ipc.open_file(data).read_all().to_pylist()
+
+
+def _arrow(rows: Any) -> bytes:
+    import pyarrow as pa
+    import pyarrow.ipc
+
+    file, table = io.BytesIO(), pa.Table.from_pylist(rows)
+    with pa.ipc.new_file(file, table.schema) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
+def _unpacked(data: bytes) -> Any:
+    import srsly
+
+    return srsly.msgpack_loads(zlib.decompress(data))
+
+
+def _docbin(value: Any) -> bytes:
+    import srsly
+
+    return zlib.compress(srsly.msgpack_dumps(value))
+
+
+INSIDE: dict[str, tuple[Callable[[bytes], Any], Callable[[Any], bytes]]] = {
+    "parquet": (_table, _parquet), "arrow": (_stream, _arrow), "spacy": (_unpacked, _docbin),
+}  # fmt: skip
+"""Of a binary format: its content as lists and dictionaries, and a file of such content."""
 
 
 def _line(data: bytes, draw: random.Random) -> bytes:

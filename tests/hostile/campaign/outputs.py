@@ -95,6 +95,7 @@ QUICK = (
 _DATA = ("--train", "{data}/notes.jsonl", "--dev", "{data}/notes.jsonl", "-o", "{out}")
 _TAGGER = tuple(part for part in _SMALL if part not in ("--features", "small"))
 _LINKER = ("--features", "small", "--iterations", "1", "--folds", "2", "--jobs", "1", *_QUICK)
+_CLEAN = ("--folds", "2", "--least", "0.0")
 _CHINESE = ("--train", "{data}/chinese.jsonl", "--dev", "{data}/chinese.jsonl", "-o", "{out}", "--epochs", "1")
 MODELS = (
     Output("train recognizer", ("train", "recognizer", *_DATA, *_SMALL), "out", folder=True),
@@ -115,6 +116,12 @@ MODELS = (
         "evaluate --html",
         ("evaluate", "{data}/notes.jsonl", "--model", "{data}/model", "--html", "{out}", *_QUICK), "out.html",
     ),
+    Output(
+        "teach", ("teach", "{data}/model", "{data}/notes.jsonl", "--dev", "{data}/notes.jsonl", "-o", "{out}", *_SMALL),
+        "out", folder=True,
+    ),
+    Output("clean", ("clean", "{data}/notes.jsonl", *_CLEAN, "-o", "{out}", *_SMALL), "out.jsonl"),
+    Output("clean --html", ("clean", "{data}/notes.jsonl", *_CLEAN, "--html", "{out}", *_SMALL), "out.html"),
 )  # fmt: skip
 """Verbs that train, or need a model."""
 

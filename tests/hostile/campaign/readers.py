@@ -13,7 +13,8 @@ from pathlib import Path
 from time import process_time
 
 from campaign.frame import Record, generator
-from campaign.mutate import damaged
+from campaign.mutate import INSIDE, damaged, damaged_inside
+from campaign.trace import changes
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
 from spanloom.features import FeatureSet
@@ -191,16 +192,22 @@ def _one(record: Record, reader: Reader, name: str, case: int, seed: int, place:
     place.mkdir()
     draw = generator(f"readers {name}", seed, case)
     for file, data in reader.files.items():
-        (place / file).write_bytes(damaged(data, draw) if file == reader.name or draw.random() < 0.2 else data)
+        if file == reader.name or draw.random() < 0.2:
+            inside = damaged_inside(name, data, draw) if name in INSIDE and draw.random() < 0.7 else None
+            data = inside or damaged(data, draw)
+        (place / file).write_bytes(data)
     began = process_time()
     try:
-        found = reader.read(place / reader.name)
+        with changes() as written:
+            found = reader.read(place / reader.name)
         outcome, said = "read", ""
     except SpanloomError as error:
         found, outcome, said = None, "refused", str(error)
     except Exception:
         record.fail(name, "foreign exception", case, traceback.format_exc().strip().splitlines()[-1][:200])
         return
+    if written:
+        record.fail(name, "wrote", case, "; ".join(written)[:300])
     if process_time() - began > SLOW:
         record.fail(name, "slow", case, f"{process_time() - began:.0f} s")
     if "\n" in said or "\r" in said or len(said) > 2 * LONGEST + 200:
