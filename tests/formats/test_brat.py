@@ -228,10 +228,26 @@ def test_one_pair(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.ann", "a.txt"]
 
 
-def test_mentions_over_line_ends_are_written_on_one_line(tmp_path: Path) -> None:
-    write([Document("a\tb\r\nc", mentions=[Mention("x", [(0, 6)])])], tmp_path / "a.ann")
-    assert (tmp_path / "a.ann").read_bytes() == b"T1\tx 0 6\ta b  c\n"
+def test_mentions_over_line_ends_are_written_as_fragments_and_read_as_one(tmp_path: Path) -> None:
+    text = "a\tb\r\n  c\n\nd or e"
+    mention = Mention("x", [(0, 11), (15, 16)])
+    write([Document(text, mentions=[mention])], tmp_path / "a.ann")
+    assert (tmp_path / "a.ann").read_bytes() == b"T1\tx 0 3;7 8;10 11;15 16\ta b c d e\n"
     assert list(validate(tmp_path / "a.ann")) == []
+    (document,) = read(tmp_path / "a.ann")
+    assert [one.spans for one in document.mentions] == [mention.spans]
+    write([document], tmp_path / "b.ann")
+    assert (tmp_path / "b.ann").read_bytes() == (tmp_path / "a.ann").read_bytes()
+
+
+@pytest.mark.parametrize("spans", ["0 5;8 12", "0 12", "8 12;0 5", "0 5;6 12"])
+def test_a_line_that_is_true_stays_however_it_divides_a_mention(tmp_path: Path, spans: str) -> None:
+    (tmp_path / "a.txt").write_text("chest\n  pain today")
+    (tmp_path / "a.ann").write_text(f"T1\tx {spans}\tchest pain\n")
+    (document,) = read(tmp_path / "a.ann")
+    assert document.mentions[0].spans == (Span(0, 12),)
+    write([document], tmp_path / "b.ann")
+    assert (tmp_path / "b.ann").read_bytes() == (tmp_path / "a.ann").read_bytes()
 
 
 def test_names_stay_inside_the_folder(tmp_path: Path) -> None:

@@ -122,11 +122,19 @@ def _plain(text: str) -> str:
     return "".join(text.split())
 
 
+def has_blank_ends(mention: Mention, text: str) -> bool:
+    """Return whether a span of a mention is empty, or begins or ends with white space."""
+    return any(start >= end or text[start].isspace() or text[end - 1].isspace() for start, end in mention.spans)
+
+
 def trimmed(mention: Mention, text: str) -> Mention | None:
-    """Return a mention without white space at the ends of its spans, and without spans of nothing else.
+    r"""Return a mention as it is read.
+
+    White space at the ends of its spans, and spans of nothing else, are left out; two spans with only white space
+    between them that holds a line end, as brat divides a mention at line ends, are one.
 
     Args:
-        mention: with its spans inside the text.
+        mention: with its spans inside the text, in order.
         text: of the document.
 
     Returns:
@@ -134,16 +142,30 @@ def trimmed(mention: Mention, text: str) -> Mention | None:
 
     >>> trimmed(Mention("problem", [(0, 5)]), "mild pain").spans
     (Span(start=0, end=4),)
+    >>> trimmed(Mention("problem", [(0, 4), (7, 11)]), "mild\n  pain").spans
+    (Span(start=0, end=11),)
     >>> trimmed(Mention("problem", [(4, 4)]), "mild pain") is None
     True
     """
-    if not any(start >= end or text[start].isspace() or text[end - 1].isspace() for start, end in mention.spans):
-        return mention
-    spans = [span for start, end in mention.spans if (span := _stripped(start, end, text)) is not None]
-    if not spans:
+    if not has_blank_ends(mention, text):
+        spans = _over_line_ends(mention.spans, text)
+        return mention if len(spans) == len(mention.spans) else mention.replace(spans=spans)
+    stripped = [span for start, end in mention.spans if (span := _stripped(start, end, text)) is not None]
+    if not stripped:
         return mention if any(start < end for start, end in mention.spans) else None
     head = None if mention.head is None else _stripped(*mention.head, text)
-    return mention.replace(spans=spans, head=head)
+    return mention.replace(spans=_over_line_ends(stripped, text), head=head)
+
+
+def _over_line_ends(spans: Sequence[Span], text: str) -> list[Span]:
+    joined = [spans[0]]
+    for span in spans[1:]:
+        gap = text[joined[-1].end : span.start]
+        if gap.isspace() and len(f"{gap}.".splitlines()) > 1:
+            joined[-1] = Span(joined[-1].start, span.end)
+        else:
+            joined.append(span)
+    return joined
 
 
 def _stripped(start: int, end: int, text: str) -> Span | None:

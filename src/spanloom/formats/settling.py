@@ -5,7 +5,8 @@ Here
 
 1. the way of counting is found out for each file: where texts do not fit offsets in characters, and fit under another
    way of counting, all of the file is read so, and it is reported once;
-2. parts are put in text order, white space at the ends of spans is left out, and differences between a text and the
+2. parts are put in text order, those with a line end and blanks between them are joined, white space at the ends of
+   spans is left out, and differences between a text and the
    text at its offsets that have one meaning are accepted (`spanloom.document.surfaces`), each counted by its kind;
 3. mentions of no character are left out and counted;
 4. all else that is wrong is an error.
@@ -23,7 +24,7 @@ from typing import Final
 
 from spanloom.document import Document, Mention
 from spanloom.document.counting import CountedText, Counting, countings, shifts
-from spanloom.document.surfaces import beginning, difference, trimmed
+from spanloom.document.surfaces import beginning, difference, has_blank_ends, trimmed
 from spanloom.document.validate import Problem, find_errors, place_of
 from spanloom.errors import clip
 from spanloom.formats.base import Beside, Scanned, Surface
@@ -266,7 +267,7 @@ def _repaired(
         file = clip(surface if isinstance(surface, str) else " ".join(filter(None, surface or ())), _SHOWN)
         message = f"the text {file} differs in {kind} from what stands at {_spans(mention)}; read as {shown}"
         report(_DIFFERS[kind], message)
-    if left is not mention and not (kinds or set()) - {""}:
+    if left is not mention and has_blank_ends(mention, text.text) and not (kinds or set()) - {""}:
         report("blanks at the ends", f"{_spans(mention)} is read without the blanks at its ends, as {shown}")
     return left, problems
 

@@ -343,8 +343,24 @@ def _new_lines(
 
 
 def _mention_line(name: str, mention: Mention, text: str) -> str:
-    spans = ";".join(f"{start} {end}" for start, end in mention.spans)
-    return f"{name}\t{mention.type} {spans}\t{flat(mention.text(text))}"
+    parts = [part for span in mention.spans for part in _parts(span, text)]
+    surface = " ".join(text[start:end] for start, end in parts)
+    spans = ";".join(f"{start} {end}" for start, end in parts)
+    return f"{name}\t{mention.type} {spans}\t{flat(surface)}"
+
+
+def _parts(span: Span, text: str) -> Iterator[Span]:
+    """Yield the fragments of a span, which brat divides at line ends; blanks beside these are left out."""
+    pieces = re.split("([\r\n]+)", text[span.start : span.end])
+    if len(pieces) == 1:
+        yield span
+        return
+    at = span.start
+    for piece in pieces:
+        start = at + len(piece) - len(piece.lstrip())
+        if piece.strip():
+            yield Span(start, start + len(piece.strip()))
+        at += len(piece)
 
 
 class _Numbers:
