@@ -149,8 +149,8 @@ def run(command: str, folder: Path, environment: dict[str, str]) -> tuple[str, f
 
 def shortened(output: str, folder: Path) -> str:
     """Return an output without colours and the names of temporary folders, and without its middle if it is long."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", output).replace(f"{folder}/", "").replace(str(ROOT), "spanloom")
-    lines = [line[:WIDTH] for line in plain.strip("\n").splitlines()]
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output).replace(f"{folder}/", "").replace(str(folder.parent), "~")
+    lines = [line[at : at + WIDTH] for line in plain.strip("\n").splitlines() for at in range(0, len(line) or 1, WIDTH)]
     if len(lines) > SHOWN:
         lines = [*lines[: SHOWN // 2], f"... {len(lines) - SHOWN} lines ...", *lines[-SHOWN // 2 :]]
     return "\n".join(lines)
