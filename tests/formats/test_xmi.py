@@ -324,3 +324,59 @@ def test_without_cassis_the_message_says_what_to_install(tmp_path: Path) -> None
         done.stdout.splitlines()
         == ['UsageError an XMI file needs cassis; install it with: pip install "spanloom[xmi]"'] * 2
     )
+
+
+META = "http:///de/tudarmstadt/ukp/dkpro/core/api/metadata/type.ecore"
+
+
+@pytest.mark.parametrize(
+    ("title", "name", "file", "expected", "annotator"),
+    [
+        ("note7.txt", "admin", "admin.xmi", "note7.txt", "admin"),  # INCEpTION: a file for each annotator
+        ("note7.txt", "admin", "curated.xmi", "note7.txt", None),
+        ("", "n1", "a.xmi", "n1", None),
+        ("n1", "n1", "n1.xmi", "n1", None),
+        ("", "", "a.xmi", "a", None),
+    ],
+)
+def test_documents_have_the_name_of_their_title(
+    tmp_path: Path, title: str, name: str, file: str, expected: str, annotator: str | None
+) -> None:
+    given = "".join(f' {key}="{value}"' for key, value in (("documentTitle", title), ("documentId", name)) if value)
+    body = f'<m:DocumentMetaData xmlns:m="{META}" xmi:id="5" sofa="1" begin="0" end="4"{given}/>'
+    (tmp_path / file).write_text(XMI % (body, "5"), encoding="utf-8")
+    [document] = read(tmp_path / file)
+    assert (document.id, document.meta.get("annotator")) == (expected, annotator)
+
+
+TARGET = """<?xml version="1.0" encoding="UTF-8"?>
+<typeSystemDescription xmlns="http://uima.apache.org/resourceSpecifier"><types><typeDescription>
+<name>webanno.custom.Link</name><supertypeName>uima.tcas.Annotation</supertypeName><features>
+<featureDescription><name>target</name><rangeTypeName>uima.tcas.Annotation</rangeTypeName></featureDescription>
+<featureDescription><name>all</name><rangeTypeName>uima.cas.FSArray</rangeTypeName></featureDescription>
+</features></typeDescription></types></typeSystemDescription>"""
+
+
+@pytest.mark.parametrize(
+    ("body", "members"),
+    [
+        ("", "5 77"),
+        ('<custom:Link xmi:id="6" sofa="1" begin="3" end="8" target="99"/>', "5"),
+        ('<custom:Link xmi:id="6" sofa="1" begin="3" end="8" all="5 99"/>', "5"),
+        ('<custom:Link xmi:id="6" sofa="8" begin="3" end="8"/>', "5 6"),
+    ],
+)
+def test_references_to_nothing_cost_no_document(tmp_path: Path, body: str, members: str) -> None:
+    (tmp_path / "a.TypeSystem.xml").write_text(TARGET, encoding="utf-8")
+    (tmp_path / "a.xmi").write_text(XMI % (SPAN % (3, 8) + body, members), encoding="utf-8")
+    with pytest.warns(match="references to annotations that are not there"):
+        [document] = read(tmp_path / "a.xmi")
+    assert [mention.spans for mention in document.mentions] == [((2, 7),)]
+
+
+def test_annotations_of_no_character_are_left_out_and_counted(tmp_path: Path) -> None:
+    body = SPAN % (3, 8) + (SPAN % (0, 0)).replace('"5"', '"6"')
+    (tmp_path / "note.xml").write_text(XMI % (body, "5 6"), encoding="utf-8")  # known by its content, not its name
+    with pytest.warns(match=r"the mention at 0-0 has no character; it is left out"):
+        [document] = read(tmp_path / "note.xml")
+    assert [mention.spans for mention in document.mentions] == [((2, 7),)]

@@ -119,7 +119,7 @@ def _check_there(options: dict[str, Any]) -> None:
                 resolve_name("spanloom.models:kind_of")(path)
     for name in _INPUTS:
         for path in _paths(options.get(name)):
-            resolve_name("spanloom.formats:check_there")(path)
+            resolve_name("spanloom.formats.scanning:check_there")(path)
 
 
 def _paths(given: str | list[str] | None) -> list[str]:

@@ -11,7 +11,8 @@ from spanloom.cli.predict import load_model
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.files import STDIO
-from spanloom.formats import format_of_input, read
+from spanloom.formats import read
+from spanloom.formats.scanning import format_of_input
 from spanloom.model.explanation import Candidate, Contribution, Explanation
 from spanloom.models import explain
 from spanloom.scoring import Part

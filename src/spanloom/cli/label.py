@@ -13,7 +13,8 @@ from spanloom.document.annotation import Completeness
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
-from spanloom.formats import FORMATS, format_of_input, write
+from spanloom.formats import FORMATS, write
+from spanloom.formats.scanning import format_of_input
 from spanloom.label import LabelReport, label_stream, read_label_rules
 
 _NAME = 40  # characters of a rule's name

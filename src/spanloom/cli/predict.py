@@ -18,7 +18,8 @@ from spanloom.cli.view import show
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
-from spanloom.formats import format_of_input, write
+from spanloom.formats import write
+from spanloom.formats.scanning import format_of_input
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
 from spanloom.models import load
 from spanloom.view.cells import visible

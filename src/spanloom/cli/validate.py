@@ -21,7 +21,8 @@ from spanloom.document.validate import validate as validate_document
 from spanloom.errors import plural
 from spanloom.evaluate.overlap import overlaps
 from spanloom.files import STDIO
-from spanloom.formats import format_of_input, read, validate
+from spanloom.formats import read, validate
+from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
 

@@ -10,9 +10,10 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, plural
 from spanloom.files import STDIO
-from spanloom.formats import FORMATS, OnError, format_of_input, read
+from spanloom.formats import FORMATS, OnError, read
 from spanloom.formats.base import DEFAULTS
 from spanloom.formats.encodings import checked_encoding, decoded
+from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import BOM, decode, opened
 from spanloom.formats.text import TEXT
 

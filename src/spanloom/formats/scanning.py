@@ -1,0 +1,259 @@
+"""The format of each input, and its records, checked and repaired.
+
+`FORMATS` lists all formats.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from spanloom.document.counting import AUTO, Counting, counting_of
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError, UsageError, meant
+from spanloom.files import STDIO
+from spanloom.files.staging import leftover, leftovers
+from spanloom.files.walk import meant_path
+from spanloom.formats.arrow import ARROW, PARQUET
+from spanloom.formats.base import DEFAULTS, Format, Scanned
+from spanloom.formats.bioc import BIOC, BIOC_JSON
+from spanloom.formats.brat import BRAT
+from spanloom.formats.characters import CHARACTERS
+from spanloom.formats.columns import COLUMNS, holds_tokens
+from spanloom.formats.conllu import CONLLU
+from spanloom.formats.docbin import DOCBIN
+from spanloom.formats.encodings import checked_encoding, decoded, decoding
+from spanloom.formats.field_names import Columns
+from spanloom.formats.folder import files_of, interrupted, not_read, stem_in
+from spanloom.formats.foreign import advice, of_content
+from spanloom.formats.json_array import JSON
+from spanloom.formats.jsonl import JSONL
+from spanloom.formats.label_studio import LABEL_STUDIO
+from spanloom.formats.pubtator import PUBTATOR
+from spanloom.formats.settling import settled
+from spanloom.formats.source import head_of_input
+from spanloom.formats.spaced import SPACED
+from spanloom.formats.table import CSV, TSV
+from spanloom.formats.text import TEXT
+from spanloom.formats.webanno import WEBANNO
+from spanloom.formats.xmi import XMI
+
+_LONGEST: Final = 255  # characters of a file's name
+_SHOWN: Final = 60  # of one that is longer, and so a text
+
+# The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
+# first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
+_ALL = (
+    JSONL,
+    BRAT,
+    PUBTATOR,
+    CONLLU,
+    CHARACTERS,
+    SPACED,
+    BIOC,
+    BIOC_JSON,
+    LABEL_STUDIO,
+    JSON,
+    PARQUET,
+    ARROW,
+    XMI,
+    DOCBIN,
+    COLUMNS,
+    CSV,
+    TSV,
+    WEBANNO,
+    TEXT,
+)
+FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
+
+# How content begins whose format is certain, so that standard input needs no option. Each pattern asks for more than
+# plain text begins with. The first that matches counts; some need a look behind a first line that others share.
+_BEGINNINGS: Final = (
+    (BIOC_JSON, rb'\{\s*"(?:(?!"text"\s*:)[^\[])*"(?:documents|PubTator3)"\s*:\s*\['),
+    (JSONL, rb'\{[ \t]*"[^"\n]*"[ \t]*:[^\n]*(?:\}[ \t\r]*\n|\Z)'),
+    (JSON, rb'\{\s*"[^"\n]*"\s*:'),
+    (LABEL_STUDIO, rb'\[\s*\{(?:(?!"text"\s*:)[^\[{])*"(?:data|annotations|predictions)"\s*:\s*[\[{]'),
+    (JSON, rb'\[\s*(?:\[\s*["\[]|\{\s*"[^"\n]*"\s*:|\]\s*\Z)'),
+    (XMI, rb"<(?:\?xml[^>]*>\s*<)?xmi:XMI\s"),
+    (BIOC, rb"(?:<[?!][^>]*>\s*)*<collection[\s>]"),
+    (WEBANNO, rb"#FORMAT=WebAnno TSV 3\."),
+    (PUBTATOR, rb"[^\s|]+\|[ta]\|"),
+    (CONLLU, rb"(?:#[^\n]*\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}"),
+    (PARQUET, rb"PAR1"),
+    (ARROW, rb"ARROW1"),
+)  # fmt: skip
+
+
+def format_of_input() -> str | None:
+    """Return the name of the format that standard input begins with, which stays unread; ``None`` if it may be text."""
+    head = head_of_input()
+    found = (kind.name for kind, beginning in _BEGINNINGS if re.match(rb"\s*" + beginning, head))
+    return next(found, COLUMNS.name if holds_tokens(head) else None)
+
+
+def format_named(name: str) -> Format:
+    """Return a format.
+
+    Raises:
+        UsageError: there is none of this name.
+    """
+    if name not in FORMATS:
+        raise UsageError(f"found the format {name!r}, expected one of: {', '.join(FORMATS)}{meant(name, FORMATS)}")
+    return FORMATS[name]
+
+
+def format_by_suffix(path: Path) -> Format:
+    """Return the format that a path's name tells.
+
+    Raises:
+        UsageError: it tells none.
+    """
+    kind = next((kind for kind in FORMATS.values() if kind.named(path)), None)
+    if kind is None or str(path) == STDIO:
+        raise _unknown(path)
+    return kind
+
+
+def _known(path: Path, columns: Columns) -> Format:
+    """Return the format of an existing file; a format known by the suffix alone reports wrong content itself."""
+    found = next((kind for kind in FORMATS.values() if kind.knows(path)), None)
+    named = isinstance(columns, Mapping) or any("=" in name for name in columns or ())
+    if found in (None, TEXT) and columns and not named:
+        return COLUMNS
+    if found is None and named:
+        found = next((kind for kind in (CSV, TSV, JSON) if kind.named(path)), None)  # what the content does not show
+    if found is None and (hint := advice(path)) is not None:
+        raise UsageError(f"{path} is not read: {hint}")
+    return found or (JSON if JSON.named(path) else format_by_suffix(path))
+
+
+def _unknown(path: Path) -> UsageError:
+    if str(path) == STDIO:
+        return UsageError(f"the format of - is not clear; name it (--input-format, --format): {', '.join(FORMATS)}")
+    known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
+    return UsageError(
+        f"the name {path} does not tell the format; name the format, or a file that ends in one of: {known}"
+    )
+
+
+def _unclear(root: Path, head: bytes) -> Exception:
+    """Return the error for standard input of no known format that begins so."""
+    if not head:
+        return DataError("standard input is empty, expected documents")
+    hint = of_content(head)
+    return _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
+
+
+def check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]) -> None:
+    """Check the names of a format's options.
+
+    Raises:
+        UsageError: an option that it does not have.
+    """
+    unknown = next((name for name in options if name not in known), None)
+    if unknown is not None:
+        raise UsageError(f"the format {kind.name} has no option {unknown!r}; it has: {', '.join(known) or 'none'}")
+
+
+def scan_input(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
+    """Choose the format now; open the file for the first document."""
+    check_there(path)
+    root = Path(path)
+    options = DEFAULTS.get() | options
+    counting = counting_of(options.pop("offsets", AUTO))
+    encoding = checked_encoding(options.pop("encoding", None))
+    kind = None if name is None else format_named(name)
+    inputs: Sequence[tuple[Format, str | Path]]
+    others: list[Path] = []
+    if str(path) == STDIO:
+        found = format_of_input() if name is None else name
+        if found is None:
+            raise _unclear(root, head_of_input())
+        inputs = [(format_named(found), path)]
+    else:
+        with decoding(encoding):
+            if root.is_dir():
+                inputs, others = files_of(root, kind, FORMATS.values())
+            else:
+                inputs = [(kind or _known(root, options.get("columns")), path)]
+    for one, _ in inputs:
+        check_options(one, options, one.scan_options)
+        if counting is not None and not one.counts:
+            raise UsageError(f"the format {one.name} has no offsets; leave out offsets (--offsets)")
+        if encoding is not None and not one.encoded:
+            raise UsageError(f"the format {one.name} is in no encoding of text; leave out encoding (--encoding)")
+    scans = (_scanned(one, root, file, options, encoding, counting, mentions) for one, file in inputs)
+    left = [] if str(path) == STDIO else leftovers(root)
+    return chain(interrupted(left), not_read(others), chain.from_iterable(scans))
+
+
+def _scanned(
+    kind: Format, root: Path, file: str | Path, options: dict[str, Any], encoding: str | None,
+    counting: Counting | None, mentions: bool,
+) -> Iterator[Scanned]:  # fmt: skip
+    """Yield the records of one input."""
+    if options.get("texts") is not None:
+        options = options | {"texts": scan_input(options["texts"], None, {"encoding": encoding}, mentions=False)}
+    scan = kind.scan(file, **options, **_more(kind, root, file, mentions))
+    yield from settled(_readable(decoded(scan, encoding), str(file)), counting, mentions)
+
+
+def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
+    """Yield the records of a scan; an error that ends it, as of a damaged file, becomes its last record.
+
+    An error of the system is no invalid record, and is raised.
+    """
+    try:
+        yield from scan
+    except DataError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        problem = Problem("error", "unreadable", error.message, path=error.path or path, line=error.line)
+        yield Scanned(None, [problem], path, error.line)
+
+
+def _missing(path: Path) -> DataError:
+    """Return the error for a file that is not there, which may be a text in its place."""
+    said, name = "there is no such file or folder", path.name
+    for part in leftovers(path):
+        said += f", but {part} is there, {leftover(part)}"
+    if " " in name.strip() and (not path.suffix or " " in path.suffix):  # as a text is, and hardly a file
+        said += (
+            "; spanloom predict and others take a text itself from standard input, as -, and Python as Document(text)"
+        )
+    else:
+        said += meant_path(path)
+    return DataError(said, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")
+
+
+def check_there(path: str | Path) -> None:
+    """Check that an input is there, or is standard input.
+
+    Raises:
+        DataError: there is no such file or folder.
+        UsageError: the name is empty.
+    """
+    if path == "":  # as a variable of a shell that is not set; it would be the folder that one is in
+        raise UsageError("the name of an input is empty, expected a file or a folder")
+    try:
+        there = str(path) == STDIO or Path(path).exists()
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        there = False
+    if not there:
+        raise _missing(Path(path))
+
+
+def _more(kind: Format, root: Path, file: str | Path, mentions: bool) -> dict[str, Any]:
+    """Return the arguments of a format's ``scan`` beside the user's options."""
+    more: dict[str, Any] = {}
+    if kind.named_by_file and isinstance(file, Path) and file != root:
+        more["stem"] = stem_in(root, file)
+    if kind.reads_without_mentions and not mentions:
+        more["mentions"] = False
+    return more
