@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -232,3 +233,30 @@ def test_any_tokenized_document_comes_back(tmp_path: Path, given: list[Document]
         assert sorted(mention.key for mention in one.mentions) == sorted(mention.key for mention in other.mentions)
         assert one.sentences is not None and other.sentences is not None
         assert one.sentences.tolist() == other.sentences.tolist()
+
+
+ODD = st.sampled_from(
+    ["O", "B-x", "#", "##", "#doc", "###7", "1", "2", "B_x", "_x", "<doc>", "token", "a,b", "/", '"', "(a*", "*)"]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@given(
+    st.lists(st.lists(ODD, min_size=1, max_size=4), min_size=1, max_size=3),
+    st.sampled_from(["x", "x_B", "NP", "a|B-b"]),
+    st.data(),
+)
+def test_no_word_is_taken_for_something_else(
+    tmp_path: Path, lists: list[list[str]], kind: str, data: st.DataObject
+) -> None:
+    given = []
+    for words in lists:
+        ends = list(accumulate(len(word) + 1 for word in words))
+        tokens = [(end - len(word) - 1, end - 1) for word, end in zip(words, ends, strict=True)]
+        first = data.draw(st.integers(0, len(tokens) - 1))
+        mention = Mention(kind, [(tokens[first][0], tokens[-1][1])])
+        given.append(Document(" ".join(words), "", tokens, [(0, len(words))], mentions=[mention]))  # type: ignore[arg-type]
+    assert not write(given, tmp_path / "a.conll", force=True)
+    assert [(one.words, one.mentions) for one in read(tmp_path / "a.conll", notice=str)] == [
+        (one.words, one.mentions) for one in given
+    ]

@@ -147,16 +147,18 @@ def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
             if sentence:
                 yield sentence
             sentence = []
-        elif not (line.startswith((DOCSTART, "<doc", "<DOC")) or is_comment(line) or _looks_like_mark(line)):
+        elif not (line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)):
             sentence.append(line)
     if sentence:
         yield sentence
 
 
 def _looks_like_mark(line: str) -> bool:
-    """Return whether a line that begins with ``#`` has no tag at its end, and is not the header."""
+    """Return whether a line is an element, or begins with ``#``, has no tag at its end, and is not the header."""
+    if not line.startswith("#"):
+        return line.startswith("<") and _ELEMENT.fullmatch(line[:_LONGEST_MARK].strip()) is not None
     fields = split(line, TAB if TAB in line else BLANKS)
-    return line.startswith("#") and not TAG.fullmatch(fields[-1]) and (TAB not in line or not is_header(fields))
+    return not TAG.fullmatch(fields[-1]) and (TAB not in line or not is_header(fields))
 
 
 def _layout(
