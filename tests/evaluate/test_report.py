@@ -139,7 +139,7 @@ def test_dictionary_is_json(gold: Document) -> None:
     values = json.loads(json.dumps(report.to_dict()))
     assert list(values) == [
         *("match", "overall", "types", "structures", "sentences", "keys"),
-        *("partial", "errors", "duplicates", "documents", "units", "unit"),
+        *("partial", "errors", "boundaries", "duplicates", "documents", "units", "unit"),
     ]
     assert values["overall"]["correct"] == 1
     assert values["overall"]["recall"] == 0.2

@@ -80,7 +80,7 @@ def test_verbs(command, tmp_path):
     )
     result = command("convert", notes, tmp_path / "none.jsonl", "--types", "drugs")
     assert result.returncode == 2
-    assert "types: no mention is of type 'drugs'; did you mean drug?" in result.stderr
+    assert "types: no mention is of type 'drugs'; found anatomy, drug, " in result.stderr
     assert not (tmp_path / "none.jsonl").exists()
     line = [
         "train",

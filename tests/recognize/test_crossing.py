@@ -107,8 +107,15 @@ def test_folds_are_documents_and_of_one_document_sentences():
     for first, end in zip(batch.firsts[:-1], batch.firsts[1:], strict=True):
         assert len(set(fold[first:end].tolist())) == 1
     assert len(set(crossed_folds(Batch.of(documents[:1]), seed=0).tolist())) == 6
-    assert wants_folds(documents)
-    assert not wants_folds([prepare(note(0, 2))])
+
+
+@pytest.mark.parametrize(
+    ("documents", "mentions", "sentences", "wanted"),
+    [(5, 40, 30, True), (500, 999, 900, True), (500, 1000, 900, False), (19, 2500, 900, True), (19, 3001, 900, False),
+     (1, 3, 2, False)],
+)  # fmt: skip
+def test_few_documents_or_mentions_want_folds(documents, mentions, sentences, wanted):
+    assert wants_folds(documents, mentions, sentences) == wanted
 
 
 def test_the_interval_holds_the_truth_of_most_draws():

@@ -128,7 +128,7 @@ def test_lost_mentions_are_told_once() -> None:
         "2 of 22 training mentions cannot be held and are left out: 1 (it begins or ends inside a token), "
         "1 (it has a gap; the structures shared, split and seven_tag hold gaps); the model's attribute lost_ lists them"
     )
-    for model in (Recognizer(**SMALL), Cascade(**SMALL)):
+    for model in (Recognizer("separators", **SMALL), Cascade(**SMALL)):
         with pytest.warns(LostWarning) as told:
             model.fit([*NOTES, CUT, GAPPED], dev=NOTES[:2])
         assert [str(one.message) for one in told if one.category is LostWarning] == [message]
@@ -143,7 +143,8 @@ def test_nothing_is_told_where_nothing_is_lost(recwarn: pytest.WarningsRecorder)
 
 def test_the_command_line_tells_them_in_its_summary(process: Any, tmp_path: Path) -> None:
     write([*NOTES, GAPPED], tmp_path / "train.jsonl")
-    done = process("train", "recognizer", "--train", "train.jsonl", "--output", "m", "--epochs", "1", cwd=tmp_path)
+    given = ["--train", "train.jsonl", "--structure", "separators", "--output", "m", "--epochs", "1"]
+    done = process("train", "recognizer", *given, cwd=tmp_path)
     assert done.returncode == 0
     assert done.stderr.count("it has a gap") == 1
     assert "lost_" not in done.stderr

@@ -59,7 +59,7 @@ def test_documents_that_were_cut_count_once():
     assert len(hold_out([prepare(one) for one in documents], 0, by_sentence)[0]) == 22
     model = Recognizer(features=["w[0]"], epochs=1).fit(documents)
     assert model.report_.documents == 12
-    assert next(model.summary()).startswith("trained on 12 documents: 22 sentences")
+    assert next(model.summary()).startswith("trained on 12 documents: 24 sentences")
 
 
 def test_no_mention_is_lost_without_a_word_when_documents_are_cut():
@@ -75,11 +75,11 @@ def test_no_mention_is_lost_without_a_word_when_documents_are_cut():
         assert {tuple(lost.mention.spans[0]): lost.reason for lost in gold.lost} == expected
 
 
-def test_a_model_trained_on_a_single_document_holds_out_some_of_its_sentences():
+def test_a_model_trained_on_a_single_document_is_cross_validated_by_its_sentences():
     sentence = "No chest pain. "
     mentions = [Mention("x", [(15 * i + 3, 15 * i + 13)]) for i in range(20)]
     document = Document(sentence * 20, mentions=mentions)
     report = Recognizer(features=["bias", "w[0]", "w[-1]"], epochs=3).fit([document]).report_
-    assert (report.sentences, report.development, report.mentions) == (18, 2, 18)
+    assert (report.sentences, report.folds, report.mentions) == (20, 10, 20)
     assert report.dev_f1 == 1
     np.testing.assert_array_equal(document.tokens is None, True)

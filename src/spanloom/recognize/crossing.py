@@ -33,15 +33,14 @@ _THIRDS = 3  # parts of the data by which lambda and passes are chosen
 _FEW_HELD, _MANY = 100, 3000  # mentions: held out, below which folds are better; and in all, above which they take long
 
 
-def wants_folds(documents: Sequence[Document]) -> bool:
-    """Return whether documents are too few to hold out a tenth of them: fewer than 20, or with few mentions.
+def wants_folds(documents: int, mentions: int, sentences: int) -> bool:
+    """Return whether training data are too few to hold out a tenth of them: fewer than 20 documents, or few mentions.
 
     Args:
-        documents: the training data, where no development data are given.
+        documents, mentions, sentences: how many, where no development data are given.
     """
-    mentions = sum(len(document.mentions) for document in documents)
-    few = len(documents) < FEW or HELD_OUT * mentions < _FEW_HELD
-    return few and mentions <= _MANY and sum(document.sentence_count for document in documents) >= _THIRDS
+    few = documents < FEW or HELD_OUT * mentions < _FEW_HELD
+    return few and mentions <= _MANY and sentences >= _THIRDS
 
 
 def crossed_folds(train: Batch, seed: int) -> Ints:
@@ -143,7 +142,8 @@ class _Part(NamedTuple):
         table = MentionTable(np.searchsorted(sentences, own.sentence), *own[1:])
         judge = _OfFold(held, table, data.matrix, offsets, tokens)
         rest = subset(data, edges, np.flatnonzero(fold != number))
-        return cls(replace(training, data=rest, judge=judge).alone(), tokens, data.matrix)
+        own_training = replace(training, data=rest, judge=judge, keeper=None, workers=None)
+        return cls(own_training.alone(), tokens, data.matrix)
 
     def fitted(self, l2: float) -> Fit:
         """Return the fit that the fold likes best."""

@@ -22,6 +22,7 @@ from spanloom.model.corpus import TypeFilter, known_types, training_types
 from spanloom.model.fields import declared
 from spanloom.model.splitting import learn_splitter
 from spanloom.parallel import Executor
+from spanloom.recognize.crossing import crossed_folds, wants_folds
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared, sources_of
 from spanloom.recognize.spool import Picked, line_of
@@ -116,7 +117,9 @@ def prepared_on_disk(
         check_one_voice(known.documents, "training with a folder (work)")
     train, types = known.documents, checked.types or training_types(known.documents)  # which says what is wrong
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
-    if dev is None:
+    crossed = dev is None and wants_folds(len(train), checked.mentions, len(known.sentences) - 1)
+    held: list[Document] = []
+    if dev is None and not crossed:
         if len(train) < FEW:
             raise UsageError(
                 f"with a folder (work) a tenth of the training documents is held out, and there are {len(train)}, "
@@ -125,33 +128,34 @@ def prepared_on_disk(
         chosen = held_numbers(len(train), seed)
         held = [train[number] for number in sorted(chosen)]
         train = Picked(train, [number for number in range(len(train)) if number not in chosen])
-    else:
+    elif dev is not None:
         given = list(kept(training_of(*development_of(dev), "dev")))
         check_one_voice(given, "tuning on development data")
         held = fill(map(prepare, given), pos, jobs)
     sources = sources_of(estimator)
     pos, held = learn_tagger(pos, estimator.pos == LEARNED and sources.names(COLUMN), train, held, jobs, seed, tell)
-    if splitter.patterns or dev is None:
+    if splitter.patterns or (dev is None and not crossed):
         known = work.spooled(map(splitter.split, batches(train, _BLOCK, prepare)), "split")
         train = known.documents
     held = splitter.split(known_types(held, types))
     tell(Progress("features", seconds=monotonic() - began))
     features = sources.feature_set(train, held, templates)
     check_use(pos, features)
-    unseen = features.enrich(Batch.of(held))
+    unseen = known if crossed else features.enrich(Batch.of(held))
     work.saw(map(line_of, held))
     work.begin()
-    return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
+    fold = crossed_folds(known, seed) if crossed else None
+    return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting, fold)
 
 
 class _Checked:
     """What a stream of training documents says of itself.
 
-    Attributes: ``named``, whether an annotator is, and ``types`` of the mentions that have come, sorted.
+    Attributes: ``named``, whether an annotator is, ``mentions``, how many have come, and their ``types``, sorted.
     """
 
     def __init__(self) -> None:
-        self.named = False
+        self.named, self.mentions = False, 0
         self._types = set[str]()
 
     @property
@@ -171,6 +175,7 @@ class _Checked:
                     "folder (work) does not take; train in memory, or leave that out of its meta"
                 )
             self.named = self.named or annotator_of(document) is not None
+            self.mentions += len(document.mentions)
             self._types.update(mention.type for mention in document.mentions)
             yield document
 

@@ -112,8 +112,12 @@ def prepared(
 
 def _crossed(estimator: RecognizerParameters | CascadeParameters, train: Sequence[Document], types: Types) -> bool:
     """Return whether training data are cross-validated: few, complete, of one annotator, and not for an encoder."""
+    mentions, sentences = (
+        sum(counts) for counts in zip(*((len(d.mentions), d.sentence_count) for d in train), strict=True)
+    )
     plain = isinstance(estimator, RecognizerParameters) and estimator.encoder is None
-    return plain and wants_folds(train) and not versioned(train) and not partly(train, types)
+    few = wants_folds(len(train), mentions, sentences)
+    return plain and few and not versioned(train) and not partly(train, types)
 
 
 def _given(estimator: RecognizerParameters | CascadeParameters, documents: list[Document]) -> list[Document]:
