@@ -253,8 +253,9 @@ def test_documents_that_need_all_in_memory_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_few_documents_to_hold_out(tmp_path: Path) -> None:
+    pains = [Mention("x", [(5 * number, 5 * number + 4)]) for number in range(700)]
     with pytest.raises(UsageError, match="there are 5, expected 20; give development data"):
-        Recognizer(**SETTINGS).fit(sentences(5), work=tmp_path / "work")
+        Recognizer(**SETTINGS).fit([Document("pain " * 700, mentions=pains)] * 5, work=tmp_path / "work")
     with pytest.raises(DataError, match="none of the 30 training documents has a mention"):
         Recognizer(**SETTINGS).fit([one.copy(mentions=[]) for one in sentences(30)], work=tmp_path / "work")
 
