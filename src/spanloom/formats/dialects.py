@@ -71,6 +71,16 @@ class _Reading(NamedTuple):
     nested: str
 
 
+class _Frames(dict[str, "_Frame"]):
+    """What offsets in characters and in tokens are about; tokens of a text alone are what white space divides."""
+
+    def __missing__(self, unit: str) -> _Frame:
+        text = self[CHARACTERS].text
+        places = found_in(text, text.split()) or []
+        self[unit] = _Frame(text, True, places, [[0, len(places)]])
+        return self[unit]
+
+
 class _Frame(NamedTuple):
     """The text that offsets are about, and the places of its words and sentences, if it has words."""
 
@@ -214,7 +224,7 @@ def _usual_within(value: dict[str, Any], place: str, depth: int) -> Iterator[tup
                 yield from _usual_within(part, f"{place}.{name}", depth + 1)
 
 
-def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> dict[str, _Frame]:
+def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _Frames:
     """Return what offsets in characters and in tokens are about; fields that are read are taken out of the record."""
     text = None
     if (name := next((name for name in named(rest, OF_TEXT) if isinstance(rest[name], str)), None)) is not None:
@@ -240,16 +250,16 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> di
             given = [[token.get("start"), token.get("end")] for token in tokens] if sound else tokens
             strange = not sound and any(isinstance(token, dict) for token in tokens)
             rest["record_tokens" if strange else "tokens"] = given
-        return {CHARACTERS: _Frame(text or "", text is not None), TOKENS: _split(text or "")}
+        return _Frames({CHARACTERS: _Frame(text or "", text is not None)})
     sentences = _words(rest.pop(name)) or []
     words = list(chain.from_iterable(sentences))
     own, places, bounds = laid_out(sentences)
     if text is None:
-        return dict.fromkeys((CHARACTERS, TOKENS), _Frame(own, False, places, bounds))
+        return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(own, False, places, bounds)))
     if (found_places := found_in(text, words)) is not None:
-        return dict.fromkeys((CHARACTERS, TOKENS), _Frame(text, True, found_places, bounds))
+        return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(text, True, found_places, bounds)))
     rest[f"record_{name}"] = words  # of another text
-    return {CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)}
+    return _Frames({CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)})
 
 
 def _words(value: Any) -> list[list[str]] | None:
@@ -267,12 +277,6 @@ def _words(value: Any) -> list[list[str]] | None:
     return None
 
 
-def _split(text: str) -> _Frame:
-    """Return a text with its words, which white space divides."""
-    places = found_in(text, text.split()) or []
-    return _Frame(text, True, places, [[0, len(places)]])
-
-
 def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
     """Return the text field in which the surfaces are at their offsets; or the only text that holds all offsets."""
     texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value.split()) > 1}
@@ -288,11 +292,11 @@ def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
     return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
 
 
-def _reading(entries: Sequence[Entry], layout: Layout, texts: dict[str, _Frame], described: Layout | None) -> _Reading:
+def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described: Layout | None) -> _Reading:
     """Return how offsets are counted: as the layout has it, unless surfaces show another way."""
     unit, ends = layout.unit, layout.ends
     if not unit:
-        unit = TOKENS if all(entry.tokens for entry in entries) or not texts[TOKENS].given else CHARACTERS
+        unit = TOKENS if all(entry.tokens for entry in entries) or not texts[CHARACTERS].given else CHARACTERS
     first = _Reading(unit, ends or EXCLUSIVE, layout.nested)
     surfaces = [entry for entry in entries if entry.surface]
     nested = (

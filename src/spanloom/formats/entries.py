@@ -19,6 +19,10 @@ _NAME: Final = re.compile(r"[A-Z]{1,2}[0-9]+")  # of a mention, as in brat
 _PAIR: Final = re.compile(r"\s*([0-9]{1,9})\s*[-:;, ]\s*([0-9]{1,9})\s*")
 _DEEPEST: Final = 6  # lists and objects between a record's field and a mention
 _LARGEST: Final = 2**62
+_ROLES: Final[dict[str, list[tuple[str, int]]]] = {}  # a usual name -> its roles, and how early it counts in each
+for _role, _names in USUAL.items():
+    for _rank, _name in enumerate(_names):
+        _ROLES.setdefault(_name, []).append((_role, _rank))
 
 
 @dataclass(slots=True)
@@ -226,6 +230,10 @@ class _Parts:
                     self.own[name], self.top[name] = part, key
                 if isinstance(part, dict) and depth < 3:
                     nested.append((key, part, depth + 1))
+        ranked = sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ()))
+        self.names: dict[str, list[str]] = {}
+        for _, role, name in ranked:
+            self.names.setdefault(role, []).append(name)
 
     def take(self, role: str, kind: type | tuple[type, ...]) -> Any:
         """Return the value of a role, and note its field; ``None`` if there is none of that kind."""
@@ -241,8 +249,14 @@ class _Parts:
         """Return the name of a role's field, if it has a value of that kind."""
         if (path := self.paths.get(role)) is not None:
             return path if _is(at(self.item, path), kind) else None
-        free = {name: value for name, value in self.own.items() if self.top[name] not in self.used}
-        return _first(free if role in ("surface", "type") else self.own, role, kind)
+        names = self.names.get(role)
+        if names is None:
+            return None
+        once = role in ("surface", "type")  # whose names are those of other roles as well
+        for name in names:
+            if _is(self.own[name], kind) and not (once and self.top[name] in self.used):
+                return name
+        return None
 
 
 def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str, ...]) -> Entry | None:

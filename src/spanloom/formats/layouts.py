@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -169,6 +170,7 @@ _OTHER: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """Return a name in small letters, without marks between words.
 
