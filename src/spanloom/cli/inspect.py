@@ -71,6 +71,8 @@ def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dic
     own |= {name: given[name] for name in ("column", "features") if name in given}
     if isinstance(training.get(_SCORED), float):
         own["dev F1"] = f"{100 * training.pop(_SCORED):.1f}"
+    if interval := training.pop("interval", None):
+        own["dev F1"] += ", 95 % interval {:.0f} to {:.0f}".format(*(100 * end for end in interval))
     counts = [plural(training.pop(name), name[:-1]) for name in _COUNTED if type(training.get(name)) is int]
     if counts:
         own["trained on"] = [", ".join(counts)]
