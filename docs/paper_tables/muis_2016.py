@@ -180,9 +180,10 @@ TABLES = {
     ),
     "muis-2016-supplement-2": Table(
         ("model", "paper, SMALL, such sentences", "SMALL, all", "LARGE, such sentences", "LARGE, all",
-         "ours, CRAFT, LARGE, such sentences"),
+         "ours, CRAFT, SMALL, such sentences", "ours, CRAFT, LARGE, such sentences"),
         [
-            [MODELS[model], *paper, as_paper("discontiguous", model, "enough", ["lambda"])]
+            [MODELS[model], *paper,
+             *(as_paper("discontiguous", model, "enough", ["lambda"], size) for size in ("SMALL", "LARGE"))]
             for model, paper in LAMBDA.items()
         ],
     ),
