@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections import Counter
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,11 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structure_helpers import TYPES, lane_scores, offsets_of, random_potentials
+from structure_helpers import TYPES, laid, lane_scores, offsets_of, random_potentials
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
 from spanloom.lab.canonical import every_mention
+from spanloom.model.structured import StructuredModel
 from spanloom.parallel import Threads
 from spanloom.structures import READINGS, STRUCTURES, MentionTable
 from spanloom.structures.base import MOST_MENTIONS, Crowd
@@ -326,6 +328,30 @@ def every_tagging(length):
     for n, kind, ranges in SEVEN.decode(edges, offsets_of([length] * len(every)), TYPES, "all").rows():
         with_path[n].add((kind, ranges))
     return list(zip(every, with_path, strict=True))
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_likelihood_is_that_of_one_sequence_of_tags_of_several(length):
+    """Mentions are read from more sequences than the one that training takes for them, so they are more probable."""
+    template, own = SEVEN.template(["x"]), random_potentials(SEVEN.template(["x"]), length, 1, length)
+    every = list(reference.subgraphs(template, length))
+    scores = lane_scores(template, own, offsets_of([length]), 0, 0)
+    weights = np.array([math.exp(sum(scores[t][e] for t, e in choices)) for choices in every])
+    found = [set() for _ in every]
+    for n, _, ranges in SEVEN.decode(laid(template, every, length), offsets_of([length] * len(every)), ["x"]).rows():
+        found[n].add(ranges)
+    share = Counter()
+    for answer, weight in zip(map(frozenset, found), weights.tolist(), strict=True):
+        share[answer] += weight / weights.sum()
+    rows = [(n, 0, ranges) for n, answer in enumerate(share) for ranges in sorted(answer)]
+    offsets = offsets_of([length] * len(share))
+    edges = SEVEN.encode(MentionTable.build(rows), offsets, ["x"]).edges
+    potentials = Potentials(np.tile(own.roles, (len(share), 1, 1)), own.constants)
+    likelihood = np.exp(
+        StructuredModel.build(SEVEN, "subgraphs", ["x"], None).log_likelihood(potentials, offsets, edges)
+    )
+    assert (likelihood[:, 0] <= np.array(list(share.values())) + 1e-6).all()
+    assert likelihood.sum() < 0.9 < sum(share.values())
 
 
 @pytest.mark.parametrize("counting", ENGINES)

@@ -17,6 +17,7 @@ from spanloom import Document, Mention, Recognizer
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
 from spanloom.lab.canonical import canonical_encodings, every_mention
 from spanloom.lab.transitions import counts
+from spanloom.model.structured import StructuredModel
 from spanloom.structures import READINGS, STRUCTURES, MentionTable
 from spanloom.structures.two_layer import APART
 from spanloom.structures.two_layer_sets import held_together
@@ -141,6 +142,23 @@ def test_all_encodings_of_sets_that_touch():
         assert picks(edges[:, k]) in own
         read = TWO.decode(laid(TEMPLATE, own, 6), offsets_of([6] * len(own)), ["x"]).rows()
         assert Counter(ranges for _, _, ranges in read) == {ranges: len(own) for _, kind, ranges in gaps if kind == k}
+
+
+@given(seed=st.integers(0, 2**32 - 1), length=st.integers(1, 4))
+@settings(max_examples=10, deadline=None)
+def test_likelihood_of_mentions_is_that_of_all_their_sequences(seed, length):
+    every, edges, found = every_sequence(length)
+    one = random_potentials(TEMPLATE, length, 1, seed)
+    scores = lane_scores(TEMPLATE, one, offsets_of([length]), 0, 0)
+    weights = [math.exp(sum(scores[t][e] for t, e in choices)) for choices in every]
+    expected = defaultdict(float)
+    for own, weight in zip(found, weights, strict=True):
+        expected[own] += weight / math.fsum(weights)
+    potentials = Potentials(np.tile(one.roles, (len(every), 1, 1)), one.constants)
+    model = StructuredModel.build(TWO, "subgraphs", ["x"], None)
+    given_back = np.exp(model.log_likelihood(potentials, offsets_of([length] * len(every)), edges))[:, 0]
+    np.testing.assert_allclose(given_back, [expected[own] for own in found], rtol=1e-5)
+    assert sum(dict(zip(found, given_back.tolist(), strict=True)).values()) == pytest.approx(1)
 
 
 @st.composite

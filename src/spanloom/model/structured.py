@@ -113,12 +113,24 @@ class StructuredModel(Generic[S]):
         """The calibrated probability that each sentence's structure is right as a whole, (N,)."""
         return self.scalings.answers.of_log(self.log_answers(potentials, offsets, edges))
 
+    def log_likelihood(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
+        """The exact log-probability of the mentions that given structures say, (N, K), under the trained model.
+
+        All encodings of the same mentions count, where `Structure.all_encodings` has them; else it is that of the given
+        structures.
+        """
+        allowed = self.structure.all_encodings(edges, offsets)
+        if allowed is None:
+            return self.engine.log_probability(potentials, offsets, edges)
+        own, every = (self.engine.log_partition(potentials, offsets, allowed=a) for a in (allowed, None))
+        return np.minimum(own - every, 0.0)
+
     def log_answers(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
-        """The exact log-probability of each sentence's structure under the trained model, (N,).
+        """The exact log-probability of each sentence's mentions under the trained model, (N,); see `log_likelihood`.
 
         Copies of the template for different types do not interact, so it is the sum over them.
         """
-        total: Floats = self.engine.log_probability(potentials, offsets, edges).sum(1)
+        total: Floats = self.log_likelihood(potentials, offsets, edges).sum(1)
         return total
 
 

@@ -44,7 +44,8 @@ class Drawing(ABC):
         """Return the entropy (N,) of each sentence's mentions in nats, of all texts together.
 
         It is 0 where there is no doubt. It is that of the trained model, without the mention penalty, calibration or a
-        second stage.
+        second stage; with ``two_layer`` and ``seven_tag``, which may write the same mentions in several ways, it is the
+        entropy of these ways, and larger.
         """
         found = [np.zeros(0)]
         for batch in self._batches(documents_of(X)):
@@ -52,7 +53,10 @@ class Drawing(ABC):
         return np.concatenate(found)
 
     def sample(self, X: Given, count: int = 10, *, seed: int = 0) -> list[list[Document]]:
-        """Draw whole answers from the exact distribution of the trained model, as `log_likelihood` has it.
+        """Draw whole answers from the exact distribution of the trained model.
+
+        A structure is drawn, and its mentions are read. So an answer is drawn as often as all structures that are read
+        as it are probable together. That is ``exp`` of `log_likelihood`, but with ``seven_tag``, which see there.
 
         Args:
             X: as of `predict`.

@@ -487,13 +487,15 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
 
         It is that of the trained model, without the mention penalty. Mentions that the structure cannot hold are left
-        out.
+        out. It is the probability that `sample` draws these mentions and no others, except with ``seven_tag``: there it
+        is that of the one sequence of tags which training takes for them. Other sequences may be read as the same
+        mentions, and of some mentions that overlap this one is read as others.
         """
         tagger = self.fitted
         batch = Batch.of(self.ready(documents_of(X)))
         potentials, offsets = tagger.score(batch), batch.sentences
         edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
-        return tagger.engine.log_probability(potentials, offsets, edges)
+        return tagger.log_likelihood(potentials, offsets, edges)
 
     @overload
     def marginals(self, X: One, *, calibrated: bool = ...) -> list[float]: ...  # type: ignore[overload-overlap]

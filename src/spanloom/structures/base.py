@@ -197,6 +197,18 @@ class Structure(ABC):
             types: K names.
         """
 
+    def all_encodings(self, edges: Edges, offsets: Ints) -> NDArray[np.uint8] | None:
+        """Return (T, E, K) 1 where a hyperedge is in an encoding of the same mentions; only these keep to all.
+
+        ``None`` for a structure that is to be asked for one encoding alone: it has no other, or, if it is not
+        ``only_canonical``, their set has no such form.
+
+        Args:
+            edges: (T, K, D) one of the encodings.
+            offsets: (N + 1,) first token of each sentence.
+        """
+        return None
+
     @abstractmethod
     def decode(self, edges: Edges, offsets: Ints, types: Sequence[str], reading: str = "enough") -> MentionTable:
         """The mentions of hyperedges.
