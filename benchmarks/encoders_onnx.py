@@ -72,7 +72,7 @@ def stages(model: Recognizer, documents: list[Document]) -> dict[str, float]:
     with Clock() as packing:
         packs = [scorer.pack(read, each) for each in chosen]
     with Clock() as computing:
-        potentials = scorer.potentials(read, 1)
+        potentials = scorer.potentials(read)
     with Clock() as decoding:
         model.fitted.decode(potentials, batch.sentences)
     padded = sum(pack.ids.size for pack in packs) / sum(int(pack.mask.sum()) for pack in packs)

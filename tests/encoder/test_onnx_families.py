@@ -49,7 +49,7 @@ def test_a_family_gives_the_same(family: str) -> None:
     facts.check(6)
     assert facts.rows == SUBWORDS
     runtime = OnnxRuntime(graph)
-    session = runtime.session(1)
+    session = runtime.session()
     for windows, length in ((1, 8), (3, 17), (2, 64), (5, 40), (1, 100)):
         ids = np.random.default_rng(length).integers(4, SUBWORDS, (windows, length))
         mask = np.ones_like(ids)

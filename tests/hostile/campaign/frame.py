@@ -17,6 +17,7 @@ from typing import Any
 SECTIONS = {
     "faults": "campaign.faults:run",
     "faults-models": "campaign.faults:run_models",
+    "independence": "campaign.independence:run",
     "kills": "campaign.kills:run",
     "models": "campaign.models:run",
     "readers": "campaign.readers:run",

@@ -82,7 +82,7 @@ def learn_encoder(
         loss = joint_loss([task], known.sentences, run, weights.scores)
 
     def of_dev(scorer: EncoderScorer) -> Potentials:
-        own = scorer.potentials(dev)
+        own = scorer.potentials(dev, run)
         return own if weights is None else weights.added(own)
 
     check_room(opened, seen, chosen)

@@ -44,7 +44,9 @@ class Network(nn.Module):
 
     def forward(self, packed: Packed) -> Tensor:
         """Return the (T, R * K) role scores of the tokens of some windows, in 32 bits."""
-        scores: Tensor = self.head(self.dropout(self.vectors(packed)))
+        vectors = self.dropout(self.vectors(packed))
+        with torch.autocast(vectors.device.type, enabled=False):
+            scores: Tensor = self.head(vectors)
         return scores
 
     def vectors(self, packed: Packed) -> Tensor:

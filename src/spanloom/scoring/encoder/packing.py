@@ -11,7 +11,7 @@ from spanloom.hypergraph import Ints, Singles
 from spanloom.scoring.encoder.subwords import Subwords
 from spanloom.scoring.encoder.windows import Windows
 
-__all__ = ["AT_ONCE", "EVEN", "Packed", "Reading", "by_length", "pack", "pooled"]
+__all__ = ["AT_ONCE", "EVEN", "Packed", "Reading", "by_length", "by_width", "pack", "pooled"]
 
 EVEN: Final = 16  # PyTorch keeps what it has prepared for each length of windows, so lengths are to be few
 AT_ONCE: Final = 1 << 9  # sub-words that a processor reads at once: what lies between layers fits into its cache
@@ -51,7 +51,7 @@ class Packed(NamedTuple):
 
 def pack(
     windows: Windows, chosen: list[int], subwords: Subwords, around: tuple[tuple[int, ...], tuple[int, ...]],
-    pooling: str, padding: int, longest: int, even: int = EVEN,
+    pooling: str, padding: int, longest: int, even: int = EVEN, shape: tuple[int, int] | None = None,
 ) -> Packed:  # fmt: skip
     """Pack some windows of a batch.
 
@@ -64,14 +64,18 @@ def pack(
         padding: the sub-word that stands where there is none.
         longest: sub-words that the encoder reads at once; fewer are padded to the next multiple of ``even``.
         even: 1 for no more padding than the longest window asks for.
+        shape: windows and sub-words of each, where padding is to fill them up; windows of padding have one sub-word.
     """
     before, after = around
     ptr = subwords.ptr
     bodies = [subwords.ids[ptr[windows.first[w]] : ptr[windows.end[w]]] for w in chosen]
     width = max(len(body) for body in bodies) + len(before) + len(after)
     width = min(-(-width // even) * even, max(width, longest))
-    ids = np.full((len(chosen), width), padding, np.int64)
-    mask = np.zeros((len(chosen), width), np.int64)
+    if shape is not None:
+        width = shape[1]
+    ids = np.full(shape or (len(chosen), width), padding, np.int64)
+    mask = np.zeros(ids.shape, np.int64)
+    mask[len(chosen) :, 0] = 1
     at, rows = [], []
     for row, (w, body) in enumerate(zip(chosen, bodies, strict=True)):
         text = np.concatenate([before, body, after]).astype(np.int64)
@@ -115,13 +119,40 @@ def pooled(values: Singles, packed: Packed) -> Singles:
     return means
 
 
+def by_width(reading: Reading, around: int, longest: int, at_once: int) -> Iterator[tuple[list[int], tuple[int, int]]]:
+    """Yield windows that are read at once, of any documents, and the one shape of all packs of such windows.
+
+    A graphics card takes as long for a full pack as for one window, and gives each the same in any place of a pack of
+    one shape. So a pack's shape depends on the width of its windows alone, which is a power of two.
+
+    Args:
+        reading: of a batch.
+        around: special sub-words of a window.
+        longest: sub-words that the encoder reads at once.
+        at_once: sub-words of a pack.
+    """
+    windows, ptr = reading.windows, reading.subwords.ptr
+    lengths = ptr[windows.end] - ptr[windows.first] + around
+    widths = np.minimum(np.maximum(EVEN, 2 ** np.ceil(np.log2(np.maximum(1, lengths))).astype(np.int64)), longest)
+    widths = np.maximum(widths, lengths)
+    for width in np.unique(widths).tolist():
+        rows, many = np.flatnonzero(widths == width).tolist(), max(1, at_once // width)
+        for start in range(0, len(rows), many):
+            yield rows[start : start + many], (many, width)
+
+
 def by_length(reading: Reading, at_once: int = AT_ONCE) -> Iterator[list[int]]:
-    """Yield windows of about one length, as many as are predicted at once: so many sub-words, or one window."""
+    """Yield windows of one document and of about one length: so many sub-words that are read at once, or one window.
+
+    Libraries add up in another order for other shapes. So no window is packed with those of another document: what an
+    encoder says of a document does not depend on its company, to the last bit.
+    """
     windows, ptr = reading.windows, reading.subwords.ptr
     lengths = ptr[windows.end] - ptr[windows.first]
-    order = np.argsort(-lengths, kind="stable").tolist()
+    order = np.lexsort((-lengths, windows.document))
+    ends = np.searchsorted(windows.document[order], windows.document[order], side="right").tolist()
     start = 0
     while start < len(order):
-        many = max(1, at_once // max(1, int(lengths[order[start]])))
-        yield order[start : start + many]
-        start += many
+        stop = min(ends[start], start + max(1, at_once // max(1, int(lengths[order[start]]))))
+        yield order[start:stop].tolist()
+        start = stop

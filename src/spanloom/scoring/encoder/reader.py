@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, plural
 from spanloom.hypergraph import Potentials, Singles
 from spanloom.modelfile import LARGEST
-from spanloom.parallel import SERIAL, Executor
+from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring.base import Outputs, Part
 from spanloom.scoring.encoder.packing import AT_ONCE, EVEN, Packed, Reading, by_length, pack
 from spanloom.scoring.encoder.settings import WindowSettings
@@ -23,8 +23,9 @@ from spanloom.scoring.encoder.windows import cut_windows
 
 __all__ = ["Compute", "Outputs", "Whole", "WindowScorer"]
 
-Compute = Callable[[Packed], Singles]
-"""Some windows -> the (T, R * K) role scores of their tokens."""
+_PACKS: Final = 32  # that a thread makes and computes, one after the other
+Compute = Callable[[Iterable[Packed]], Iterator[Singles]]
+"""Packs of windows -> of each the (T, R * K) role scores of its tokens; threads may call it side by side."""
 
 
 class Whole(NamedTuple):
@@ -75,12 +76,8 @@ class WindowScorer(ABC):
         return EVEN
 
     @abstractmethod
-    def computing(self, workers: int | None) -> AbstractContextManager[Compute]:
-        """Return a context that gives what computes.
-
-        Args:
-            workers: threads; ``None`` for as many as the caller has seen to.
-        """
+    def computing(self) -> AbstractContextManager[Compute]:
+        """Return a context that gives what computes: each pack in one thread, so no sum depends on their number."""
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -102,12 +99,16 @@ class WindowScorer(ABC):
         subwords = self.tokenizer.subwords(batch.words, max(1, self.room // 2))
         return Reading(subwords, cut_windows(batch, subwords.ptr, self.room, context=self.settings.context))
 
-    def pack(self, reading: Reading, chosen: list[int]) -> Packed:
-        """Return some windows as the encoder reads them."""
+    def pack(self, reading: Reading, chosen: list[int], shape: tuple[int, int] | None = None) -> Packed:
+        """Return some windows as the encoder reads them, perhaps in a shape that padding fills up."""
         return pack(
             reading.windows, chosen, reading.subwords, self.tokenizer.around, self.settings.pooling, self.padding,
-            self.settings.window, self.even,
+            self.settings.window, self.even, shape,
         )  # fmt: skip
+
+    def packs(self, reading: Reading) -> list[tuple[list[int], tuple[int, int] | None]]:
+        """Return what is predicted at once, as the arguments of `pack`; no document's scores depend on others."""
+        return [(chosen, None) for chosen in by_length(reading, self.at_once)]
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch, by as many threads as there are workers.
@@ -124,24 +125,29 @@ class WindowScorer(ABC):
                 DataWarning,
                 stacklevel=2,
             )
-        return self.potentials(reading, run.workers)
+        return self.potentials(reading, run)
 
-    def potentials(self, reading: Reading, workers: int | None = None) -> Potentials:
+    def potentials(self, reading: Reading, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of what was read before.
 
         Args:
             reading: that.
-            workers: threads; ``None`` for as many as the caller has seen to.
+            run: how packs are computed; the result does not depend on it.
 
         Raises:
             ModelError: the encoder gives no finite scores.
         """
         tokens = len(reading.subwords.ptr) - 1
         scores = np.zeros((tokens, self.roles * self.types), np.float32)
-        with self.computing(workers) as compute:
-            for chosen in by_length(reading, self.at_once):
-                packed = self.pack(reading, chosen)
-                scores[packed.rows] = compute(packed)
+        chosen = self.packs(reading)
+        with self.computing() as compute:
+
+            def part(piece: tuple[int, int]) -> None:
+                packs = [self.pack(reading, *own) for own in chosen[slice(*piece)]]
+                for packed, found in zip(packs, compute(packs), strict=True):
+                    scores[packed.rows] = found
+
+            run.map(part, even_ranges(len(chosen), max(4 * run.workers, len(chosen) // _PACKS)))
         _check_finite(scores)
         return Potentials(scores.reshape(tokens, self.roles, self.types), self.constants)
 

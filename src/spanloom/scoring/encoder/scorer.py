@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,7 @@ from spanloom.scoring.encoder.folder import (
     open_model,
 )
 from spanloom.scoring.encoder.network import Network, device_of, torch_threads
-from spanloom.scoring.encoder.packing import AT_ONCE
+from spanloom.scoring.encoder.packing import Packed, Reading, by_width
 from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
@@ -154,17 +154,27 @@ class EncoderScorer(WindowScorer):
         found: Singles = self.network.constants.detach().cpu().numpy()
         return found
 
-    @property
-    def at_once(self) -> int:
-        """Sub-words that are predicted at once."""
-        return AT_ONCE if self.network.head.weight.device.type == "cpu" else _ON_CARDS
+    def packs(self, reading: Reading) -> list[tuple[list[int], tuple[int, int] | None]]:
+        """See `WindowScorer.packs`."""
+        if self.network.head.weight.device.type == "cpu":
+            return super().packs(reading)
+        before, after = self.tokenizer.around
+        return [*by_width(reading, len(before) + len(after), self.settings.window, _ON_CARDS)]
 
     @contextmanager
-    def computing(self, workers: int | None) -> Iterator[Compute]:
-        """See `WindowScorer.computing`; PyTorch has as many threads as there are workers."""
-        threads = nullcontext() if workers is None else torch_threads(workers)
-        with threads, torch.inference_mode():
-            yield lambda packed: self.network(packed).cpu().numpy()
+    def computing(self) -> Iterator[Compute]:
+        """See `WindowScorer.computing`."""
+        network = self.network
+        device = network.head.weight.device.type
+
+        def compute(packs: Iterable[Packed]) -> Iterator[Singles]:
+            # the outer cast keeps the weights of 16 bits from one pack to the next, which it does not in inference mode
+            with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=network.halved):
+                for packed in packs:
+                    yield network(packed).cpu().numpy()
+
+        with torch_threads(1):
+            yield compute
 
     def to_part(self) -> ModelPart:
         """Return the encoder, or its adapters, its tokenizer and the linear layer as a part of a model file."""

@@ -22,6 +22,7 @@ class Windows(NamedTuple):
         sentences: (W + 1,) the sentence that each window begins with, or goes on with, and N; windows of one long
             sentence have the same.
         overlapping: windows that hold a part of a sentence which is longer than a window.
+        document: (W,) number of each one's document.
     """
 
     first: Ints
@@ -30,13 +31,14 @@ class Windows(NamedTuple):
     own_end: Ints
     sentences: Ints
     overlapping: int
+    document: Ints
 
     def units(self) -> list[range]:
         """Return the windows that belong together, because they share a sentence.
 
         >>> import numpy as np
         >>> none = np.zeros(3, int)
-        >>> Windows(none, none, none, none, np.array([0, 4, 4, 5]), 2).units()
+        >>> Windows(none, none, none, none, np.array([0, 4, 4, 5]), 2, none).units()
         [range(0, 1), range(1, 3)]
         """
         begins = self.sentences[:-1]
@@ -77,7 +79,8 @@ def cut_windows(batch: Batch, ptr: Ints, room: int, *, context: bool = True) -> 
     columns = np.array(rows, np.int64).reshape(-1, 5)
     filled = columns[columns[:, 1] > columns[:, 0]]  # sentences without tokens need none
     first, end, own_first, own_end, sentence = filled.T
-    return Windows(first, end, own_first, own_end, np.append(sentence, len(bounds) - 1), overlapping)
+    document = np.searchsorted(batch.starts, first, side="right") - 1
+    return Windows(first, end, own_first, own_end, np.append(sentence, len(bounds) - 1), overlapping, document)
 
 
 def _pieces(begin: int, end: int, ptr: Ints, room: int) -> list[tuple[int, int, int, int]]:

@@ -1,4 +1,4 @@
-"""ONNX Runtime: a graph's session, with as many threads as are wanted and nothing left to chance."""
+"""ONNX Runtime: a graph's session, with one thread for each call and nothing left to chance."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class OnnxRuntime:
     def __init__(self, graph: bytes) -> None:
         self.graph = graph
         self._lock = Lock()
-        self._open: tuple[int, Any] | None = None
+        self._open: Any = None
 
     def __reduce__(self) -> tuple[type[OnnxRuntime], tuple[bytes]]:
         return OnnxRuntime, (self.graph,)
 
-    def session(self, workers: int) -> Any:
-        """Return a session with so many threads; the last one is kept.
+    def session(self) -> Any:
+        """Return the session, which is kept.
 
         Raises:
             ModelError: ONNX Runtime refuses the graph.
         """
         with self._lock:
-            if self._open is None or self._open[0] != workers:
-                self._open = workers, _session(self.graph, workers)
-            return self._open[1]
+            if self._open is None:
+                self._open = _session(self.graph)
+            return self._open
 
     def __call__(self, session: Any, ids: Ints, mask: Ints, outputs: int) -> Singles:
         """Return the (W, S, R * K) scores of sub-words.
@@ -78,13 +78,13 @@ class OnnxRuntime:
         return found
 
 
-def _session(graph: bytes, workers: int) -> Any:
+def _session(graph: bytes) -> Any:
     check_installed()
     import onnxruntime
 
     onnxruntime.disable_telemetry_events()  # some builds have them
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = max(1, workers), 1
+    options.intra_op_num_threads, options.inter_op_num_threads = 1, 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     options.use_deterministic_compute = True
     options.enable_mem_pattern = False  # which is planned for one shape, and each pack has its own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -92,13 +92,14 @@ class OnnxScorer(WindowScorer):
         return 1
 
     @contextmanager
-    def computing(self, workers: int | None) -> Iterator[Compute]:
+    def computing(self) -> Iterator[Compute]:
         """See `WindowScorer.computing`."""
-        session, outputs = self.runtime.session(workers or 1), self.bias.size
+        session, outputs = self.runtime.session(), self.bias.size
 
-        def compute(packed: Packed) -> Singles:
-            scores = self.runtime(session, packed.ids, packed.mask, outputs)
-            return pooled(scores, packed) + self.bias.reshape(-1)
+        def compute(packs: Iterable[Packed]) -> Iterator[Singles]:
+            for packed in packs:
+                scores = self.runtime(session, packed.ids, packed.mask, outputs)
+                yield pooled(scores, packed) + self.bias.reshape(-1)
 
         yield compute
 
@@ -143,5 +144,5 @@ class OnnxScorer(WindowScorer):
         if facts.rows is not None and said.padding >= facts.rows:
             raise ModelError(f"padding is sub-word {said.padding:,}, but the encoder has {facts.rows:,}")
         runtime = OnnxRuntime(graph)
-        runtime.session(1)  # what cannot be opened is told now
+        runtime.session()  # what cannot be opened is told now
         return cls(runtime, tokenizer, said, bias, fixed)

@@ -75,7 +75,7 @@ def learn_chains(
     start = process_time()
 
     def potentials() -> Potentials:
-        found = scorer.potentials(waiting)
+        found = scorer.potentials(waiting, run)
         return found if columns is None else columns.added(found)
 
     def measure(_: EncoderScorer) -> float:
