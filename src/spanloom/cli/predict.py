@@ -70,7 +70,8 @@ def run(
         input_format = format_of_input() or "text"
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
-    documents = reader(source, mentions=mentions is not None or not finds_mentions(predictor))
+    kept = "given_mentions" in predictor.capable or not finds_mentions(predictor)
+    documents = reader(source, mentions=kept)
     # a bar of progress would stand in the drawing
     documents = counted(documents, "predicting", quiet=quiet or draws, total=partial(number_of, source))
     found = predict(

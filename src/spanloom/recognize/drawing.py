@@ -55,8 +55,9 @@ class Drawing(ABC):
     def sample(self, X: Given, count: int = 10, *, seed: int = 0) -> list[list[Document]]:
         """Draw whole answers from the exact distribution of the trained model.
 
-        A structure is drawn, and its mentions are read. So an answer is drawn as often as all structures that are read
-        as it are probable together. That is ``exp`` of `log_likelihood`, but with ``seven_tag``, which see there.
+        A structure is drawn, and its mentions are read. So the probability of an answer is the sum over all structures
+        that are read as it: ``exp`` of `log_likelihood`, except with ``seven_tag``, whose sequences of tags may be read
+        as the same mentions by the dozen: there `log_likelihood` is that of the one which training takes for them.
 
         Args:
             X: as of `predict`.

@@ -135,9 +135,9 @@ def graph() -> Any:
     return to_onnx(spanloom.load(folder / "model"), "int8")
 
 
-def smaller(make: Callable[[], Any], dev: Callable[[], Any]) -> Any:
+def smaller(make: Callable[[], Any]) -> Any:
     """A compact model."""
-    return compact(make(), dev=dev()[1], loss=1.0)
+    return compact(make(), threshold=0.01)
 
 
 SCORED: tuple[Mapping[str, Any], ...] = ({}, {"threshold": 0.4}, {"answers": True}, {"others": True})
@@ -173,7 +173,7 @@ LATIN: dict[str, Kind] = {
     "vectors": Kind(lambda: recognizer(vectors=str(vectors()), features=[*FEATURES, "vector[-1..1]"]), options=SCORED),
     "hashed": Kind(partial(recognizer, hash_bits=10), options=SCORED, slow=True),
     "its own tagger": Kind(partial(recognizer, data=tagged, features="small", pos="auto"), options=SCORED),
-    "compact": Kind(partial(smaller, partial(recognizer, "shared"), notes), options=SCORED),
+    "compact": Kind(partial(smaller, partial(recognizer, "shared")), options=SCORED),
     "cascade": Kind(cascade, options=SCORED[:3]),
     "cascade, two passes": Kind(partial(cascade, passes="two"), options=SCORED[:3], slow=True),
     "linker": Kind(linker, options=SAID),
@@ -202,7 +202,7 @@ HAN: dict[str, Kind] = {
     },
     "segmenter, two passes": Kind(partial(segmenter, passes="two"), True, slow=True),
     "segmenter, encoder": Kind(lambda: segmenter(encoder=encoder(), **TUNED), True, slow=True),
-    "segmenter, compact": Kind(partial(smaller, segmenter, chinese), True, slow=True),
+    "segmenter, compact": Kind(partial(smaller, segmenter), True, slow=True),
 }
 KINDS = LATIN | HAN
 ENCODERS = tuple(name for name in KINDS if "encoder" in name)
