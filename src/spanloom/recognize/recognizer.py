@@ -66,15 +66,7 @@ from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calib
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.rescoring.fitting import sampled
 from spanloom.structures import Structure, structure_of
-from spanloom.tag.filling import (
-    Filler,
-    check_source,
-    fill,
-    fill_batch,
-    filler_of,
-    filler_part,
-    told,
-)
+from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
 
