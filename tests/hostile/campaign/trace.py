@@ -54,6 +54,7 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
 
 _CALL = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(\w+)\((.*)\) += (-?\d+|\?)")
 _PATH = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_IN_FOLDER = re.compile(r'(?:AT_FDCWD|\d+)<([^>]*)>, "((?:[^"\\]|\\.)*)"')  # as strace writes them with -y
 _CALLS = (
     "open,openat,openat2,creat,rename,renameat,renameat2,mkdir,mkdirat,mknod,mknodat,unlink,unlinkat,rmdir,link,linkat,"
     "symlink,symlinkat,truncate,chmod,fchmodat,chown,lchown,fchownat,utimensat,utime,connect"
@@ -68,7 +69,7 @@ def system_calls(line: Sequence[str | Path], folder: Path, log: Path) -> tuple[i
         folder: in which it is run.
         log: a file for what strace writes.
     """
-    traced = ["strace", "-f", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-o", str(log), *map(str, line)]
+    traced = ["strace", "-f", "-y", "-qq", "-s", "4096", "-e", f"trace={_CALLS}", "-o", str(log), *map(str, line)]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(traced, cwd=folder, env=environment, capture_output=True, check=False)
     found = []
@@ -83,6 +84,7 @@ def system_calls(line: Sequence[str | Path], folder: Path, log: Path) -> tuple[i
             continue
         if call == "connect" and "AF_UNIX" in arguments:
             continue
-        paths = _PATH.findall(arguments) or [arguments]
+        inside = [os.path.join(*pair) for pair in _IN_FOLDER.findall(arguments)]  # noqa: PTH118
+        paths = inside or _PATH.findall(arguments) or [arguments]
         found += [f"{call} {path}" for path in paths if not any(own in path for own in _OWN)]
     return done.returncode, found
