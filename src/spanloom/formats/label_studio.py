@@ -53,6 +53,7 @@ MARK = re.compile(
 )
 _KINDS = ("annotations", "completions", "predictions")  # completions are the annotations of versions before 1.0
 _LARGEST = 2**31
+_MOST_SURFACES = 100  # of a task, by which its text is found
 _MODEL = "spanloom"
 
 
@@ -177,9 +178,9 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
         result["value"] for result in results if isinstance(result, dict) and isinstance(result.get("value"), dict)
     ]
     surfaces = [value["text"] for value in values if isinstance(value.get("text"), str) and "start" in value]
-    holding = [
-        name for name, text in texts.items() if surfaces and all(_stripped(one) in _stripped(text) for one in surfaces)
-    ]
+    wanted = [_stripped(surface) for surface in surfaces[:_MOST_SURFACES]]
+    whole = {name: _stripped(text) for name, text in texts.items()}
+    holding = [name for name, text in whole.items() if wanted and all(surface in text for surface in wanted)]
     worded = [name for name, text in texts.items() if len(text.split()) > 1]
     found = next((names for names in (holding, list(texts), worded) if len(names) == 1), None)
     if found is None and texts:
