@@ -226,6 +226,9 @@ def _git(*arguments: str) -> str:
 _COMMIT = commit()  # of the program that runs, whatever is committed meanwhile
 
 
+INSTRUCTIONS = {"avx512f": "AVX-512", "avx2": "AVX2"}  # flag of the kernel -> name, the widest first
+
+
 def _processor() -> str:
     if Path("/proc/cpuinfo").exists():
         lines = dict(
@@ -235,7 +238,9 @@ def _processor() -> str:
         )
         values = {name.strip(): value.strip() for name, value in lines.items()}
         if "model name" in values:
-            return f"{values['model name']} ({values.get('cpu MHz', '?')} MHz)"
+            flags = values.get("flags", "").split()
+            wide = next((name for flag, name in INSTRUCTIONS.items() if flag in flags), "no AVX2")
+            return f"{values['model name']} ({values.get('cpu MHz', '?')} MHz, {wide})"
     return platform.processor() or platform.machine()
 
 

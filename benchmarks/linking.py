@@ -39,6 +39,7 @@ from linking_tables import (
     SETTINGS,
     STATISTICS,
     as_authors,
+    by_length,
     error_row,
     errors,
     oracle,
@@ -464,6 +465,11 @@ def compared(result: Result, title: str, kept: Mapping[str, Kept], gold: Sequenc
                 f"{title}: {worse} against {better}, gold mentions of test data (Table 7)",
                 ("task", worse, better, "mentions", "share"),
                 crossed(kept[worse], kept[better], gold, setting.vocabulary),
+            )
+            result.table(
+                f"{title}: {worse} against {better}, precision of mentions of test data by their words (Figure 3)",
+                ("words", *(f"{side}: {what}" for side in (worse, better) for what in ("predicted", "precision"))),
+                by_length(gold, [kept[side].predicted["test"] for side in (worse, better)]),
             )
 
 

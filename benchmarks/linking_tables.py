@@ -14,6 +14,7 @@ from spanloom.link.linker import PAPER_FEATURES, Linker
 from spanloom.link.proposals import NAME_CLOSE, FoundSpans, Proposer
 from spanloom.vocabulary import Vocabulary
 
+LONG = 5  # words from which on lengths are not told apart
 ORACLE = "oracle"  # stands among a linker's parameters where its candidates are those of `oracle`
 # articles, mentions, concepts
 TABLE_3 = {"bc5cdr": ("1,500", "12,864", "5,818"), "ncbi": ("793", "6,892", "1,049")}
@@ -109,6 +110,29 @@ def as_authors(gold: Sequence[Document], predicted: Sequence[Document], vocabula
         precision, recall = correct / max(1, len(pairs)), correct / max(1, wanted)
         rates += [precision, recall, 2 * correct / max(1, len(pairs) + wanted)]
     return [f"{100 * rate:.1f}" for rate in rates]
+
+
+def by_length(gold: Sequence[Document], sides: Sequence[Sequence[Document]]) -> list[list[str]]:
+    """Rows of Figure 3: words of a mention, and how many of them each side predicts, with their precision in percent.
+
+    Mentions of `LONG` words and more are together.
+    """
+    counts: list[dict[int, list[int]]] = []
+    for predicted in sides:
+        counts.append(defaultdict(lambda: [0, 0]))
+        for truth, found in zip(gold, predicted, strict=True):
+            wanted = {mention.spans for mention in truth.mentions}
+            for mention in found.mentions:
+                count = counts[-1][min(LONG, len(mention.text(found.text).split()))]
+                count[0] += mention.spans in wanted
+                count[1] += 1
+    rows = []
+    for length in sorted(set().union(*counts)):
+        cells = [f"{length}" + " and more" * (length == LONG)]
+        for correct, predicted_count in (side[length] for side in counts):
+            cells += [f"{predicted_count:,}", f"{100 * correct / max(1, predicted_count):.1f}"]
+        rows.append(cells)
+    return rows
 
 
 @contextmanager

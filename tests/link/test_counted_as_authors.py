@@ -71,3 +71,13 @@ def test_candidates_of_the_table_are_those_of_just_this_string() -> None:
     concepts = [[VOCABULARY[number].id for number in found[at].concept] for at in which]
     assert concepts == [["D:3", "D:2"], [], ["D:2"], ["D:1"], ["D:1"], ["D:2"]]
     assert all(np.array_equal(entry.similarity, np.ones(len(entry.concept))) for entry in found)
+
+
+def test_precision_by_the_words_of_a_mention() -> None:
+    pipeline = marked(("Fever", 1, ""), ("pain", 1, ""), ("fever was worse. No ache", 1, ""))
+    joint = marked(("fever", 1, ""), ("chest pain", 1, ""))
+    assert tables.by_length([GOLD], [[pipeline], [joint]]) == [
+        ["1", "2", "50.0", "1", "100.0"],
+        ["2", "0", "0.0", "1", "100.0"],
+        ["5 and more", "1", "0.0", "0", "0.0"],
+    ]
