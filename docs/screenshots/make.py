@@ -249,7 +249,8 @@ def take_model(started: Browser) -> None:
         command = [sys.executable, "-m", "spanloom.cli", "evaluate", "--quiet", "--model", str(model)]
         command += [str(clinical() / "test"), "--html", str(page)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        take(started, Shot(page.read_text("utf-8"), 820, top=".plots"), FOLDER / "curves.png")
+        opened = page.read_text("utf-8").replace('<details class="more">', '<details class="more" open>')
+        take(started, Shot(opened, 820, top=".plots"), FOLDER / "curves.png")
         take_served(started, model, FOLDER / "serve.png")
 
 

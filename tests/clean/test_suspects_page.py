@@ -44,14 +44,14 @@ def test_each_suspect_stands_beside_its_text_in_the_order_of_the_list() -> None:
     assert ["".join(article.find("h4").itertext()) for article in found] == [
         "boundary note, 90.0%", "wrong note, 60.0%", "missing note, 40.0%",
     ]  # fmt: skip
-    assert [side.split(" ", 2)[1:] for side in sides(found[0])] == [
-        ["part", "arm, 10.0% 13-16"],
-        ["part", "left arm, 85.0% 8-16"],
+    assert [side.split() for side in sides(found[0])] == [
+        ["part", "arm", "13-16", "10.0%"],
+        ["part", "left", "arm", "8-16", "85.0%"],
     ]
     assert sides(found[1])[1] == sides(found[2])[0] == "nothing here"
     [sentence] = found[0].find_class("t")
     assert sentence.text_content() == "Pain in left arm."
-    labels = [label.get("data-l") for label in sentence.iter("b")]
+    labels = [bar.get("data-l") for bar in sentence.iter("i") if bar.get("data-l")]
     assert sorted(labels) == ["annotated: part 10%", "expected: part 85%"]
     assert found[2].find_class("t")[0].text_content() == "No fever, mild nausea."
 

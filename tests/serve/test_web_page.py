@@ -134,10 +134,17 @@ def test_mentions_fade_with_their_probability(page: Page) -> None:
     mark_up(page, TEXT)
     pairs = page.evaluate(
         """() => [...document.querySelectorAll("#marked .b")].map((bar) => [
-            state.mentions[bar.dataset.m].score, Number(getComputedStyle(bar).opacity),
+            state.mentions[bar.dataset.m].score, Number(getComputedStyle(bar).getPropertyValue("--chance")),
             getComputedStyle(bar).backgroundImage])"""
     )
-    assert pairs and all(opacity == pytest.approx(0.68 + 0.32 * score, abs=0.01) for score, opacity, _ in pairs)
+    assert pairs and all(chance == pytest.approx(score, abs=0.01) for score, chance, _ in pairs)
+    colors = page.evaluate(
+        """() => [0, 1].map((chance) => {
+            const bar = document.querySelector("#marked .b");
+            bar.style.setProperty("--chance", chance);
+            return getComputedStyle(bar).color; })"""
+    )
+    assert len(set(colors)) == 2
     assert any("gradient" in pattern for _, _, pattern in pairs)  # and are still drawn as their types are
 
 
@@ -325,3 +332,28 @@ def test_a_hundred_pages(page: Page, sample: str) -> None:
     page.wait_for_selector("#least:text-is('0 %')")
     last.locator("[data-m]").first.wait_for(timeout=30_000)
     assert page.evaluate(nodes) < 3000
+
+
+def test_the_first_mention_is_seen_on_a_phone(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 640})
+    page.reload()
+    page.wait_for_selector("#model option", state="attached")
+    mark_up(page, TEXT)
+    bar = page.locator("#marked .b").first.bounding_box()
+    assert bar is not None and bar["y"] + bar["height"] < 640
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert not page.evaluate("document.getElementById('options').open")
+
+
+def test_words_of_mentions_are_tinted_and_lines_begin_with_words(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 800})
+    mark_up(page, "No fever. " + TEXT * 3)
+    page.wait_for_selector("#marked .tint")
+    tints = page.evaluate("[...document.querySelectorAll('.tint')].map((one) => getComputedStyle(one).backgroundColor)")
+    assert tints and all(not color.endswith(", 0)") and color != "transparent" for color in tints)
+    lefts = page.evaluate(
+        """() => [...document.querySelectorAll("#marked .t > [class^=n]")].map((box) => {
+            const first = box.getBoundingClientRect(), line = box.parentNode.getBoundingClientRect();
+            return [box.textContent, first.left - line.left]; })"""
+    )
+    assert lefts and not [text for text, left in lefts if left < 1 and text[0].isspace()]

@@ -108,7 +108,7 @@ def test_bars_of_different_mentions_do_not_meet(tab):
     """Each mention has a track of its own: bars side by side on one line belong together or do not touch."""
     tab.set_content(SHOTS["view-light.png"].html)
     boxes = tab.evaluate(
-        "[...document.querySelectorAll('.t')].map(t => [...t.querySelectorAll('.b')].map(b => {"
+        "[...document.querySelectorAll('.t')].map(t => [...t.querySelectorAll('i')].map(b => {"
         " const r = b.getBoundingClientRect(), p = getComputedStyle(b).getPropertyValue('--r');"
         " return [p, r.left, r.right, r.top, b.className] }))"
     )
@@ -121,6 +121,21 @@ def test_bars_of_different_mentions_do_not_meet(tab):
         rows = sorted(middle, key=int)
         lows = [min(middle[row]) for row in rows]
         assert lows == sorted(set(lows))
+
+
+def test_a_mention_has_its_type_where_it_goes_on_in_the_next_line(tab):
+    """Each bar covers the name behind the next one, so that a name shows only at the beginning of a line."""
+    tab.set_viewport_size({"width": MAKE["PHONE"], "height": 1000})
+    tab.set_content(SHOTS["view-light.png"].html)
+    bars = tab.evaluate(
+        "[...document.querySelectorAll('.t i:not(.f)')].map(b => ["
+        " getComputedStyle(b, '::after').content, Number(getComputedStyle(b, '::after').zIndex),"
+        " Number(getComputedStyle(b, '::before').zIndex), b.className.match(/z(\\d+)/)[1]])"
+    )
+    assert bars
+    for name, behind, cover, number in bars:
+        assert name.split('"')[1] in ("anatomy", "disorder")
+        assert (behind, cover) == (-2 * int(number), -2 * int(number) - 1)
 
 
 @pytest.mark.parametrize("tab", [{"java_script_enabled": False}], indirect=True)
@@ -143,9 +158,9 @@ def test_errors_can_be_chosen_and_ordered_without_a_script(tab):
 def test_both_sides_of_an_error_stand_on_the_same_lines(tab):
     tab.set_viewport_size({"width": MAKE["PHONE"], "height": 1000})
     tab.set_content(SHOTS["errors.png"].html)
-    pieces = tab.locator("article .p:has(.a:not(.d)):has(.b:not(.a):not(.d))").all()
+    pieces = tab.locator("article .t b:has(> i.a:not(.d)):has(> i:not(.a):not(.d))").all()
     assert pieces
     for piece in pieces:
         text = piece.bounding_box()
-        above, below = (piece.locator(bar).first.bounding_box() for bar in (".a:not(.d)", ".b:not(.a):not(.d)"))
+        above, below = (piece.locator(bar).first.bounding_box() for bar in ("i.a:not(.d)", "i:not(.a):not(.d)"))
         assert above["y"] + above["height"] <= text["y"] + 2 and below["y"] >= text["y"] + text["height"] - 2

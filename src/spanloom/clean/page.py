@@ -86,7 +86,7 @@ def suspects_page(documents: Sequence[Document], suspects: Sequence[Suspect], *,
         parts.append(f'<p class="faint">The {MOST:,} most certain of {len(suspects):,} are shown.</p>\n')
     parts += [_choices(counts, names), '<div id="suspects">\n', *_articles(documents, shown, annotated, cuts, names)]
     parts.append("</div>\n" if shown else "</div>\n<p>None.</p>\n")
-    return page(clean(title), "".join(parts), kinds=len(names), style=excerpts.STYLE, script=_SCRIPT)
+    return page(clean(title), "".join(parts), types=names, style=excerpts.STYLE, script=_SCRIPT)
 
 
 def _counts(counts: Counter[str]) -> str:

@@ -134,7 +134,7 @@ def _page(documents: Sequence[Document], drawn: Sequence[_Drawn], title: str) ->
         for one in own:
             caption = f"Sentence {one.sentence}" + (f", {_plain(one.type)}" if one.type else "")
             parts.append(f"<figure><figcaption>{caption}</figcaption>\n{one.svg}</figure>\n")
-    return page(clean(title), "".join(parts), kinds=0, style=_STYLE)
+    return page(clean(title), "".join(parts), types=(), style=_STYLE)
 
 
 def _plain(text: str) -> str:

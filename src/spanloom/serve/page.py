@@ -18,7 +18,7 @@ def index_page() -> str:
     body, style, script = (
         (_STATIC / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
     )
-    return page("Spanloom", body, kinds=KINDS, style=style, script=script, fetches=True)
+    return page("Spanloom", body, types=[""] * KINDS, style=style, script=script, fetches=True)
 
 
 def reference_page(openapi: Mapping[str, Any]) -> str:
@@ -41,7 +41,7 @@ def reference_page(openapi: Mapping[str, Any]) -> str:
             parts += _operation(path, method, operation)
     schemas = openapi.get("components", {}).get("schemas", {})
     parts += [f'<h2 id="{escape(name)}">{escape(name)}</h2>\n{_schema(schema)}' for name, schema in schemas.items()]
-    return page(f"{info['title']} API", "".join(parts), kinds=0, style=_STYLE)
+    return page(f"{info['title']} API", "".join(parts), types=(), style=_STYLE)
 
 
 _STYLE = "pre { overflow-x: auto; border: 1px solid var(--line); padding: .5rem .8rem; font-size: .85rem; }\n"

@@ -25,7 +25,7 @@ from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.units import pair, with_sentences
 from spanloom.view import error_tables, excerpts
 from spanloom.view.cells import shorten
-from spanloom.view.error_tables import anchor, breakdown_tables, kinds_table, report_table
+from spanloom.view.error_tables import anchor, breakdown_tables, folded, kinds_table, report_table
 from spanloom.view.error_words import named, wrong
 from spanloom.view.excerpts import both_sides, plain, select
 from spanloom.view.layout import blocks
@@ -73,9 +73,10 @@ def error_page(
 ) -> str:
     """Return the errors of a prediction as one HTML page.
 
-    Each error has a heading that says what is wrong with which mention, and its sentence, with gold above the text and
-    the prediction below it; a side shows the mention of the error and, dimmed, those that share a character with it. Of
-    each kind at most 500 are shown, the most confident first, with a line on their number.
+    Scores and kinds of error come first; further tables and the curves are folded. Each error has a heading that says
+    what is wrong with which mention, and its sentence, with gold above the text and the prediction below it; a side
+    shows the mention of the error and, dimmed, those that share a character with it. Of each kind at most 500 are
+    shown, the most confident first, with a line on their number.
 
     Args:
         gold: N documents.
@@ -112,8 +113,8 @@ def error_page(
     counts = Counter(finding.kind for finding in found)
     parts = [f"<header>\n<h1>{plain(title)}</h1>\n{report_table(report)}"]
     parts += [kinds_table(counts, compared_kinds(gold, predicted))]
-    parts += [breakdown_tables(breakdown(gold, predicted, known=known))]
-    parts += [_plots(calibration, curve, note, penalties, learning), "</header>\n"]
+    parts += [folded("Confusions and where the errors are", breakdown_tables(breakdown(gold, predicted, known=known)))]
+    parts += [folded("Curves", _plots(calibration, curve, note, penalties, learning)), "</header>\n"]
     parts += [
         "<h2>Errors</h2>\n",
         legend([*gold, *predicted], names),
@@ -124,7 +125,7 @@ def error_page(
     parts += _errors(found, counts, sides, names)
     parts.append("</div>\n")
     style = excerpts.STYLE + error_tables.STYLE + _STYLE + _choosing(counts, len(names))
-    return page(clean(title), "".join(parts), kinds=len(names), style=style)
+    return page(clean(title), "".join(parts), types=names, style=style)
 
 
 def _plots(
@@ -145,7 +146,7 @@ def _plots(
     if learning is not None:
         drawn.append(("Learning curve", learning_plot(learning)))
     figures = "".join(f"<figure><figcaption>{name}</figcaption>\n{drawing}</figure>\n" for name, drawing in drawn)
-    return f'<h2>Curves</h2>\n<div class="plots">\n{figures}</div>\n' if drawn else ""
+    return f'<div class="plots">\n{figures}</div>\n' if drawn else ""
 
 
 def _choices(counts: Counter[str], names: Sequence[str]) -> str:

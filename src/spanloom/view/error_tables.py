@@ -1,6 +1,6 @@
 """Tables of the page of errors: scores, kinds of error, confusions of types, and where the errors are.
 
-A table that is wider than the window scrolls in its own box.
+A table that is wider than the window scrolls in its own box, with a shadow at the side where more of it is.
 """
 
 from __future__ import annotations
@@ -30,7 +30,14 @@ _OTHERS = "other types"
 _HEAD = "<tr><th></th><th>P</th><th>R</th><th>F1</th><th>gold</th><th>predicted</th></tr>\n"
 
 STYLE = """\
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; background: linear-gradient(to right, var(--paper) 40%, transparent) local,
+    linear-gradient(to left, var(--paper) 40%, transparent) 100% 0 local,
+    linear-gradient(to right, var(--line), transparent) scroll,
+    linear-gradient(to left, var(--line), transparent) 100% 0 scroll, var(--paper);
+  background-size: 3rem 100%, 3rem 100%, 1.2rem 100%, 1.2rem 100%, auto; background-repeat: no-repeat; }
+.more { margin: .6rem 0; }
+.more > summary { font-weight: 600; }
+@media (max-width: 30rem) { .wide th, .wide td { padding-inline-end: .45rem; font-size: .85rem; } }
 .tables { display: flex; flex-wrap: wrap; gap: 0 2.5rem; }
 .tables > * { min-width: 0; max-width: 100%; }
 h3 { font-size: 1rem; margin: 1rem 0 .2rem; }
@@ -40,6 +47,11 @@ h3 { font-size: 1rem; margin: 1rem 0 .2rem; }
 .matrix .wrong { background: color-mix(in srgb, var(--c1) 18%, transparent); }
 .matrix td { padding: .15rem .6rem; }
 """
+
+
+def folded(title: str, content: str) -> str:
+    """Return content that is folded at first; nothing for none."""
+    return f'<details class="more"><summary>{title}</summary>\n{content}</details>\n' if content else ""
 
 
 def report_table(report: Report) -> str:
@@ -79,7 +91,7 @@ def kinds_table(counts: Counter[str], compared: Sequence[str]) -> str:
         meaning = _MEANINGS[kind] if kind in compared else "not compared: one side has none"
         number = f"{counts[kind]:,}" if kind in compared else "-"
         rows.append(f'<tr><th>{name}</th><td>{number}</td><td class="faint">{meaning}</td></tr>\n')
-    return f"<h2>Kinds of error</h2>\n<table>\n{''.join(rows)}</table>\n"
+    return f'<h2>Kinds of error</h2>\n<div class="wide"><table>\n{"".join(rows)}</table></div>\n'
 
 
 def anchor(kind: str) -> str:

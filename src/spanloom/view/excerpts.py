@@ -28,15 +28,14 @@ STYLE = """\
   min-width: 0; }
 .e h4 { font-size: .95rem; margin: 0; overflow-wrap: anywhere; }
 .e h4 span { font-weight: normal; font-size: .8rem; }
-.e .t { color: var(--faint); margin: .3rem 0; padding-inline-end: min(calc(var(--l, 0) * .4em), 30%); }
+.e .t { color: var(--faint); margin: .3rem 0; }
 .e .on { color: var(--ink); font-weight: 600; }
-.e .w::before { height: calc(1.6em + (var(--n) + var(--u, 0)) * 1.5em);
-  vertical-align: calc(-.4em - var(--n) * 1.5em); }
+.e .t > [class^=n]::before { height: calc(1.6rem + (var(--n) + var(--u, 0)) * 1.5rem);
+  vertical-align: calc(-.4rem - var(--n) * 1.5rem); }
 .e .d { opacity: .4; }
-.e .a { top: auto; bottom: calc(100% + .1em + var(--r) * 1.5em); }
-.e .a.h { margin: 0 0 -2px; }
-.e .a.s1::before, .e .a.e1::after { top: 0; bottom: -3px; }
-.e .a b { top: auto; bottom: calc(100% + 1px); }
+.e .d:not(.f)::after, .e .d::before { content: none; }
+.e .a { top: auto; bottom: calc(100% + .05rem + var(--r) * 1.5rem); }
+.e .a::after, .e .a::before { top: auto; bottom: 9px; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1.5rem; }
 .pair > div { min-width: 0; }
 .pair h5 { font-size: .75rem; font-weight: normal; color: var(--faint); margin: .2rem 0 0; }

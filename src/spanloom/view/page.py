@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.view.cells import shorten
 from spanloom.view.layout import blocks
-from spanloom.view.sentence import draw, listed
-from spanloom.view.style import kind_class, page
+from spanloom.view.sentence import LABEL, draw, listed
+from spanloom.view.style import css_string, kind_class, page
 from spanloom.view.svg import clean
 from spanloom.view.tracks import Track, tracks, type_names
 
-SHORT = 60  # sentences of a document in which all stand open
-_PEEK = 120  # cells of a folded sentence that are shown
+_LONGEST = 4_000  # characters of a paragraph that is not divided between two sentences
+_GAP = 80  # characters before a sentence in which a blank line is looked for
+_BLANK_LINE = re.compile(r"(?:\r\n|[\n\r])[ \t]*[\n\r\f]|\f")
 _TITLE = 200
 
 
 def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Sequence[str] | None = None) -> str:
     """Draw documents as one HTML page.
 
-    The text is unchanged, and below it is one track a mention: a bar in the colour and pattern of its type under each
-    component, a dashed line across each gap, a thicker bar under its head, and beside it type, score and concepts. A
-    sentence (or a line of the text, if there are no sentences) can be folded; in a document of more than 60 those
-    without mentions are. Text is never read as HTML; control characters are shown as pictures.
+    The text is unchanged, in its paragraphs, and below it is one track a mention: a bar in the colour and pattern of
+    its type under each component, a dashed line across each gap, a thicker bar under its head, and beside it type,
+    score and concepts. Where a mention goes on in the next line, the name of its type stands there again. Below a
+    document its mentions are listed in words. Text is never read as HTML; control characters are shown as pictures.
 
-    Where more than 40 mentions would stand below one another in a sentence, or its drawing would be very large, the
-    rest are only in the list of mentions below the sentence, with a note.
+    Where more than 40 mentions would stand below one another, or the drawing of a paragraph would be very large, the
+    rest are only in the list of mentions, with a note.
 
     Args:
         documents: the documents; offsets outside a text are drawn at its ends.
@@ -51,9 +53,14 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     parts = [f"<header>\n<h1>{_plain(title)}</h1>\n"]
     parts.append(f'<p class="faint">{plural(len(documents), "document")}, {plural(count, "mention")}</p>\n')
     parts += [legend(documents, names), "</header>\n", _contents(documents)]
-    for number, document in enumerate(documents, 1):
-        parts += _document(number, document, names)
-    return page(clean(title), "".join(parts), kinds=len(names))
+    found = [tracks(document, names) for document in documents]
+    counts = Counter(shorten(track.label, LABEL) for several in found for track in several)
+    often = [label for label, number in counts.items() if number > 2 and label.isprintable() and label not in names]
+    labels = {label: f"l{number}" for number, label in enumerate(often)}
+    for number, (document, several) in enumerate(zip(documents, found, strict=True), 1):
+        parts += _document(number, document, several, labels)
+    style = "".join(f".{name}{{--m:{css_string(label)}}}" for label, name in labels.items()) + "\n"
+    return page(clean(title), "".join(parts), types=names, style=style)
 
 
 def legend(documents: Sequence[Document], names: Sequence[str]) -> str:
@@ -91,23 +98,36 @@ def _contents(documents: Sequence[Document]) -> str:
     return f"<nav><details><summary>Contents</summary>\n<ol>\n{items}</ol></details></nav>\n"
 
 
-def _document(number: int, document: Document, names: Sequence[str]) -> Iterator[str]:
-    yield f'<section id="d{number}">\n<h2><bdi>{_heading(number, document)}</bdi></h2>\n'
-    found = tracks(document, names)
-    parts = _visible_blocks(document, found)
-    for place, (low, high, reaching) in enumerate(parts, 1):
-        yield _sentence(document.text, low, high, reaching, place, f"d{number}s{place}", len(parts) <= SHORT)
-    yield "</section>\n"
+def _document(number: int, document: Document, found: Sequence[Track], labels: Mapping[str, str]) -> Iterator[str]:
+    yield f'<section id="d{number}" class="s">\n<h2><bdi>{_heading(number, document)}</bdi></h2>\n'
+    for low, high, reaching in _visible_paragraphs(document, found):
+        drawing = draw(document.text, low, high, reaching, labels=labels)
+        yield drawing.html
+        if drawing.left_out:
+            yield f'<p class="faint">{plural(drawing.left_out, "mention")} more than can be drawn: see the list.</p>\n'
+    yield f"{listed(document.text, found)}</section>\n"
 
 
-def _visible_blocks(document: Document, found: Sequence[Track]) -> list[tuple[int, int, list[Track]]]:
-    """Return sentences with the tracks in them, without blank sentences and white space around.
+def _paragraphs(document: Document) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a text between blank lines; very long ones are divided between sentences."""
+    text, first, end = document.text, 0, 0
+    for low, high in blocks(document):
+        gap = text[max(first, low - _GAP) : low]
+        if low > first and (low - first > _LONGEST or _BLANK_LINE.search(gap, len(gap.rstrip()))):
+            yield first, low
+            first = low
+        end = high
+    yield first, end
 
-    White space in a mention is kept, and an empty block with one, so that a document without text lists its mentions.
+
+def _visible_paragraphs(document: Document, found: Sequence[Track]) -> list[tuple[int, int, list[Track]]]:
+    """Return paragraphs with the tracks in them, without blank ones and white space around.
+
+    White space in a mention is kept, and an empty part with one, so that a document without text lists its mentions.
     """
     text, result = document.text, []
     waiting, active = 0, list[Track]()
-    parts = blocks(document)
+    parts = list(_paragraphs(document))
     for low, high in parts:
         while waiting < len(found) and found[waiting].start < high:
             active.append(found[waiting])
@@ -125,15 +145,3 @@ def _visible_blocks(document: Document, found: Sequence[Track]) -> list[tuple[in
         if first < last or active:
             result.append((first, max(first, last), list(active)))
     return result
-
-
-def _sentence(text: str, low: int, high: int, found: list[Track], place: int, name: str, short: bool) -> str:
-    drawing = draw(text, low, high, found)
-    own = [track for track in found if track.start >= low]
-    more = f'<p class="faint">{plural(drawing.left_out, "mention")} more than can be drawn: see the list.</p>\n'
-    peek = " ".join(text[low : low + 4 * _PEEK].split())
-    return (
-        f'<details class="s" id="{name}"{" open" if short or found else ""}><summary>{place:,} '
-        f'<bdi class="peek">{escape(shorten(clean(peek), _PEEK))}</bdi></summary>\n'
-        f"{drawing.html}{more if drawing.left_out else ''}{listed(text, own)}</details>\n"
-    )

@@ -1,30 +1,33 @@
-"""HTML of a sentence and its mentions: the unchanged text, and below each piece a bar for each mention.
+"""HTML of a part of a text and its mentions: the unchanged text, and below each piece a bar for each mention.
 
 The browser breaks the lines and orders the characters, so that every script and every width of the window holds. The
-paragraph's text is the sentence and nothing else: the text beside a bar comes from its attributes, so that copying
-and searching find the text. After the paragraph the same mentions are listed in words.
+paragraph's text is the part and nothing else: the text beside a bar comes from its attributes or its class, so that
+copying and searching find the text. A bar that begins a line in the middle of its mention has the name of its type
+again (`spanloom.view.style`). After the paragraphs the same mentions are listed in words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 from typing import NamedTuple
 
+from spanloom.document import Mention
+from spanloom.errors import plural
 from spanloom.view.cells import cells, shorten, width
 from spanloom.view.direction import leftward
 from spanloom.view.pieces import Piece, pieces
-from spanloom.view.style import kind_class
+from spanloom.view.style import MOST_ROWS, kind_class
 from spanloom.view.svg import clean
 from spanloom.view.tracks import LONG, Track, describe, head_words, surface
 
-MOST_ROWS = 40  # tracks below one another; what has no place is in the list below the sentence
-MOST_BARS = 20_000  # of one sentence, and some for each of its characters
-_NAME = 40  # cells of what stands beside a bar
+MOST_BARS = 20_000  # of one paragraph, and some for each of its characters
+LABEL = 40  # cells of what stands beside a bar
 
 
 class Drawing(NamedTuple):
-    """HTML paragraph of a sentence.
+    """HTML paragraph of a part of a text.
 
     Args:
         html: the paragraph.
@@ -43,6 +46,7 @@ def draw(
     *,
     above: Sequence[Track] = (),
     focus: Collection[int] | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Drawing:
     """Draw the paragraph of characters ``start`` to ``end``.
 
@@ -54,12 +58,13 @@ def draw(
         above: those that are drawn above the text, likewise, so that two sides of a comparison share its lines.
         focus: numbers in ``[*tracks, *above]`` of those that matter: their words have the class ``on``, the bars of all
             others ``d``. With ``None`` all matter alike.
+        labels: label -> a class of the page that writes it; other labels are attributes.
 
     >>> from spanloom.document import Document, Mention
     >>> from spanloom.view.tracks import tracks
     >>> document = Document("chest pain", mentions=[Mention("problem", [(0, 10)])])
     >>> drawing = draw(document.text, 0, 10, tracks(document, ["problem"]))
-    >>> drawing.html.count('class="b '), drawing.left_out
+    >>> drawing.html.count("<i "), drawing.left_out
     (3, 0)
     """
     placed = [*_places(text, start, end, tracks, False), *_places(text, start, end, above, True)]
@@ -67,7 +72,8 @@ def draw(
     drawn.sort(key=lambda item: item[1].track.start)
     shown = [place for _, place in drawn]
     on = frozenset(i for i, (number, _) in enumerate(drawn) if focus is not None and number in focus)
-    bars = _Bars(text, start, shown, on, frozenset() if focus is None else frozenset(range(len(shown))) - on)
+    dimmed = frozenset() if focus is None else frozenset(range(len(shown))) - on
+    bars = _Bars(text, start, shown, on, dimmed, labels, [0] * len(shown))
     words = list(pieces(text, start, end, [place.track for place in shown]))
     parts = [piece for word in words for piece in word]
     turned = iter(_turned(text, parts))
@@ -89,24 +95,25 @@ def listed(text: str, mentions: Sequence[Track]) -> str:
     """
     if not mentions:
         return ""
-    items = "".join(f"<li>{_item(text, track)}</li>\n" for track in mentions)
-    count = f"{len(mentions):,} mention{'s' if len(mentions) > 1 else ''}"
-    return f'<details class="m"><summary>{count}</summary>\n<ol>\n{items}</ol></details>\n'
+    places: dict[str, list[str]] = {}  # of mentions that are the same in words
+    for track in mentions:
+        places.setdefault(_item(text, track), []).append(_place(track.mention))
+    items = "".join(f"<li{item} <small>{'; '.join(at)}</small>\n" for item, at in places.items())
+    return f'<details class="m"><summary>{plural(len(mentions), "mention")}</summary>\n<ol>\n{items}</ol></details>\n'
 
 
 def _item(text: str, track: Track) -> str:
     mention = track.mention
-    parts = [
-        f'<i class="k {kind_class(track.kind)}"></i> <b>{_bdi(shorten(clean(mention.type), LONG))}</b> '
-        f"{_bdi(surface(text, mention))}"
-    ]
-    if mention.score is not None:
-        parts.append(f"{mention.score:.1%}")
+    parts = [f"<b>{escape(shorten(clean(mention.type), LONG))}</b> {_bdi(surface(text, mention))}"]
     parts += [_bdi(shorten(clean(concept), LONG)) for concept in mention.concepts]
     if mention.head is not None:
         parts.append(f"head: {_bdi(head_words(text, mention.head))}")
-    places = ", ".join(f"{low}-{high}" for low, high in mention.spans[:20]) + ", …" * (len(mention.spans) > 20)
-    return ", ".join(parts) + f' <span class="faint">{places}</span>'
+    return f' class="{kind_class(track.kind)}">{", ".join(parts)}'
+
+
+def _place(mention: Mention) -> str:
+    spans = ", ".join(f"{low}-{high}" for low, high in mention.spans[:20]) + ", …" * (len(mention.spans) > 20)
+    return spans if mention.score is None else f"{spans} {mention.score:.1%}"
 
 
 def _bdi(text: str) -> str:
@@ -116,7 +123,7 @@ def _bdi(text: str) -> str:
 def _name(track: Track, start: int, end: int) -> str:
     """Return the text beside a track, with arrows if it began before the sentence or goes on after it."""
     before, after = "→ " * (track.start < start), " →" * (track.end > end)
-    return before + shorten(clean(track.label), _NAME) + after
+    return before + shorten(clean(track.label), LABEL) + after
 
 
 class _Place(NamedTuple):
@@ -144,24 +151,38 @@ def _places(text: str, start: int, end: int, tracks: Sequence[Track], above: boo
         name = _name(track, start, end)
         low, high = (column[min(max(at, start), end) - start] for at in (track.start, track.end))
         row = next((i for i, at in enumerate(free) if at <= low), len(free))
+        last = text.rfind(" ", max(track.start, start), min(track.end, end)) + 1  # what may begin a line
+        again = column[last - start] + cells(track.mention.type) if last else 0
         size = min(track.end, end) - max(track.start, start)  # it has no more bars
         if row >= MOST_ROWS or bars + size > most:
             places.append(None)
             continue
         bars += size
-        free[row : row + 1] = [max(high, low + cells(name)) + 1]
+        free[row : row + 1] = [max(high, low + cells(name), again) + 1]
         places.append(_Place(track, name, row, above))
     return places
 
 
 class _Bars(NamedTuple):
-    """The tracks of a sentence, by their numbers, for `_bar`; the numbers of those in focus, and of those dimmed."""
+    """The tracks of a paragraph, by their numbers, for `_bar`.
+
+    Args:
+        text: of the document.
+        start: of the paragraph.
+        places: of the tracks.
+        on: numbers of those in focus.
+        dimmed: numbers of those that are dimmed.
+        labels: label -> the class that writes it.
+        drawn: of each, how many bars it has so far.
+    """
 
     text: str
     start: int
     places: list[_Place]
     on: frozenset[int]
     dimmed: frozenset[int]
+    labels: Mapping[str, str]
+    drawn: list[int]
 
 
 def _word(text: str, word: Sequence[Piece], turned: Sequence[bool], bars: _Bars, high: bool) -> str:
@@ -171,23 +192,30 @@ def _word(text: str, word: Sequence[Piece], turned: Sequence[bool], bars: _Bars,
     """
     if not any(piece.tracks for piece in word):
         return "".join(_text(text[piece.start : piece.end]) for piece in word)
-    inner = "".join(_piece(text, piece, left, bars) for piece, left in zip(word, turned, strict=True))
+    inner = [_piece(text, piece, left, bars) for piece, left in zip(word, turned, strict=True)]
     if high and text[word[0].start].isspace():
-        return inner
+        return "".join(f"<b{' class=on' * on}>{content}</b>" for on, content in inner)
     places = [bars.places[i] for piece in word for i in piece.tracks]
     below, above = (max((at.row + 1 for at in places if at.above == side), default=0) for side in (False, True))
-    return f'<span class="w" style="--n:{below}{f";--u:{above}" if above else ""}">{inner}</span>'
+    names = [f"n{below}", *[f"u{above}"] * (above > 0)]
+    if len(inner) == 1:  # the box is the piece
+        names += ["on"] * inner[0][0]
+        content = inner[0][1]
+    else:
+        content = "".join(f"<b{' class=on' * on}>{part}</b>" for on, part in inner)
+    return f"<b class={_classes(names)}>{content}</b>"
 
 
-def _piece(text: str, piece: Piece, left: bool, bars: _Bars) -> str:
+def _piece(text: str, piece: Piece, left: bool, bars: _Bars) -> tuple[bool, str]:
+    """Return whether a piece is in focus, and what is in it."""
     drawn = "".join(_bar(bars, i, piece, left) for i in piece.tracks)
     on = any(i in bars.on and bars.places[i].track.covers(piece.start) for i in piece.tracks)
-    return f'<span class="p{" on" * on}">{drawn}{_text(text[piece.start : piece.end])}</span>'
+    return on, drawn + _text(text[piece.start : piece.end])
 
 
 def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
     track, label, row, above = bars.places[number]
-    names = ["b", kind_class(track.kind), *["a"] * above, *["d"] * (number in bars.dimmed)]
+    names = [kind_class(track.kind), f"r{row}", *["a"] * above, *["d"] * (number in bars.dimmed)]
     if track.covers(piece.start):
         names += ["h"] * track.is_head(piece.start)
         names += ["s1"] * any(span.start == piece.start for span in track.spans)
@@ -197,10 +225,21 @@ def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
     names += ["r"] * left
     title = name = ""
     if piece.start == max(track.start, bars.start):
-        name = f'<b data-l="{escape(label)}"></b>'
-    if name or "s1" in names:
+        names.append("f")
+        if label in bars.labels:
+            names.append(bars.labels[label])
+        elif label != track.mention.type:
+            name = f' data-l="{escape(label)}"'
+    else:
+        names.append(f"z{min(bars.drawn[number], MOST_ROWS)}")
+    bars.drawn[number] += 1
+    if "s1" in names and (len(track.spans) > 1 or track.head is not None or label != track.label):
         title = f' title="{escape(describe(bars.text, track))}"'
-    return f'<i class="{" ".join(names)}" style="--r:{row}"{title}>{name}</i>'
+    return f"<i class={_classes(names)}{name}{title}></i>"
+
+
+def _classes(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f'"{" ".join(names)}"'
 
 
 def _text(text: str) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from html import escape
+from typing import Final
 
 # Colours that people with any colour vision tell apart (after Okabe and Ito 2008), with a contrast of 3 and more on
 # their page. A pattern, which changes at another rate, and the name of the type tell types apart without colours.
@@ -26,6 +28,7 @@ _PATTERNS = (
     "repeating-linear-gradient(90deg, currentColor 0 3px, transparent 3px 5px)",
 )
 KINDS = len(LIGHT) * len(_PATTERNS)  # types that look different
+MOST_ROWS: Final = 40  # tracks below one another; what has no place is in the list
 
 _BASE = """\
 * { box-sizing: border-box; }
@@ -44,32 +47,43 @@ th, td { padding: .15rem .8rem .15rem 0; text-align: start; vertical-align: top;
 """
 
 # A piece of text is a box that its bars hang below; a strut at the start of each unit makes the line that much higher.
+# Bars end in ticks, which are drawn with them. The first bar of a mention has its label (`f`). Each other one has the
+# name of its type, and each bar covers that of the next one on its line, which lies behind it (`z`): so the name shows
+# only where a bar begins a line.
 _TEXT = """\
-.s { content-visibility: auto; contain-intrinsic-size: auto 5rem; border-top: 1px solid var(--line); padding: .2rem 0; }
-.s > summary { font-size: .75rem; color: var(--faint); white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-.s[open] > summary .peek { display: none; }
-.peek { font-size: 1rem; color: var(--ink); }
-.t { margin: .1rem 0 .4rem; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.6;
-  padding-inline-end: calc(var(--l, 0) * .4em); }
-.w { white-space: pre; overflow-wrap: normal; }
-.w::before { content: ""; display: inline-block; width: 0; height: calc(1.3em + var(--n) * 1.5em);
+.s { content-visibility: auto; contain-intrinsic-size: auto 5rem; }
+.t { margin: .1rem 0 .9rem; white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.6; overflow-x: clip;
+  isolation: isolate; padding-inline-end: min(calc(var(--l, 0) * .4em), 25%); }
+.t b { position: relative; font-weight: inherit; }
+.t > [class^=n] { white-space: pre; overflow-wrap: normal; }
+.t > [class^=n]::before { content: ""; display: inline-block; width: 0; height: calc(1.3rem + var(--n) * 1.5rem);
   vertical-align: text-top; }
-.p { position: relative; }
-.b { position: absolute; left: 0; right: 0; top: calc(100% + .1em + var(--r) * 1.5em); height: 5px; font-style: normal;
-  background: var(--p); color: var(--c); print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-.b.g { height: 3px; background: none; border-bottom: 2px dashed currentColor; }
-.b.h { height: 9px; margin-top: -2px; outline: 1px solid currentColor; outline-offset: -1px; }
-.b.s1::before, .b.e1::after { content: ""; position: absolute; top: -3px; bottom: 0; width: 2px;
-  background: currentColor; }
-.b.s1::before, .b.r.e1::after { left: 0; right: auto; }
-.b.e1::after, .b.r.s1::before { right: 0; left: auto; }
-.b b { position: absolute; left: 0; top: calc(100% + 1px); font: 600 .68em/1.2 system-ui, sans-serif; white-space: pre;
-  color: var(--ink); direction: ltr; unicode-bidi: isolate; pointer-events: none; }
-.b.r b { left: auto; right: 0; }
-.b b::after { content: attr(data-l); content: attr(data-l) / ""; }
+.t i { --h: 5px; --s: 0px; --e: 0px; position: absolute; left: 0; right: 0; height: 9px;
+  top: calc(100% + .05rem + var(--r) * 1.5rem); font: 600 .68rem/1.2 system-ui, sans-serif; color: var(--c);
+  background: linear-gradient(currentColor 0 0) 0 1px / var(--s) 7px no-repeat,
+    linear-gradient(currentColor 0 0) 100% 1px / var(--e) 7px no-repeat, var(--p) 0 50% / 100% var(--h) no-repeat;
+  print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.t .g { --p: repeating-linear-gradient(90deg, currentColor 0 4px, transparent 4px 7px); --h: 2px; }
+.t .h { --h: 9px; }
+.t .s1 { --s: 2px; }
+.t .e1 { --e: 2px; }
+.t .r.s1:not(.e1) { --s: 0px; --e: 2px; }
+.t .r.e1:not(.s1) { --s: 2px; --e: 0px; }
+.t i::after, .t i::before { position: absolute; left: 0; top: 9px; white-space: pre; direction: ltr;
+  unicode-bidi: isolate; pointer-events: none; content: var(--q); content: var(--q) / ""; }
+.t i::after { color: var(--ink); z-index: calc(-2 * var(--k)); font-weight: 400; }
+.t i::before { color: transparent; left: 100%; z-index: calc(-2 * var(--k, 0) - 1); background: var(--paper); }
+.t .f::after { z-index: auto; font-weight: 600; content: var(--m, var(--q)); content: var(--m, var(--q)) / ""; }
+.t [data-l]::after { content: attr(data-l); content: attr(data-l) / ""; }
+.t .r::after { left: auto; right: 0; }
+.t .r::before { left: auto; right: 100%; }
 .m { font-size: .85rem; margin: 0 0 .4rem; }
 .m ol { margin: .2rem 0; padding-inline-start: 2.5rem; }
 .m li { overflow-wrap: anywhere; }
+.m li::before { content: ""; display: inline-block; width: 1.6em; height: 5px; margin-inline-end: .5em;
+  vertical-align: middle; background: var(--p); color: var(--c); }
+.m b { unicode-bidi: isolate; }
+.m small { color: var(--faint); font-size: inherit; }
 """
 
 _PRINT = """\
@@ -77,25 +91,25 @@ _PRINT = """\
   body { max-width: none; padding: 0; font-size: 10pt; }
   nav, .script { display: none; }
   .s { content-visibility: visible; break-inside: avoid; }
-  .s::details-content { content-visibility: visible; }
-  @supports selector(::details-content) { .s .peek { display: none; } }
 }
-@media (forced-colors: active) { .b, .k { forced-color-adjust: none; } }
+@media (forced-colors: active) { .t i, .k { forced-color-adjust: none; } }
 """
 
 
-def page(title: str, body: str, *, kinds: int, style: str = "", script: str = "", fetches: bool = False) -> str:
+def page(
+    title: str, body: str, *, types: Sequence[str], style: str = "", script: str = "", fetches: bool = False
+) -> str:
     """Return a page in one file.
 
     Args:
         title: in plain text.
         body: HTML.
-        kinds: the number of types.
+        types: their names, in the order of their colours.
         style: CSS of its own.
         script: JavaScript of the page; the body must be complete without it.
         fetches: whether the script may ask the server that the page came from; it may load nothing else.
     """
-    css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(kinds)}{_PRINT}"
+    css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(types)}{_rows()}{_PRINT}"
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -112,12 +126,12 @@ def page(title: str, body: str, *, kinds: int, style: str = "", script: str = ""
 
 
 def kind_class(kind: int) -> str:
-    """Return the class of a type's colour and pattern.
+    """Return the class of a type's colour, pattern and name.
 
-    >>> kind_class(3), kind_class(KINDS + 3)
-    ('t3', 't3')
+    >>> kind_class(3)
+    't3'
     """
-    return f"t{kind % KINDS}"
+    return f"t{kind}"
 
 
 def _colors() -> str:
@@ -130,8 +144,24 @@ def _colors() -> str:
     return f":root {{ color-scheme: light dark; }}\n{light}@media screen and (prefers-color-scheme: dark) {{ {dark}}}\n"
 
 
-def _kinds(count: int) -> str:
+def _kinds(types: Sequence[str]) -> str:
     return "".join(
-        f".t{i} {{ --c: var(--c{i % len(LIGHT)}); --p: {_PATTERNS[i % len(_PATTERNS)]}; }}\n"
-        for i in range(min(count, KINDS))
+        f".t{i} {{ --c: var(--c{i % len(LIGHT)}); --p: {_PATTERNS[i % len(_PATTERNS)]}; --q: {css_string(name)}; }}\n"
+        for i, name in enumerate(types)
     )
+
+
+def css_string(text: str) -> str:
+    """Return a text as a string of CSS.
+
+    >>> css_string('a"</style>')
+    '"a\\\\22 \\\\3c \\\\2f style\\\\3e "'
+    """
+    return '"' + "".join(char if char.isalnum() or char in " _-." else f"\\{ord(char):x} " for char in text) + '"'
+
+
+def _rows() -> str:
+    """Return the classes of rows: of a bar, below and above a box; and of the numbers of a mention's bars."""
+    values = {"r": "r", "n": "n", "u": "u", "z": "k"}
+    rows = range(MOST_ROWS + 1)
+    return "".join(f".{name}{i}{{--{value}:{i}}}" for i in rows for name, value in values.items()) + "\n"

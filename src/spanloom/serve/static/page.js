@@ -168,6 +168,8 @@ function draw(block) {
   const rowOf = new Map(tracks.map((mention, i) => [mention, rows[i]]));
   const focused = block.element.contains(document.activeElement) ? document.activeElement.parentNode.dataset.m : undefined;
   const content = [];
+  block.boxed = false;
+  for (const mention of drawn) mention.bars = 0;
   for (const [low, high] of units(block)) content.push(...unit(block, low, high, drawn, rowOf));
   const widest = Math.max(0, ...drawn.map((mention) => cells(label(mention))));
   block.paragraph.style.setProperty("--l", widest);
@@ -234,28 +236,38 @@ function breaks(before, character, size) {
 function unit(block, low, high, tracks, rowOf) {
   const over = tracks.filter((mention) => mention.start < high && mention.end > low);
   const word = model().words ? " word" : "";
+  const rows = Math.max(...over.map((mention) => rowOf.get(mention) + 1));
   if (!over.length || state.characters[low] === "\n") {
     const text = visible(slice(low, high));
+    block.boxed = false;
     return [word ? element("span", { class: "word" }, text) : text];
   }
   const cuts = new Set([low, high]);
   for (const { spans, head } of over) for (const cut of [...spans, head ?? []].flat()) if (cut > low && cut < high) cuts.add(cut);
   const sorted = [...cuts].sort((a, b) => a - b);
-  const box = element("span", { class: "w" + word });
-  box.style.setProperty("--n", Math.max(...over.map((mention) => rowOf.get(mention) + 1)));
+  const pieces = [];
   for (let i = 0; i + 1 < sorted.length; i++) {
     const [start, end] = [sorted[i], sorted[i + 1]];
-    const piece = element("span", { class: "p" });
-    for (const mention of over) if (mention.start < end && mention.end > start) piece.append(bar(block, mention, start, end, rowOf.get(mention)));
+    const piece = element("b");
+    const here = over.filter((mention) => mention.start < end && mention.end > start);
+    for (const mention of here) piece.append(bar(block, mention, start, end, rowOf.get(mention)));
+    const inner = here.filter((mention) => mention.spans.some(([first, last]) => first <= start && start < last));
+    // words are tinted as the shortest mention that they are in
+    if (inner.length) {
+      const { kind } = inner.reduce((one, other) => (other.end - other.start < one.end - one.start ? other : one));
+      piece.className = `tint t${kind % KINDS}`;
+    }
     piece.append(visible(slice(start, end)));
-    box.append(piece);
+    pieces.push(piece);
   }
-  return [box];
+  if (block.boxed && isSpace(state.characters[low])) return pieces; // a line must be able to break behind a box
+  block.boxed = true;
+  return [element("b", { class: `n${rows}${word}` }, ...pieces)];
 }
 
 function bar(block, mention, start, end, row) {
   const span = mention.spans.find(([low, high]) => low <= start && start < high);
-  const classes = ["b", `t${mention.kind % KINDS}`];
+  const classes = ["b", `t${mention.kind % KINDS}`, `r${row}`];
   if (!span) classes.push("g");
   if (span && span[0] === start) classes.push("s1");
   if (span && span[1] === end) classes.push("e1");
@@ -265,11 +277,13 @@ function bar(block, mention, start, end, row) {
   if (mention.score < 0.5) classes.push("u");
   if (mention.number === state.chosen) classes.push("on");
   const made = element("i", { class: classes.join(" "), "data-m": mention.number });
-  made.style.setProperty("--r", row);
+  made.style.setProperty("--q", JSON.stringify(shorten(visible(mention.type), 40))); // where it begins a line
+  made.style.setProperty("--k", mention.bars++);
   if (mention.score !== undefined) made.style.setProperty("--chance", mention.score.toFixed(2)); // a mention fades with its probability
   if (start === Math.max(mention.start, block.low)) {
     const name = (mention.start < block.low ? "→ " : "") + label(mention) + (mention.end > block.high ? " →" : "");
     const spoken = `${label(mention)}: ${surface(mention)}${mention.other ? ", considered only" : ""}`;
+    made.classList.add("first");
     made.append(element("button", { type: "button", "data-l": name, "aria-label": spoken }));
   }
   return made;
@@ -386,7 +400,7 @@ function answer() {
   const mentions = state.mentions.filter((mention) => shown(mention) && !mention.other);
   const { others, ...rest } = state.record.meta ?? {};
   const meta = state.others ? rest : state.record.meta;
-  const kept = mentions.map(({ start, end, kind, number, other, ...mention }) => mention);
+  const kept = mentions.map(({ start, end, kind, number, other, bars, ...mention }) => mention);
   return JSON.stringify({ ...state.record, mentions: kept, ...(meta && { meta }) }) + "\n";
 }
 
@@ -531,4 +545,5 @@ async function start() {
     say("", error.message);
   }
 }
+$("options").open = innerWidth > 640;
 start();
