@@ -258,7 +258,7 @@ def test_gaps_are_not_judged_by_separators_and_judged_by_split() -> None:
     own = notes(12)
     own[3] = own[3].copy(mentions=[*own[3].mentions, Mention("problem", [(0, 7), (13, 16)])])
     with pytest.warns(DataWarning, match="1 of 13 gold mentions was not judged"):
-        find_suspects(own, folds=2, **SMALL)
+        find_suspects(own, folds=2, structure="separators", **SMALL)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         find_suspects(own, folds=2, structure="split", **SMALL)

@@ -53,7 +53,7 @@ def test_inspect_tells_reports_in_words():
     training = {"documents": 3, "completion": asdict(report), "passes": None}
     assert list(lines({"training": training}))[2:] == [
         "  documents    3",
-        "  completion   mentions per 1,000 tokens: gene 12 ± 0.5",
+        "  completion   mentions per 1,000 tokens: 12 in all: gene 12 ± 0.5",
         "  completion   annotation has 10 starts of mentions, 15 more were filled in; where a mention is likelier than "
         "none: gene 80 % of them",
     ]

@@ -142,7 +142,16 @@ def test_what_cannot_be_taught_is_one_line(command, taught, tmp_path, monkeypatc
     if "vocabulary" in arguments:
         assert command("vocabulary", clinical() / "vocabulary.tsv", "--output", "vocabulary", "--quiet").returncode == 0
     if "other" in arguments:
-        line = ["train", "recognizer", "--train", clinical() / "dev", "--no-rescore", *OPTIONS]
+        line = [
+            "train",
+            "recognizer",
+            "--structure",
+            "separators",
+            "--train",
+            clinical() / "dev",
+            "--no-rescore",
+            *OPTIONS,
+        ]
         assert command(*line, "--output", "other").returncode == 0
     before = (Path("teacher") / "model.json").read_bytes()
     result = command("teach", *arguments, "--quiet")

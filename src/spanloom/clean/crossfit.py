@@ -83,6 +83,7 @@ def judge(
 
     def fit(rest: list[int]) -> Recognizer:
         own = Recognizer(**params)
+        own._crosses = False  # each judges other folds, and there are several
         return _fitted(own, [documents[i] for i in rest], f"fold {next(number)} of {folds}", tell)
 
     def predict(model: Recognizer, held: list[int]) -> list[JudgedDocument]:

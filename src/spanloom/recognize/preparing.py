@@ -113,7 +113,7 @@ def prepared(
 def _crossed(estimator: RecognizerParameters | CascadeParameters, train: Sequence[Document], types: Types) -> bool:
     """Return whether training data are cross-validated: few, complete, of one annotator, and not for an encoder."""
     mentions, sentences = sum(len(one.mentions) for one in train), sum(one.sentence_count for one in train)
-    plain = isinstance(estimator, RecognizerParameters) and estimator.encoder is None
+    plain = getattr(estimator, "_crosses", False) and estimator.encoder is None
     few = wants_folds(len(train), mentions, sentences)
     return plain and few and not versioned(train) and not partly(train, types)
 

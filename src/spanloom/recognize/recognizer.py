@@ -586,6 +586,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
     _picked: Structure | None = None  # by auto
+    _crosses = True  # whether small training data are cross-validated
 
 
 def _check_threshold(threshold: float) -> None:
