@@ -40,7 +40,8 @@ _LINK = re.compile(r"\]\(([^)\s]*)\)")
 _SECTION = re.compile(r"^(?=#+ )", re.MULTILINE)
 _BLOCK = re.compile(r"\n\s*\n|\n(?= *(?:[-*|]|\d+\.) )|\n(?=\|)")
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+"
-_FIGURE = re.compile(rf"(?<![\w.,/])(?:{_NUMBER})(?: ?%)?(?![\w.]*\w)|(?<![\w.,/])\d+ ?%")
+_BEFORE = r"(?<![\w.,])(?<!\D/)"  # 72.2/73.3 are two figures, a path has none
+_FIGURE = re.compile(rf"{_BEFORE}(?:{_NUMBER})(?: ?%)?(?=x\b|(?![\w.]*\w))|{_BEFORE}\d+ ?%")
 _NAMED = re.compile(
     r"(?:[Ss]ections?|[Tt]ables?|[Ff]igures?|§|Python|CC BY|CC BY-SA|[Vv]ersion|[Ll]icen[cs]e|Apache|corpus)"
     rf" (?:{_NUMBER}|\d+)(?:(?:,| and| to| or) (?:\d+\.\d+))*|95 ?%(?= (?:\w+ )?interval)"

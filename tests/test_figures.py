@@ -28,13 +28,14 @@ def test_the_list_and_the_declarations_name_pages() -> None:
 
 
 def test_each_wrong_figure_is_found() -> None:
-    found = [(page, one) for page in PINS for one in script.checked(page, PAGES[page])[0]]
-    assert len(found) > 600
+    exempt = {page for page, figures in script.declared().items() if figures is None}
+    found = [(page, one) for page in PAGES if page not in exempt for one in script.read(page, PAGES[page])]
+    assert len(found) > 800
     for page, one in found[::7]:
         text, place = PAGES[page], one.place
         assert text.startswith(one.figure[0], place)
         wrong = f"{text[:place]}{int(text[place]) % 9 + 1}{text[place + 1 :]}"
-        assert script.differences(page, wrong, PINS[page]) != [], (page, one.figure)
+        assert script.differences(page, wrong, PINS.get(page, [])) != [], (page, one.figure)
 
 
 def test_a_changed_record_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
