@@ -248,8 +248,8 @@ def model(name: str) -> Any:
 @cache
 def folder(name: str) -> Path:
     """The folder of a model that was saved."""
-    path = Path(mkdtemp()) / "model"
-    model(name).save(path)
+    path, own = Path(mkdtemp()) / "model", model(name)
+    own.set_params(**({"reading": "enough"} if "readings" in own.capable else {})).save(path)
     return path
 
 

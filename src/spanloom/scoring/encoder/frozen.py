@@ -112,7 +112,8 @@ class FrozenEncoder:
             ModelError: see `EncoderScorer.from_part`.
         """
         size = len(part.array("head.bias", np.float32, None))
-        return cls(EncoderScorer.from_part(part, _Numbers.of(size), 1))
+        scorer = EncoderScorer.from_part(part, _Numbers.of(size), 1)
+        return cls(replace(scorer, network=scorer.network.to("cpu")))  # as it was when weights were learned
 
 
 def _layer(mean: np.ndarray, scale: float) -> nn.Linear:

@@ -44,20 +44,34 @@ class Network(nn.Module):
 
     def forward(self, packed: Packed) -> Tensor:
         """Return the (T, R * K) role scores of the tokens of some windows, in 32 bits."""
-        vectors = self.dropout(self.vectors(packed))
-        with torch.autocast(vectors.device.type, enabled=False):
-            scores: Tensor = self.head(vectors)
+        scores: Tensor = self.head(self.dropout(self.vectors(packed)))
         return scores
 
-    def vectors(self, packed: Packed) -> Tensor:
-        """Return the (T, D) vectors of tokens: of their first or last sub-word, or the mean of all."""
+    def of_subwords(self, packed: Packed) -> Tensor:
+        """Return the (W, S, R * K) scores of sub-words, padding among them, in 32 bits.
+
+        Each product has the shape of the pack, whatever stands in it; so the scores of a window do not depend on the
+        other windows where the encoder's own do not.
+        """
+        hidden = self._hidden(packed)
+        with torch.autocast(hidden.device.type, enabled=False):
+            scores: Tensor = self.head(hidden)
+        return scores
+
+    def _hidden(self, packed: Packed) -> Tensor:
+        """Return the (W, S, D) outputs of the encoder, in 32 bits."""
         device = self.head.weight.device
         with torch.autocast(device.type, torch.bfloat16, enabled=self.halved):
-            hidden = self.encoder(
+            found: Tensor = self.encoder(
                 input_ids=torch.from_numpy(packed.ids).to(device),
                 attention_mask=torch.from_numpy(packed.mask).to(device),
             ).last_hidden_state
-        flat = hidden.reshape(-1, hidden.shape[-1]).float()
+        return found.float()
+
+    def vectors(self, packed: Packed) -> Tensor:
+        """Return the (T, D) vectors of tokens: of their first or last sub-word, or the mean of all."""
+        hidden = self._hidden(packed)
+        device, flat = hidden.device, hidden.reshape(-1, hidden.shape[-1])
         found = flat[torch.from_numpy(packed.at).to(device)]
         if len(packed.token) == packed.tokens:
             return found

@@ -28,7 +28,7 @@ from spanloom.scoring.encoder.folder import (
     open_model,
 )
 from spanloom.scoring.encoder.network import Network, device_of, torch_threads
-from spanloom.scoring.encoder.packing import Packed, Reading, by_width
+from spanloom.scoring.encoder.packing import Packed, Reading, by_width, pooled
 from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
@@ -171,7 +171,7 @@ class EncoderScorer(WindowScorer):
             # the outer cast keeps the weights of 16 bits from one pack to the next, which it does not in inference mode
             with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=network.halved):
                 for packed in packs:
-                    yield network(packed).cpu().numpy()
+                    yield pooled(network.of_subwords(packed).cpu().numpy(), packed)
 
         with torch_threads(1):
             yield compute
