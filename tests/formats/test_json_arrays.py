@@ -47,7 +47,7 @@ def test_one_record(tmp_path: Path) -> None:
 
 
 def test_there_and_back(tmp_path: Path) -> None:
-    documents = [Document("No \u2028 pain.", id="é", mentions=[Mention("x", [(0, 2), (5, 9)])]), Document("")]
+    documents = [Document("No \u2028x pain.", id="é", mentions=[Mention("x", [(0, 2), (6, 10)])]), Document("")]
     for given in ([], documents[:1], documents):
         assert not write(given, tmp_path / "a.json", format="json", force=True)
         assert json.loads((tmp_path / "a.json").read_text())[:1] == json.loads((tmp_path / "a.json").read_text())[:1]
