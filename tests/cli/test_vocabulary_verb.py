@@ -95,3 +95,5 @@ def test_columns(command, tmp_path):
     result = command("vocabulary", tmp_path / "quick.csv", "--columns", "id=nr,name=naam")
     assert result.stdout.split()[:4] == ["concepts", "1", "names", "2"]
     assert "columns that are not read: 1, such as x" in result.stdout and result.stderr == ""
+    (tmp_path / "latin.csv").write_bytes("id,name\n1,Sjögren\n".encode("cp1252"))
+    assert command("vocabulary", tmp_path / "latin.csv", "--encoding", "cp1252").stdout.split()[:2] == ["concepts", "1"]

@@ -250,6 +250,20 @@ def test_hostile_owl(written, old, new, message) -> None:
         read_vocabulary(written("a.owl", OWL.replace(old, new)))
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n<a> a owl:Class .\n",
+        '<?xml version="1.0"?><Ontology xmlns="http://www.w3.org/2002/07/owl#"/>',
+        "Prefix(:=<http://x#>)\nOntology(<http://x>)\n",
+        "<http://a> <http://b> <http://c> .\n",
+    ],
+)
+def test_other_syntaxes_of_owl(written, content) -> None:
+    with pytest.raises(DataError, match="found an ontology in another syntax, expected RDF/XML; convert it"):
+        read_vocabulary(written("a.owl", content))
+
+
 def test_the_taxonomy(written, tmp_path) -> None:
     names = (
         "9606\t|\tHomo sapiens Linnaeus, 1758\t|\t\t|\tauthority\t|\n9606\t|\thuman\t|\t\t|\tgenbank common name\t|\n"

@@ -97,6 +97,8 @@ CHEST = [("UMLS:C0008031", ("chest pain", "thoracic pain", "pain in chest"))]
         ("C0008031||chest pain\nC0008031||thoracic pain\nC0008031||pain in chest\n", None),
         ("x,chest pain,C0008031\nx,thoracic pain,C0008031\nx,pain in chest,C0008031\n", "id=3,name=2"),
         ("cui|name|aliases\nC0008031|chest pain|thoracic pain;pain in chest\n", None),
+        ("symptom_id,symptom_name,aka,\nC0008031,chest pain,thoracic pain;pain in chest,\n", None),
+        ("Code;Bezeichnung;Synonyme\nC0008031;chest pain;thoracic pain|pain in chest\n", None),
         ("id,name,aliases\nC0008031,chest pain,\"['thoracic pain', 'pain in chest']\"\n", None),
     ],
 )  # fmt: skip
@@ -145,7 +147,17 @@ def test_semicolons_divide_where_no_bars_do(table) -> None:
     assert [names for _, names in concepts(table(text.format("e|f")))] == [("a", "b; c"), ("d", "e", "f")]
 
 
+def test_other_encodings(table) -> None:
+    path = table("id,name\n1,Sjögren\n".encode("cp1252"))
+    assert read_vocabulary(path, encoding="cp1252")[0].name == "Sjögren"
+    with pytest.raises(DataError, match=r"is not UTF-8; .*cp1252"):
+        read_vocabulary(path)
+    assert read_vocabulary(table("id,name\n1,Sjögren\n".encode("utf-16")), encoding="utf-16")[0].name == "Sjögren"
+
+
 def test_names_without_identifiers(table) -> None:
+    path = table("name\tfrequency\naspirin\t7\n")
+    assert concepts(path, columns="name=name") == [("aspirin", ("aspirin",))]
     vocabulary = read_vocabulary(table("name\tsynonyms\nchest pain\tthoracic pain\n"))
     assert [(concept.id, concept.names) for concept in vocabulary] == [("chest pain", ("chest pain", "thoracic pain"))]
     assert vocabulary.notes[0].kind == "tables without identifiers, whose names are the identifiers"

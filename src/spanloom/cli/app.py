@@ -543,6 +543,7 @@ def _vocabulary(
     output: options.IndexOutput = None,
     vocabulary_format: options.VocabularyFormat = None,
     columns: options.VocabularyTableColumns = None,
+    encoding: options.Encoding = None,
     language: options.Language = None,
     source: options.NameSource = None,
     as_json: Json = False,

@@ -10,6 +10,7 @@ from spanloom.cli.messages import Messages
 from spanloom.errors import DataWarning, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
+from spanloom.formats.base import DEFAULTS
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 _ALL = "all"
@@ -35,8 +36,9 @@ def run(
     with catch_warnings():
         simplefilter("ignore", DataWarning)  # the notes are printed
         found = read_vocabulary(
-            vocabulary, vocabulary_format, columns=columns, languages=languages, sources=source or None
-        )
+            vocabulary, vocabulary_format, columns=columns, languages=languages, sources=source or None,
+            encoding=DEFAULTS.get().get("encoding"),
+        )  # fmt: skip
     if output is not None:
         found.save(output, force=force)
     print(_as_json(found) if as_json else _as_text(found))

@@ -161,7 +161,7 @@ def _over_line_ends(spans: Sequence[Span], text: str) -> list[Span]:
     joined = [spans[0]]
     for span in spans[1:]:
         gap = text[joined[-1].end : span.start]
-        if gap.isspace() and len(f"{gap}.".splitlines()) > 1:
+        if gap.isspace() and ("\n" in gap or "\r" in gap):
             joined[-1] = Span(joined[-1].start, span.end)
         else:
             joined.append(span)

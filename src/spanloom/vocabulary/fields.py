@@ -25,9 +25,10 @@ _ONE: Final = MappingProxyType(
     {
         "id": _listed(
             """
-            id conceptid cui classid conceptcui umlscui umlsid curie identifier uri iri geneid hgncid mondoid doid
+            id conceptid classid cui conceptcui umlscui umlsid curie identifier uri iri geneid hgncid mondoid doid
             meshid meshui snomedid snomedctid snomedcode sctid drugbankid rxcui loincnum taxid taxonid entityid
-            termid accession entry icd10cmcode icd10code icd10 icd9code icdcode icdocode atccode conceptcode code ui key
+            qid termid accession entry icd10cmcode icd10code icd10 icd9code icdcode icdocode atccode conceptcode code
+            ui key
             """
         ),
         "name": _listed(
@@ -35,7 +36,9 @@ _ONE: Final = MappingProxyType(
             name preferredname preferredlabel preferredterm preflabel canonicalname conceptname commonname
             longcommonname entityname genename diseasename chemicalname drugname label term str string title display
             symbol conceptsynonymname scientificname longdescription longtitle description descriptor mention
-            phrase entity concept word keyword
+            phrase entity concept word keyword bezeichnung benennung begriff libelle libellé nom nombre nome término
+            termo
+            descripción descrição omschrijving naam
             """
         ),
         "definition": _listed("definition definitions def description scopenote"),
@@ -45,14 +48,15 @@ _ONE: Final = MappingProxyType(
         "obsolete": _listed(
             "obsolete isobsolete deprecated isdeprecated inactive retired suppress suppressed invalidreason"
         ),
-        "preferred": _listed("preferred ispreferred ispref isprimary namestatus tty termtype nametype"),
+        "preferred": _listed("preferred ispreferred isprimary namestatus tty termtype nametype ispref"),
     }
 )
 _SEVERAL: Final = MappingProxyType(
     {
         "synonyms": _listed(
             """
-            synonyms synonym aliases alias altlabel altlabels altnames altname alternativenames alternativename
+            synonyms synonym aliases alias aka synonyme sinónimos sinonimos sinônimos synoniemen altlabel altlabels
+            altnames altname alternativenames alternativename
             alternatenames alternatename alternativelabel alternativeterm alternativeterms othernames othername names
             exactsynonym exactsynonyms hasexactsynonym relatedsynonym relatedsynonyms hasrelatedsynonym
             narrowsynonym narrowsynonyms hasnarrowsynonym conceptsynonymname entryterms entryterm variants
@@ -72,6 +76,8 @@ _SEVERAL: Final = MappingProxyType(
     }
 )
 JOINED: Final = "further rows of concepts that have several, joined"
+_ENDINGS: Final = MappingProxyType({"id": ("id", "code", "identifier"), "name": ("name", "term", "label", "title")})
+"""Endings of other names, if one column has them: disease_id, organ_name."""
 FIELDS: Final = (*_ONE, *_SEVERAL)
 """What a column may hold of a concept."""
 _NO: Final = frozenset(("", "-", "0", "f", "false", "n", "no", "none", "null", "inactive"))
@@ -153,6 +159,10 @@ def assigned(header: Sequence[str], given: Mapping[str, Sequence[str]]) -> dict[
         names = tuple(name for one in usual for name in free.pop(one, ()))
         if ours not in found and names:
             found[ours] = names
+    for ours, endings in _ENDINGS.items():
+        ending = [name for name in free if name.endswith(endings)]
+        if ours not in found and len(ending) == 1 and len(free[ending[0]]) == 1:
+            found[ours] = (free.pop(ending[0])[0],)
     if "name" not in found and "synonyms" in found:
         found["name"] = found["synonyms"][:1]
     return found if "name" in found else {}
@@ -200,7 +210,7 @@ class Gathering:
         one = {name: values[0] for name, values in row.items() if values and name in _ONE}
         identifier = normalize_identifier(one.get("id", ""))
         if one.get("active", "1").lower() in _NO or one.get("obsolete", "").lower() not in _NO:
-            self._notes.add("inactive or obsolete rows, left out", identifier)
+            self._notes.add("inactive or obsolete rows, left out", identifier or None)
             return
         if not identifier:
             raise ValueError("id")

@@ -11,6 +11,7 @@ from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, meant
 from spanloom.files.staging import warn_of_leftovers
+from spanloom.formats.encodings import checked_encoding, decoding
 from spanloom.formats.source import PACKED, bare, opened, unreadable
 from spanloom.vocabulary import rrf
 from spanloom.vocabulary.fields import JOINED, Columns, assigned
@@ -58,6 +59,7 @@ _OPTIONS: Final = {  # of which formats
 
 _BEGINNING = 1 << 16  # bytes of a file that are looked at
 _JSON: Final = re.compile(r"\{|\[\s*[\[{\]\"\d]")
+_OTHER_OWL: Final = re.compile(r"@(?:prefix|base)\s|(?:Prefix|Ontology)\s*[(:]|<https?://\S+> <", re.IGNORECASE)
 _GRAPHS: Final = re.compile(r'"graphs"\s*:')
 _MARKS: Final = MappingProxyType(  # of texts that show what they are
     {
@@ -79,6 +81,7 @@ def read_vocabulary(
     columns: Columns = None,
     languages: Collection[str] | None = None,
     sources: Collection[str] | None = None,
+    encoding: str | None = None,
 ) -> Vocabulary:
     """Reads a vocabulary, or opens the index of one.
 
@@ -91,6 +94,7 @@ def read_vocabulary(
         languages: of names, as the files write them; of UMLS ``("ENG",)`` when ``None``, else all. An empty one stands
             for all.
         sources: of UMLS names, definitions and relationships, or of the rows of a table; all when ``None``.
+        encoding: of files that are not in UTF-8, such as ``"cp1252"``.
 
     Raises:
         DataError: the file cannot be read, or is not of its format; no concept in it.
@@ -110,25 +114,33 @@ def read_vocabulary(
             f"found the vocabulary format {format!r}, expected one of {known}{meant(format, VOCABULARY_FORMATS)}"
         )
     try:
-        warn_of_leftovers(path)
-        name = _format_of(Path(path), columns) if format is None else format
-        chosen = {"columns": columns, "languages": languages, "sources": sources}
-        options = {option: value for option, value in chosen.items() if value is not None}
-        wrong = [option for option in options if name not in _OPTIONS[option]]
-        if wrong:
-            expected = ", ".join(_OPTIONS[wrong[0]])
-            found = f"found {' and '.join(wrong)} for {path}, which is of the format {name}"
-            raise UsageError(f"{found}, expected one of the formats {expected}")
-        if name == INDEX:
-            return Vocabulary.open(path)
-        notes = Notes()
-        records = list(SCANNERS[name](path, notes, **options))
-        noted = [str(note) for note in notes.to_tuple() if note.kind != JOINED]
-        if noted and name in _OPTIONS["columns"]:  # columns may have been taken for others
-            warn(f"vocabulary {path}: {'; '.join(noted)}", DataWarning, stacklevel=2)
-        return Vocabulary.of_records(records, path, notes)
+        with decoding(checked_encoding(encoding)):
+            return _read(path, format, columns, languages, sources)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _read(
+    path: str | Path, format: str | None, columns: Columns, languages: Collection[str] | None,
+    sources: Collection[str] | None,
+) -> Vocabulary:  # fmt: skip
+    warn_of_leftovers(path)
+    name = _format_of(Path(path), columns) if format is None else format
+    chosen = {"columns": columns, "languages": languages, "sources": sources}
+    options = {option: value for option, value in chosen.items() if value is not None}
+    wrong = [option for option in options if name not in _OPTIONS[option]]
+    if wrong:
+        expected = ", ".join(_OPTIONS[wrong[0]])
+        found = f"found {' and '.join(wrong)} for {path}, which is of the format {name}"
+        raise UsageError(f"{found}, expected one of the formats {expected}")
+    if name == INDEX:
+        return Vocabulary.open(path)
+    notes = Notes()
+    records = list(SCANNERS[name](path, notes, **options))
+    noted = [str(note) for note in notes.to_tuple() if note.kind != JOINED]
+    if noted and name in _OPTIONS["columns"]:  # columns may have been taken for others
+        warn(f"vocabulary {path}: {'; '.join(noted)}", DataWarning, stacklevel=2)
+    return Vocabulary.of_records(records, path, notes)
 
 
 def _format_of(path: Path, columns: Columns) -> str:
@@ -163,10 +175,14 @@ def _format_of(path: Path, columns: Columns) -> str:
 
 
 def _format_of_text(text: str, path: Path, columns: Columns) -> str | None:
+    if _OTHER_OWL.match(text):
+        raise _other_syntax(path)
     if text.startswith("<"):
         root = _root(text)
         if root.rpartition(":")[2] == "RDF":
             return "owl"
+        if root.rpartition(":")[2] == "Ontology":
+            raise _other_syntax(path)
         # a root that neither knows is left to the reader of MEDIC, which names it
         return "mesh" if root in ROOTS else "medic"
     if _JSON.match(text):
@@ -193,6 +209,11 @@ def _format_of_text(text: str, path: Path, columns: Columns) -> str | None:
     if delimiter and (alike or assigned(cells, {}).keys() >= {"id", "name"}):
         return "table"
     return "words" if is_list_of_names(path.name, lines) else "table" if delimiter and assigned(cells, {}) else None
+
+
+def _other_syntax(path: Path) -> DataError:
+    message = "found an ontology in another syntax, expected RDF/XML; convert it (robot convert --format owl)"
+    return DataError(message, path=path)
 
 
 def _root(text: str) -> str:

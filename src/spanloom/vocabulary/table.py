@@ -145,7 +145,7 @@ def _header(
         except UsageError as error:
             raise UsageError(f"{path}: {error}") from None
         if found and ("id" in found or not any(map(_CODE.fullmatch, cells))):
-            return _named(cells, found, notes, lines, path, number)
+            return _named(cells, found, notes, lines, path, number, certain="name" in given)
         if cells[0].startswith("#"):
             notes.add("comment lines before the columns, left out", cells[0])
             continue
@@ -165,14 +165,14 @@ def _identifiers(cells: Sequence[str]) -> int | None:
 
 def _named(
     cells: Sequence[str], found: Mapping[str, Sequence[str]], notes: Notes, lines: Iterator[_Cells], path: str | Path,
-    line: int,
+    line: int, certain: bool,
 ) -> tuple[Sequence[str], Mapping[str, Sequence[int]], Iterator[_Cells]]:  # fmt: skip
     used = [name for names in found.values() for name in names]
     unread = [name for name in cells if name and name not in used]
     twice = next((name for name in used if cells.count(name) > 1), None)
     if twice:
         raise DataError(f"found the column {twice!r} twice, expected it once", path=path, line=line)
-    if "id" not in found and unread:
+    if "id" not in found and unread and not certain:
         raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=line)
     for name in unread:
         notes.add("columns that are not read", name)
