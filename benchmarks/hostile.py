@@ -32,7 +32,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from common import Result, commit, options, run_cases, say, timed
+from common import Result, commit, machine, options, run_cases, say, timed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "hostile"))
 
@@ -68,17 +68,20 @@ def measured(name: str, chosen: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         seconds, record = timed(lambda: section(name)(range(count), chosen.seed, Path(folder)))
     say(f"{name}: {seconds.wall:.0f} s\n{record}")
-    return {"commit": commit(), "date": date.today().isoformat(), "seconds": seconds.wall, **record.values()}
+    return {
+        "commit": commit(), "date": date.today().isoformat(), "seconds": seconds.wall,
+        "processor": machine()["processor"], **record.values(),
+    }  # fmt: skip
 
 
 def written(kept: Mapping[str, Any], chosen: argparse.Namespace) -> None:
     """The tables and the targets of all sections that are in the record."""
     result = Result("Runs that are killed, disks that fail, files and models that are damaged", chosen.seed)
     result.table(
-        "Sections", ("section", "cases", "seconds", "date", "commit"),
+        "Sections", ("section", "cases", "seconds", "date", "commit", "seed", "processor"),
         [
             [name, sum(sum(counts.values()) for counts in one["counts"].values()), round(one["seconds"]), one["date"],
-             one["commit"]]
+             one["commit"], one["seed"], one.get("processor", "not noted")]
             for name in COUNTS
             if (one := kept.get(name)) is not None
         ],
