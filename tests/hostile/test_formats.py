@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.formats import read, validate
 
 MEMORY = Path("/proc/self/mem")
@@ -138,10 +138,8 @@ ANN = {
 # the fourth line of a column file -> the message
 COLUMNS = {
     "ragged": (b"pain\tB-x", "found 2 columns, expected 3 (word column2 tag)"),
-    "wide": (b"pain\tNN\tB-x\tO", "found 4 columns, expected 3"),
     "letter": (b"pain\tNN\tX-x", "found the tag 'X-x', expected O or a letter of BIO, BILOU or BIOES"),
     "no type": (b"pain\tNN\tB-", "found the tag 'B-'"),
-    "no tag": (b"pain\tNN\t", "found the tag ''"),
     "no word": (b"\tNN\tO", "the word is empty"),
     "NUL": (b"p\0in\tNN\tO", "byte 2 of the line is NUL"),
     "invalid UTF-8": (b"pain\xff\tNN\tO", "byte 5 of the line is 0xFF, which is not UTF-8"),
@@ -216,6 +214,15 @@ def test_columns(tmp_path: Path, case: str) -> None:
     path = tmp_path / "a.conll"
     path.write_bytes(b"mild\tJJ\tO\npain\tNN\tB-x\n\n" + line + b"\nnow\tRB\tO\n")
     check(path, 4, message)
+
+
+def test_more_tags_than_usual_are_levels_and_an_empty_tag_is_outside(tmp_path: Path) -> None:
+    path = tmp_path / "a.conll"
+    path.write_text("mild\tJJ\tO\npain\tNN\tB-x\n\npain\tNN\tB-x\tB-y\nnow\tRB\tO\n")
+    with pytest.warns(DataWarning, match="any number of tags a token"):
+        assert [m.type for document in read(path) for m in document.mentions] == ["x", "x", "y"]
+    path.write_text("mild\tJJ\tO\npain\tNN\tB-x\n\npain\tNN\t\nnow\tRB\tO\n")
+    assert [m.type for document in read(path) for m in document.mentions] == ["x"]
 
 
 def test_columns_without_tags(tmp_path: Path) -> None:
@@ -379,7 +386,7 @@ def test_validate_lists_every_problem(tmp_path: Path) -> None:
         (5, "error"),
         (6, "error"),
     ]
-    (tmp_path / "a.conll").write_text("a O\nb\n\nc X O\n\nd Q\n\ne O\n")
+    (tmp_path / "a.conll").write_text("a O\nb\n\nc X O\n\nd B-\n\ne B-x\n")
     assert [problem.line for problem in validate(tmp_path / "a.conll", columns=["word", "tag"])] == [2, 4, 6]
 
 

@@ -339,10 +339,11 @@ def _number(sentences: list[list[str]]) -> str:
     counts = all(value.isascii() and value.isdigit() and len(value) < 10 for value in values)
     if counts:
         numbers = [list(map(int, sentence)) for sentence in sentences]
-        if all(sentence == list(range(1, len(sentence) + 1)) for sentence in numbers):
-            return "id"
-        if all(after == before + 1 for sentence in numbers for before, after in pairwise(sentence)):
-            return "_"
+        from_one = sum(sentence == list(range(1, len(sentence) + 1)) for sentence in numbers)
+        if from_one < len(numbers) and all(b == a + 1 for sentence in numbers for a, b in pairwise(sentence)):
+            return "_"  # numbers of the whole file
+        if 2 * from_one >= len(numbers):
+            return "id"  # others in a sentence are errors
     runs = [value for value, _ in groupby(_filled(values))]
     if len(sentences) == 1 and 1 < len(runs) <= len(values) / 3 and (counts or len(set(runs)) == len(runs)):
         return SENTENCE

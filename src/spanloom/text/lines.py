@@ -82,7 +82,7 @@ def line_breaks(text: str, last: int | None = None) -> list[int]:
         last: where the last lines that are wanted start; all are when ``None``.
 
     >>> line_breaks("PLAN:\\n- aspirin\\n- follow up in the clinic with Dr. Lee and\\n  bring the films\\nHome")
-    [6, 16, 76]
+    [6, 16, 77]
     >>> line_breaks("He has chronic\\nobstructive pulmonary disease due to\\nSmoking")
     []
     """
