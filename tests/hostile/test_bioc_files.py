@@ -128,10 +128,10 @@ def test_json(tmp_path: Path, case: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(value))
     with pytest.raises(DataError) as caught:
-        list(read(path))
+        list(read(path, "bioc-json"))
     assert message in caught.value.message
     assert caught.value.path == str(path)
-    assert any(message in str(problem) for problem in validate(path))
+    assert any(message in str(problem) for problem in validate(path, "bioc-json"))
 
 
 BYTES = {

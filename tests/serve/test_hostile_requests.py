@@ -34,7 +34,7 @@ def refused(answer: httpx.Response, status: int, *words: str) -> None:
         (b"text=pain", 400, "not JSON"),
         (b'{"text": "pain"', 400, "not JSON"),
         (b'{"text": "\xff"}', 400, "not UTF-8"),
-        (b"\xff\xfe{\0}\0", 400, "UTF-16"),
+        (b"\xff\xfe{\0}\0", 400, "utf-16"),
         (b'{"text": "a", "text": "b"}', 400, "twice"),
         (b'{"text": "a", "meta": {"x": NaN}}', 400, "NaN"),
         (b"[" * 100_000, 400, "nested"),
