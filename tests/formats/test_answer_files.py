@@ -132,7 +132,8 @@ def test_folders(tmp_path):
         "a": "A", "b": "- a (x)", "d": '{"x": ["a"', "e": "A", "f": "A", "sub/c": {"x": ["a"]}
     }  # fmt: skip
     assert [str(problem).removeprefix(f"{tmp_path}/") for problem in problems] == [
-        "g.txt:1: error: byte 1 of the line is 0xFF, which is not UTF-8; convert the file to UTF-8 (it is likely cp1252)",
+        "g.txt:1: error: byte 1 of the line is 0xFF, which is not UTF-8; convert the file to UTF-8 (it is likely "
+        "cp1252)",
         "h.csv: warning: not read; expected files that end in one of: .txt, .md, .json, .jsonl, .ndjson",
     ]
 
