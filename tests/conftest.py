@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -47,19 +47,39 @@ _missing = {place: [name for name in names if find_spec(name) is None] for place
 collect_ignore = [place for place, names in _missing.items() if names]
 
 
+# single tests, by their names
+NEEDED_BY_TESTS = {
+    "test_architecture.py::test_benchmarks_import_what_is_there[decoders.py]": ("torch",),
+    "test_doctests.py::test_page[docs/formats.md]": ("pandas", "pyarrow"),
+    "test_doctests.py::test_page[docs/gallery.md]": ("matplotlib",),
+    "test_doctests.py::test_page[docs/how-to/from-spacy.md]": ("spacy",),
+    "test_doctests.py::test_page[docs/tutorials/texts-and-tables.md]": ("pandas",),
+}
 SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()[1:])
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that are slow, and those of files and folders that need libraries."""
+    """Mark the tests that are slow, and single ones that need libraries."""
     for item in items:
         if item.nodeid in SLOW:
             item.add_marker("slow")
-        parts = item.path.relative_to(Path(__file__).parent)
-        for place in (str(parts), *map(str, parts.parents)):
-            if place in NEEDS:
-                item.add_marker(pytest.mark.needs(*NEEDS[place]))
+        item.add_marker(pytest.mark.needs(*NEEDED_BY_TESTS.get(item.nodeid.removeprefix("tests/"), ())))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Skip a test that imports a library that is not installed, directly or through the package."""
+    try:
+        return (yield)
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, ModuleNotFoundError):
+            cause = cause.__cause__
+        library = (getattr(cause, "name", None) or "").partition(".")[0]
+        if library and library not in ("spanloom", "tests") and find_spec(library) is None:
+            pytest.skip(f"not installed: {library}")
+        raise
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -201,7 +201,6 @@ def test_formats_are_told_by_name(tmp_path: Path) -> None:
     (tmp_path / "a.dat").write_text("a")
     for call in (
         lambda: read(tmp_path / "a.dat"),
-        lambda: read("-"),
         lambda: write([], tmp_path / "b.dat"),
         lambda: write([], "-"),
     ):

@@ -130,7 +130,7 @@ def test_scorers_by_name_compare_mentions() -> None:
         [(text.index(word), text.index(word) + len(word), kind) for word, kind in KINDS.items() if word in text]
         for text in texts
     ]
-    model = Recognizer(features=["bias", "w[0]"], rate=0.3, epochs=3)  # too short for the rare type
+    model = Recognizer(features=["bias", "w[0]"], rate=0.3, epochs=3, types=["problem"])  # not the rare type
     found = cross_validate(model, texts, y, cv=3, scoring=["f1_macro", "f1_micro", "precision", "recall_weighted"])
     expected = {"f1_macro": 0.5, "f1_micro": 8 / 9, "precision": 1.0, "recall_weighted": 0.8}
     assert {name: list(found[f"test_{name}"]) for name in expected} == {
@@ -141,7 +141,7 @@ def test_scorers_by_name_compare_mentions() -> None:
         cross_val_score(clone(model).set_params(epochs=epochs), texts, y, cv=2, scoring=evaluate.f1_macro).mean()
         for epochs in (1, 3)
     ]
-    model = clone(model).set_params(epochs=20)
+    model = clone(model).set_params(epochs=20, types=None)
     fitted = model.fit(texts, y)
     pairs = zip(texts, y, strict=True)
     only = [[mention for mention in mentions if mention[2] == "problem"] for _, mentions in pairs]
