@@ -202,10 +202,11 @@ def test_formats_are_told_by_name(tmp_path: Path) -> None:
     for call in (
         lambda: read(tmp_path / "a.dat"),
         lambda: write([], tmp_path / "b.dat"),
-        lambda: write([], "-"),
     ):
         with pytest.raises(UsageError, match=r"\.jsonl .*\(jsonl\), \.ann \(brat\), \.pubtator \(pubtator\), \.conll"):
             call()
+    with pytest.raises(UsageError, match="the format of - is not clear; name it .*: jsonl, brat"):
+        write([], "-")
     with pytest.raises(UsageError, match="expected one of: jsonl, brat"):
         read(tmp_path / "a.dat", format="word")
     with pytest.raises(UsageError, match="no option 'columns'"):
