@@ -205,7 +205,7 @@ def test_formats_are_told_by_name(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=r"\.jsonl .*\(jsonl\), \.ann \(brat\), \.pubtator \(pubtator\), \.conll"):
             call()
-    with pytest.raises(UsageError, match="the format of - is not clear; name it .*: jsonl, brat"):
+    with pytest.raises(UsageError, match=r"the format of - is not clear; name it .*: jsonl, brat"):
         write([], "-")
     with pytest.raises(UsageError, match="expected one of: jsonl, brat"):
         read(tmp_path / "a.dat", format="word")
