@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -127,7 +128,9 @@ def test_what_else_is_to_be_said_goes_to_standard_error(command, tmp_path):
         (["--length", "101"], "'--length'"),
     ],
 )
-def test_wrong_use(command, arguments, says):
+def test_wrong_use(command, arguments, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("data.jsonl").write_text('{"text": "No pain."}\n')
     result = command("ambiguity", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert says in result.stderr
