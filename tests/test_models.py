@@ -85,11 +85,11 @@ def test_models_say_what_they_are():
     assert repr(Recognizer("shared", epochs=3)) == "Recognizer(structure='shared', epochs=3)"
     assert repr(Recognizer(pos=PosTagger(rate=0.5))) == "Recognizer(pos=PosTagger(rate=0.5))"
     model = MAKE["recognizer"]()
-    assert repr(model) == "<Recognizer(features=['w[0]'], epochs=1), trained on 18 documents: x>"
+    assert repr(model) == "<Recognizer(features=['w[0]'], epochs=1), trained on 20 documents: x>"
     assert repr(MAKE["tagger"]()) == "<PosTagger(features=['w[0]'], epochs=1), trained on 18 documents: DT, NN>"
     assert repr(MAKE["language-model"]()) == "<LanguageModel of order 3: 5 words>"
     html = model._repr_html_()
-    assert html.startswith("<table><caption>Recognizer, trained on 18 documents: x</caption>")
+    assert html.startswith("<table><caption>Recognizer, trained on 20 documents: x</caption>")
     assert "<td>dev f1</td>" in html
     odd = Recognizer(features=["<b>"])._repr_html_()
     assert "<b>" not in odd

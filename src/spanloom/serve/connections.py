@@ -33,12 +33,11 @@ _AGAIN = 0.05  # seconds between two looks for room
 
 def most_connections(jobs: int) -> int:
     """Return how many connections may be open, so that the system's limit on open files is not reached."""
-    if sys.platform == "win32":
-        return _MOST
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY:
-        return _MOST
-    return min(_MOST, max(files - _OTHER_FILES - _SPARE - 4 * jobs, files // 2))
+    if sys.platform != "win32":
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if files != resource.RLIM_INFINITY:
+            return min(_MOST, max(files - _OTHER_FILES - _SPARE - 4 * jobs, files // 2))
+    return _MOST
 
 
 class Listener:
