@@ -49,6 +49,10 @@ collect_ignore = [place for place, names in _missing.items() if names]
 
 # single tests, by their names
 NEEDED_BY_TESTS = {
+    "cli/test_split_verb.py::test_formats_of_parts[parquet]": ("pyarrow",),
+    "cli/test_split_verb.py::test_formats_of_parts[spacy]": ("spacy",),
+    "cli/test_split_verb.py::test_formats_of_parts[xmi]": ("cassis",),
+    "formats/test_table_of_formats.py::test_the_page_says_what_each_format_holds": ("cassis", "pyarrow", "spacy"),
     "test_architecture.py::test_benchmarks_import_what_is_there[decoders.py]": ("torch",),
     "test_doctests.py::test_page[docs/formats.md]": ("pandas", "pyarrow"),
     "test_doctests.py::test_page[docs/gallery.md]": ("matplotlib",),

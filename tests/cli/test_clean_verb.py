@@ -12,8 +12,8 @@ from spanloom.clean import find_suspects
 from spanloom.data import clinical
 from spanloom.document import Document, Mention
 
-OPTIONS = ["--features", "small", "--epochs", 3, "--folds", 3, "--no-rescore", "--jobs", 1]
-SETTINGS = {"features": "small", "epochs": 3, "rescore": False}
+OPTIONS = ["--features", "small", "--epochs", 3, "--folds", 3, "--no-rescore", "--jobs", 1, "--structure", "separators"]
+SETTINGS = {"features": "small", "epochs": 3, "rescore": False, "structure": "separators"}
 
 
 @pytest.fixture(scope="module")

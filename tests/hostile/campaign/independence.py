@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import runpy
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -74,10 +75,8 @@ def chinese() -> tuple[list[Document], list[Document]]:
 @cache
 def encoder() -> Path:
     """The folder of a small encoder with random weights."""
-    sys.path.insert(0, str(Path(__file__).parents[2] / "encoder"))
-    from conftest import write_encoder  # type: ignore[import-not-found]
-
-    found: Path = write_encoder(Path(mkdtemp()) / "tiny", width=48)
+    shared = runpy.run_path(str(Path(__file__).parents[2] / "encoder" / "conftest.py"))
+    found: Path = shared["write_encoder"](Path(mkdtemp()) / "tiny", width=48)
     return found
 
 
