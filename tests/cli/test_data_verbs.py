@@ -133,11 +133,11 @@ def test_validate_lists_every_problem_with_its_line(command, data):
     assert result.returncode == 1
     lines = result.stdout.splitlines()
     assert [line.split(": ")[:2] for line in lines] == [
-        [f"{data}:2", "error"],
+        [f"{data}:2", "warning"],  # the mention of no character is left out
         [f"{data}:2", "error"],
         [f"{data}:3", "error"],
     ]
-    assert "3 errors and 0 warnings" in result.stderr
+    assert "2 errors and 1 warning" in result.stderr
 
 
 def test_validate_as_json_from_standard_input(command, data):

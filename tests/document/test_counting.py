@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.document.counting import CountedText, Counting, counting_of, countings
+from spanloom.document.counting import CountedText, Counting, counting_of
 from spanloom.errors import UsageError
 
 TEXTS = st.text(st.sampled_from("aé€𝒳\r\n 中"), max_size=12)
@@ -38,15 +38,15 @@ def test_offsets_outside_the_text_stay_outside():
 
 
 def test_only_ways_that_make_a_difference_are_tried():
-    assert len(countings("plain")) == 3
-    assert {way.unit for way in countings("é")} == {"characters", "bytes"}
-    assert {way.line_end for way in countings("a\r\nb")} == {"", "crlf"}
-    assert {way.line_end for way in countings("a\nb")} == {"", "lf"}
-    oddities = [way.oddities for way in countings("𝒳\r\n\n")]
+    assert len(CountedText("plain").countings) == 3
+    assert {way.unit for way in CountedText("é").countings} == {"characters", "bytes"}
+    assert {way.line_end for way in CountedText("a\r\nb").countings} == {"", "crlf"}
+    assert {way.line_end for way in CountedText("a\nb").countings} == {"", "lf"}
+    oddities = [way.oddities for way in CountedText("𝒳\r\n\n").countings]
     assert len(oddities) == 35 and oddities == sorted(oddities) and oddities[0] == 1
 
 
-@pytest.mark.parametrize("way", countings("𝒳\r\n\n"))
+@pytest.mark.parametrize("way", CountedText("𝒳\r\n\n").countings)
 def test_each_way_has_a_name_that_asks_for_it(way):
     assert counting_of(way.name) == way
 

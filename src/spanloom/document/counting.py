@@ -122,6 +122,23 @@ class CountedText:
         alone = self.text.count("\n") > self.text.count("\r\n")
         return frozenset(name for name, counts in (*marks.items(), ("lf", alone)) if counts)
 
+    @cached_property
+    def countings(self) -> list[Counting]:
+        """The ways of counting other than in characters, the simple ones first.
+
+        Those that are the same for a text are left out: one of ASCII has no other unit.
+
+        >>> [str(way) for way in CountedText("a pain").countings]
+        ['from 1, with the last character included', 'with the last character included', 'from 1']
+        """
+        ways = [
+            Counting(unit, line_end, *ends)  # type: ignore[arg-type]
+            for unit, line_end, ends in product(_UNITS, _LINE_ENDS, _ENDS)
+            if (unit == "characters" or self.places(unit, "") is not None)
+            and (not line_end or self.places("", line_end) is not None)
+        ]
+        return sorted(ways, key=lambda way: (way.oddities, bool(way.first or way.inclusive)))[1:]
+
     def places(self, unit: str, line_end: str) -> Offsets | None:
         """Return the place of each character, and that of the end; ``None`` if it is as in characters."""
         key = (unit if unit in self._units else "", line_end if line_end in self._units else "")
@@ -149,24 +166,6 @@ class CountedText:
             if places is not None and end <= places[-1]:
                 return f"; it fits if counted {_UNITS[unit]}: name them (--offsets {unit}), or count characters"
         return ""
-
-
-def countings(text: str) -> list[Counting]:
-    """Return the ways of counting other than in characters, the simple ones first.
-
-    Those that are the same for a text are left out: one of ASCII has no other unit.
-
-    >>> [str(way) for way in countings("a pain")]
-    ['from 1, with the last character included', 'with the last character included', 'from 1']
-    """
-    known = CountedText(text)
-    ways = [
-        Counting(unit, line_end, *ends)  # type: ignore[arg-type]
-        for unit, line_end, ends in product(_UNITS, _LINE_ENDS, _ENDS)
-        if (unit == "characters" or known.places(unit, "") is not None)
-        and (not line_end or known.places("", line_end) is not None)
-    ]
-    return sorted(ways, key=lambda way: (way.oddities, bool(way.first or way.inclusive)))[1:]
 
 
 def shifts(text: str, start: int, surface: str) -> Iterator[Counting]:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Final
 
 from spanloom.document import Document, Mention
-from spanloom.document.counting import CountedText, Counting, countings, shifts
+from spanloom.document.counting import CountedText, Counting, shifts
 from spanloom.document.surfaces import beginning, difference, has_blank_ends, trimmed
 from spanloom.document.validate import Problem, find_errors, place_of
 from spanloom.errors import clip
@@ -146,7 +146,7 @@ def _decided(scans: Sequence[Scanned]) -> Counting | None:
     """
     judged = [(one, CountedText(one.document.text)) for one in scans if one.document is not None and _given(one)]
     first, text = judged[0]
-    ways = list(countings(text.text))
+    ways = text.countings
     pairs = [(mention, surface) for one, _ in judged for mention, surface in _given(one)]
     if len(pairs) > 1:
         mention, surface = next(pair for pair in _given(first) if _kinds(*pair, _CHARACTERS, text) is None)
@@ -279,7 +279,7 @@ def _other_text(
     file = surface if isinstance(surface, str) else " ".join(filter(None, surface or ()))
     if all(0 <= start < end for start, end in given.spans):
         alone = Scanned(Document(text.text, mentions=[given]), [], "", beside=Beside([surface]))
-        other = next((way for way in countings(text.text) if way != counting and _fits(alone, way, text)), None)
+        other = next((way for way in text.countings if way != counting and _fits(alone, way, text)), None)
         if other is not None:
             message = (
                 f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do "
