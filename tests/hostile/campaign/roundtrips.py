@@ -82,9 +82,9 @@ def _pair(document: Document, first: str, second: str, place: Path) -> tuple[str
         if isinstance(again, str):
             return "its own reader refuses it", again
         before, after = _content(document), _content(again)
-        if before != after and not losses:
+        if before != after and not losses.counts:
             return "lost without a word", f"{document!r} became {again!r}"[:600]
-        if losses:
+        if losses.counts:
             outcome = "told"
         document = again
     return outcome, ""
