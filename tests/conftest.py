@@ -49,6 +49,7 @@ collect_ignore = [place for place, names in _missing.items() if names]
 
 # single tests, by their names
 NEEDED_BY_TESTS = {
+    "recognize/test_executors.py::test_the_command_line": ("ray",),
     "cli/test_split_verb.py::test_formats_of_parts[parquet]": ("pyarrow",),
     "cli/test_split_verb.py::test_formats_of_parts[spacy]": ("spacy",),
     "cli/test_split_verb.py::test_formats_of_parts[xmi]": ("cassis",),
