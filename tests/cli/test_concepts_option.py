@@ -82,4 +82,4 @@ def test_convert_to_bioc_and_back(command, folder):
     assert json.loads(result.stdout)["concepts"]["mentions"]["f1"] == 1
     options = ["--input-format", "bioc", "--format", "pubtator"]
     result = command("convert", "-", "-", *options, input=(folder / "gold.xml").read_text())
-    assert result.stdout.startswith("0|t|colon cancer and pain\n0|a|\n0\t0\t12\tcolon cancer\tDisease\tMESH:D015179\n")
+    assert result.stdout.startswith("0|t|colon cancer and pain\n0|a|\n0\t0\t12\tcolon cancer\tDisease\tD015179\n")

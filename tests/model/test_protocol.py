@@ -44,6 +44,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of a folder that the verbs' `load` opens as a model of a kind that Spanloom does not know."""
     for verb in (predict_verb, inspect_verb):
         monkeypatch.setattr(verb, "load", lambda _, encoder=None: model())
+    monkeypatch.setattr(inspect_verb, "locate", str)
     return "gazetteer"
 
 
@@ -113,12 +114,12 @@ def test_evaluate(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_inspect(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
-    inspect_verb.run(loaded, 20, None, None, as_json=False)
+    inspect_verb.run(loaded, 20, None, True, None, as_json=False)
     assert capsys.readouterr().out.splitlines() == [
         "kind           gazetteer", "shortest       2", "types          problem",
     ]  # fmt: skip
     with pytest.raises(UsageError, match="shows no roles"):
-        inspect_verb.run(loaded, 20, "B", None, as_json=True)
+        inspect_verb.run(loaded, 20, "B", False, None, as_json=True)
 
 
 def test_explain(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
