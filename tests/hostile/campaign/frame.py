@@ -23,6 +23,7 @@ SECTIONS = {
     "readers": "campaign.readers:run",
     "round-trips": "campaign.roundtrips:run",
     "kills-by-clock": "campaign.kills:by_clock",
+    "kills-models": "campaign.kills:of_models",
     "strangers": "campaign.strangers:run",
     "strangers-traced": "campaign.strangers:traced",
     "lakes": "campaign.lakes:run",

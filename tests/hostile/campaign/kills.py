@@ -69,6 +69,11 @@ def by_clock(cases: Iterable[int], seed: int, folder: Path) -> Record:
     return _run(QUICK + MODELS, _at_a_moment, cases, Record("kills-by-clock", seed), folder)
 
 
+def of_models(cases: Iterable[int], seed: int, folder: Path) -> Record:
+    """Verbs that train, or need a model, at a moment of the clock: `teach`, `clean` and `evaluate` first."""
+    return _run(MODELS[::-1], _at_a_moment, cases, Record("kills-models", seed), folder)
+
+
 Kill = Callable[[Case, Prepared, Path, Path], int]
 
 
