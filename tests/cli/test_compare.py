@@ -163,6 +163,23 @@ def test_an_error_of_a_training_is_its_line_in_the_table(command, corpus, tmp_pa
     assert not (tmp_path / "out" / "heads").exists()
 
 
+def test_options_of_reading_reach_the_processes_that_train(command, tmp_path):
+    notes = ("Señor con náusea y fiebre.", "Señora sin náusea.", "Señor con náusea.") * 7
+    lines = [
+        json.dumps({"text": text, "mentions": [{"type": "síntoma", "spans": [[at, at + 6]]}]}, ensure_ascii=False)
+        for text in notes
+        for at in [text.index("náusea")]
+    ]
+    (tmp_path / "notes.jsonl").write_bytes("\n".join(lines).encode("cp1252"))
+    data = dict.fromkeys(("train", "dev", "test"), tmp_path / "notes.jsonl")
+    result = command(*arguments(tmp_path / "out", "bio", "bilou", **data), "--encoding", "cp1252", "--json")
+    assert result.returncode == 0, result.stderr
+    values = json.loads(result.stdout)
+    assert [row["test"]["overall"]["f1"] for row in values["rows"] if row["tuned"]] == [1.0, 1.0]
+    assert "Señora sin náusea." in (tmp_path / "out" / "bio" / "predictions.jsonl").read_text(encoding="utf-8")
+    assert [test["second"] for test in values["tests"]] == ["bilou"]
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

@@ -111,7 +111,7 @@ def test_folders_of_column_files_of_another_ending_and_of_different_depth(tmp_pa
     (tmp_path / "sub" / "two.tsv").write_text("-DOCSTART-\n\nb\tB-x\n")
     found = list(read(tmp_path, format="conll"))
     assert [(document.id, len(document.mentions)) for document in found] == [("", 2), ("sub/two-1", 1)]
-    found = list(read(tmp_path, format="conll", columns=["word", "tag*"]))
+    found = list(read(tmp_path, format="conll", columns="word, tag*"))
     assert [len(document.mentions) for document in found] == [2, 1]
     (tmp_path / "sub" / "two.tsv").write_text("b\tc\n")
     with pytest.raises(UsageError, match="holds no file that ends in one of"):

@@ -204,7 +204,7 @@ def test_names_of_columns(tmp_path: Path, texts: Path) -> None:
     assert document.mentions == [Mention("problem", [(0, 4)])]
     assert told == [f"{tmp_path / 'a.csv'}:1: columns that are not read: 'who'"]
     with pytest.raises(UsageError, match="there is no column 'nope'; the table has: 'Note_ID', 'Begin', 'STOP'"):
-        list(read(tmp_path / "a.csv", "csv", texts=texts, columns=["end=nope"]))
+        list(read(tmp_path / "a.csv", "csv", texts=texts, columns="end=nope"))
     with pytest.raises(UsageError, match="this format has no column 'last'; expected one of: id, start, end, spans"):
         list(read(tmp_path / "a.csv", "csv", texts=texts, columns=["last=stop"]))
 

@@ -402,6 +402,7 @@ def test_wrong_usage(model: Path, lake: Path, tmp_path: Path, command: Run) -> N
         (lake, lake / "out", [], "lie in each other"),
         (lake, tmp_path, [], "lie in each other"),
         (lake, tmp_path / "new", ["--answers", "--force"], "with no use for --answers and --force"),
+        (lake, tmp_path / "new", ["--encoding", "cp1252", "--offsets", "utf16"], "for --encoding and --offsets"),
         (lake, tmp_path / "new", ["--columns", "word,pos"], "expected such as text=note,id=key"),
         (lake, tmp_path / "new", ["--columns", "text=a,text=b"], "text stands twice"),
         (lake, tmp_path / "new", ["--columns", "text=body"], "a table without 'body'"),

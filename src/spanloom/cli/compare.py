@@ -33,6 +33,7 @@ from spanloom.errors import SpanloomError, UsageError, plural
 from spanloom.evaluate import KEYS, paired_test
 from spanloom.files.output import output_files, output_folder, writing
 from spanloom.formats import read
+from spanloom.formats.base import DEFAULTS
 from spanloom.lab.comparison import BOTH, Variant, build, variants
 from spanloom.recognize.parameters import RecognizerParameters
 
@@ -128,6 +129,7 @@ class _Comparison:
             job = TrainingJob(
                 list(variant), self.params, options.train, options.dev, options.test, options.input_format,
                 options.columns, options.heads, options.seed or 0, str(folder), options.quiet,
+                DEFAULTS.get(),
             )  # fmt: skip
             record = VariantRecord.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
             with writing(place):
@@ -149,9 +151,10 @@ class _Comparison:
             options.train, options.dev, options.test, options.input_format, options.columns, options.seed or 0
         ).test
         test = partial(paired_test, gold, seed=options.seed or 0, key=KEYS["heads" if options.heads else "exact"])
-        first = list(read(self.folder / best.name / PREDICTIONS))
+        own = partial(read, encoding="utf-8", offsets="characters")  # written here, whatever the data are in
+        first = list(own(self.folder / best.name / PREDICTIONS))
         return [
-            Tested(label(best), label(other), test(first, list(read(self.folder / name / PREDICTIONS))))
+            Tested(label(best), label(other), test(first, list(own(self.folder / name / PREDICTIONS))))
             for name, other in used.items()
             if name != best.name
         ]

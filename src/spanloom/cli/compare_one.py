@@ -21,6 +21,7 @@ from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import column_options
 from spanloom.errors import LostWarning, SpanloomError
 from spanloom.formats import read, write
+from spanloom.formats.base import DEFAULTS
 from spanloom.lab.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure
 
 if sys.platform != "win32":
@@ -42,6 +43,7 @@ class TrainingJob(NamedTuple):
         seed: of that tenth and of the intervals.
         folder: where model and predictions go; it is there, and empty.
         quiet: show no progress.
+        reading: how all data are read, as of `spanloom.formats.base.DEFAULTS`.
     """
 
     variant: list[Any]
@@ -55,6 +57,7 @@ class TrainingJob(NamedTuple):
     seed: int
     folder: str
     quiet: bool
+    reading: dict[str, Any]
 
 
 def parts(
@@ -136,6 +139,7 @@ def main() -> None:
     warnings.simplefilter("ignore", LostWarning)  # the tables count them
     open_streams()
     job = TrainingJob(**json.loads(sys.argv[1]))
+    DEFAULTS.set(job.reading)
     Thread(target=_end_with_parent, daemon=True).start()
     print(json.dumps(answer(job)), flush=True)
 

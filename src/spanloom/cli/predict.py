@@ -19,6 +19,7 @@ from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.formats import write
+from spanloom.formats.base import DEFAULTS
 from spanloom.formats.scanning import format_of_input
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
 from spanloom.models import load
@@ -56,6 +57,7 @@ def run(
     ):
         given = {"--input-format": input_format, "--answers": answers, "--reading": reading, "--mentions": mentions}
         others = [name for name, value in {**given, "--force": force}.items() if value]
+        others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
         code: int | None = resolve_name("spanloom.cli.lake:run")(
             model, source[0], output, columns, on_error, threshold, encoder, jobs, quiet, others
         )

@@ -144,10 +144,9 @@ def column_options(columns: str | None, texts: str | None = None, tag_names: str
     """Return the arguments of `read` and `validate` of `spanloom.formats` for options of formats.
 
     >>> column_options("word,pos,tag"), column_options(None)
-    ({'columns': ['word', 'pos', 'tag']}, {})
+    ({'columns': 'word,pos,tag'}, {})
     """
-    names = None if columns is None else [name.strip() for name in columns.split(",")]
-    given = {"columns": names, "texts": texts, "tag_names": tag_names}
+    given = {"columns": columns, "texts": texts, "tag_names": tag_names}
     return {name: value for name, value in given.items() if value is not None}
 
 

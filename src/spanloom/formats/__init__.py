@@ -71,7 +71,8 @@ def read(
         options: ``offsets``, how offsets are counted (``"utf16"``, ``"bytes"``, ``"crlf"``, ``"lf"``, ``"one-based"``,
             ``"inclusive"``, or some joined by ``+``; found out for each file if not given); ``encoding`` of files that
             are not UTF-8, such as ``"cp1252"``; and options of the format:
-            ``columns`` for column files and tables, ``texts``, a file or folder, for tables of mentions.
+            ``columns`` for column files (``"word,pos,tag"``), tables and records (``{"text": "note"}``, or
+            ``"text=note"``), ``texts``, a file or folder, for tables of mentions.
 
     Raises:
         UsageError: at once: the format is unknown, or has no such option.

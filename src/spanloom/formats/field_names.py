@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from spanloom.errors import UsageError, clip
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
-"""Our name -> that in the file; or a list of ``ours=theirs``."""
+"""Our name -> that in the file; or a list of ``ours=theirs``, which `read` also takes as a text with commas."""
 
 # our name -> names that mean the same, whatever their case; the first that a table has counts
 OF_TEXTS: Final = MappingProxyType(

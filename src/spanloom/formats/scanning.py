@@ -164,6 +164,8 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
     check_there(path)
     root = Path(path)
     options = DEFAULTS.get() | options
+    if isinstance(options.get("columns"), str):
+        options["columns"] = [name.strip() for name in options["columns"].split(",")]
     counting = counting_of(options.pop("offsets", AUTO))
     encoding = checked_encoding(options.pop("encoding", None))
     kind = None if name is None else format_named(name)
