@@ -155,7 +155,7 @@ def test_what_is_not_read_is_told(tmp_path: Path) -> None:
     [problem] = validate(tmp_path / "a.xmi")
     assert problem.severity == "warning"
     assert problem.message == (
-        "annotations that are no mentions: 1 org.apache.ctakes.typesystem.type.textsem.Predicate"
+        "annotations and features that are not read: 1 org.apache.ctakes.typesystem.type.textsem.Predicate"
     )
     [document] = read(tmp_path / "a.xmi")
     assert document.meta["xmi"] == {"not_read": {"org.apache.ctakes.typesystem.type.textsem.Predicate": 1}}
@@ -213,10 +213,6 @@ HOSTILE = {
         ":2: found a document type",
     ),
     "deep": ((XMI % ("<a>" * 50 + "</a>" * 50, "")).encode(), "found more than 20 elements within each other"),
-    "half a pair": ((XMI % (SPAN % (1, 8), "5")).encode(), "Not mapping external offset [1]"),
-    "beyond": ((XMI % (SPAN % (3, 99), "5")).encode(), "Not mapping external offset [99]"),
-    "backwards": ((XMI % (SPAN % (8, 3), "5")).encode(), "mentions[0]: span 7-2 is empty"),
-    "no number": ((XMI % (SPAN % ("x", 3), "5")).encode(), "found XMI that cannot be understood (ValueError"),
     "no text": ((XMI % ("", "")).replace(' sofaString="💩 chest pain"', "").encode(), "views with a text: none"),
     "arrays": (
         (XMI % ('<cas:FSArray xmi:id="5" elements="5"/>' + (SPAN % (3, 8)).replace("5", "6", 1), "5 6")).encode(),
@@ -380,3 +376,75 @@ def test_annotations_of_no_character_are_left_out_and_counted(tmp_path: Path) ->
     with pytest.warns(match=r"the mention at 0-0 has no character; it is left out"):
         [document] = read(tmp_path / "note.xml")
     assert [mention.spans for mention in document.mentions] == [((2, 7),)]
+
+
+def test_layers_of_other_names_are_reported_with_what_reads_them(tmp_path: Path) -> None:
+    body = '<ct:Drug xmi:id="5" sofa="1" begin="3" end="8" kind="a drug" code="X:1"/>'
+    (tmp_path / "a.xmi").write_text(XMI.replace("org/apache/ctakes/typesystem/type", "my") % (body, "5"), "utf-8")
+    with pytest.warns(match=r"not read: 1 my.textsem.Drug; --columns mentions=my.textsem.Drug reads them"):
+        assert [document.mentions for document in read(tmp_path / "a.xmi")] == [[]]
+    columns = "mentions=my.textsem.Drug+my.Other,type=kind,concept=code"
+    assert next(read(tmp_path / "a.xmi", columns=columns)).mentions == [Mention("a drug", [(2, 7)], concepts=["X:1"])]
+
+
+def test_the_type_of_a_users_layer_is_its_first_feature_with_words(tmp_path: Path) -> None:
+    body = '<custom:E xmi:id="5" sofa="1" begin="3" end="8" sure="true" rank="2" kind="sign" note="see above"/>'
+    (tmp_path / "a.xmi").write_text(XMI % (body, "5"), encoding="utf-8")
+    with pytest.warns(match=r"\|note.*; --columns mentions=webanno.custom.E,type="):
+        [document] = read(tmp_path / "a.xmi")
+    assert document.mentions == [Mention("sign", [(2, 7)])]
+    [document] = read(tmp_path / "a.xmi", columns={"mentions": "webanno.custom.E", "type": "note"})
+    assert document.mentions == [Mention("see above", [(2, 7)])]
+
+
+@pytest.mark.parametrize(
+    ("odd", "why"),
+    [
+        (
+            'sofa="1" begin="3" end="99"',
+            "Entity (xmi:id 6) at 3-99 is outside the text of 13 characters",
+        ),
+        ('sofa="1" begin="-3" end="5"', "at -3-5 is outside the text"),
+        ('sofa="1" begin="8" end="3"', "at 8-3 ends before it begins"),
+        ('sofa="1" begin="1" end="8"', "at 1-8 cuts a character"),
+        ('sofa="1" begin="3" end="99999999999999999999"', "expected numbers of characters"),
+        ('sofa="1" begin="x" end="3"', "has the offsets 'x' and '3'"),
+        ('sofa="1" begin="3"', "has no 'end'"),
+        ('sofa="1" end="8"', "has no 'begin'"),
+        ('begin="3" end="8"', "has no 'sofa'"),
+    ],
+)
+def test_annotations_without_a_place_cost_no_document(tmp_path: Path, odd: str, why: str) -> None:
+    body = SPAN % (3, 8) + f'<custom:Entity xmi:id="6" {odd} value="x"/>'
+    (tmp_path / "a.xmi").write_text(XMI % (body, "5 6"), encoding="utf-8")
+    told: list[str] = []
+    [document] = read(tmp_path / "a.xmi", notice=told.append)
+    assert [mention.spans for mention in document.mentions] == [((2, 7),)]
+    assert len(told) == 1
+    assert why in told[0]
+    assert "it is left out" in told[0]
+
+
+def test_a_type_that_only_the_file_shows_is_an_annotation_by_its_offsets(tmp_path: Path) -> None:
+    body = SPAN % (3, 8) + '<custom:Other xmi:id="6" begin="3" value="x"/>'
+    (tmp_path / "a.xmi").write_text(XMI % (body, "5"), encoding="utf-8")
+    with pytest.warns(match="webanno.custom.Other .* has no 'end'"):
+        [document] = read(tmp_path / "a.xmi")
+    assert len(document.mentions) == 1
+
+
+def test_annotations_that_no_view_lists_are_counted(tmp_path: Path) -> None:
+    body = SPAN % (3, 8) + (SPAN % (3, 5)).replace('"5"', '"6"', 1)
+    (tmp_path / "a.xmi").write_text(XMI % (body, "5"), encoding="utf-8")
+    with pytest.warns(match="xmi:id 6.* is in no view; it is left out"):
+        [document] = read(tmp_path / "a.xmi")
+    assert [mention.spans for mention in document.mentions] == [((2, 7),)]
+
+
+def test_a_document_annotation_outside_its_text_still_names_the_document(tmp_path: Path) -> None:
+    body = f'<m:DocumentMetaData xmlns:m="{META}" xmi:id="5" sofa="1" begin="0" end="99" documentTitle="note 7"/>'
+    (tmp_path / "a.xmi").write_text(XMI % (body, "5"), encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        [document] = read(tmp_path / "a.xmi")
+    assert document.id == "note 7"

@@ -5,7 +5,8 @@ These annotations are mentions:
 - ``spanloom.Mention``, with its parts (see below);
 - ``NamedEntity`` of DKPro Core, of INCEpTION and WebAnno, and its subtypes: ``value`` is the type, ``identifier`` the
   concept;
-- the span layers that a user of INCEpTION or WebAnno made (``custom.*``, ``webanno.custom.*``): likewise;
+- the span layers that a user of INCEpTION or WebAnno made (``custom.*``, ``webanno.custom.*``): likewise, and their
+  first feature with words is the type of those without ``value`` and ``label``;
 - types whose name ends in ``Mention``, as those of cTAKES do: the name is the type, and the CUIs of
   ``ontologyConceptArr`` are the concepts;
 - or, with the option ``types``, those types and their subtypes instead.
@@ -22,13 +23,11 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate, errors
-
-from lxml import etree
 
 from spanloom.document import Document, Mention
 from spanloom.document.identifiers import normalize_identifier
@@ -38,15 +37,16 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.formats.base import Beside, Format, Losses, Scanned, count_meta, single, writing_as
+from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.source import begins_with, read_bytes
+from spanloom.formats.xmi_repair import ANNOTATION, ARRAY, DOCUMENT, repaired, type_name
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 ENTITY = f"{_DKPRO}.ner.type.NamedEntity"
 TOKEN, SENTENCE = f"{_DKPRO}.segmentation.type.Token", f"{_DKPRO}.segmentation.type.Sentence"
 METADATA = f"{_DKPRO}.metadata.type.DocumentMetaData"
 MENTION, HEAD = "spanloom.Mention", "spanloom.Head"
-ANNOTATION, ARRAY = "uima.tcas.Annotation", "uima.cas.FSArray"
 POS, LEMMA = f"{_DKPRO}.lexmorph.type.pos.POS", f"{_DKPRO}.segmentation.type.Lemma"
 # token column -> the type of its annotations, the feature with the value, and the feature of a token that refers to it
 COLUMNS = {"pos": (POS, "PosValue", "pos"), "lemma": (LEMMA, "value", "lemma")}
@@ -54,14 +54,12 @@ TYPES_FILE = "TypeSystem.xml"
 
 _MARK = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?XMI[\s>]")
 _ROOT = "http://www.omg.org/XMI XMI"
-_ID = "{http://www.omg.org/XMI}id"
 _STRING, _STRINGS, _TOP = "uima.cas.String", "uima.cas.StringArray", "uima.cas.TOP"
 _ARRAYS = {"ontologyConceptArr"}  # features that refer to concepts, in the types of cTAKES
 _DEEPEST = 20  # elements within each other; XMI has three
-_DOCUMENT = "uima.tcas.DocumentAnnotation"
 # type -> its supertype and its features; of DKPro's types those features that are used
 _WRITTEN: dict[str, tuple[str, dict[str, str]]] = {
-    METADATA: (_DOCUMENT, {"documentId": _STRING, "documentTitle": _STRING, "documentUri": _STRING}),
+    METADATA: (DOCUMENT, {"documentId": _STRING, "documentTitle": _STRING, "documentUri": _STRING}),
     SENTENCE: (ANNOTATION, {}),
     POS: (ANNOTATION, {"PosValue": _STRING, "coarseValue": _STRING}),
     LEMMA: (ANNOTATION, {"value": _STRING}),
@@ -77,9 +75,11 @@ _WRITTEN: dict[str, tuple[str, dict[str, str]]] = {
     ),
 }  # fmt: skip
 _CUSTOM = ("custom.", "webanno.custom.")
+_OF_TOOLS = (_DKPRO, "org.apache.ctakes.", "uima.", "org.apache.uima.")  # whose other annotations are no mentions
+_NO_WORD = re.compile(r"true|false|[\d.,\-]+", re.IGNORECASE)
 _INITIAL = "_InitialView"
 _LINKS = {"Governor", "Dependent", "first", "next"}  # features of layers that are no spans
-_READ = {TOKEN, SENTENCE, MENTION, HEAD, METADATA, _DOCUMENT, *(kind for kind, *_ in COLUMNS.values())}
+_READ = {TOKEN, SENTENCE, MENTION, HEAD, METADATA, DOCUMENT, *(kind for kind, *_ in COLUMNS.values())}
 
 
 def written_types() -> Any:
@@ -172,10 +172,10 @@ def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[st
             message = f"found more than {_DEEPEST} elements within each other, expected feature structures"
             raise DataError(message, path=path, line=parser.CurrentLineNumber)
         if len(stack) == 1:
-            kind = found.setdefault(_type_name(tag), {})
+            kind = found.setdefault(type_name(tag), {})
             kind |= {name: _STRING for name in attributes if " " not in name}
         elif len(stack) == 2:
-            found[_type_name(stack[1])][tag] = _STRINGS
+            found[type_name(stack[1])][tag] = _STRINGS
         stack.append(tag)
 
     parser.StartDoctypeDeclHandler = refuse
@@ -192,24 +192,22 @@ def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[st
     return {name: kind for name, kind in found.items() if name not in ("uima.cas.NULL", "uima.cas.View")}
 
 
-def _type_name(tag: str) -> str:
-    """Return the type's full name: ``http:///a/b.ecore c`` is ``a.b.c``."""
-    space, _, name = tag.rpartition(" ")
-    package = space.removeprefix("http:///").removesuffix(".ecore").replace("/", ".")
-    return name if package in ("", "uima.noNamespace") else f"{package}.{name}"
-
-
-def scan(path: str | Path, types: Collection[str] | None = None, stem: str | None = None) -> Iterator[Scanned]:
+def scan(
+    path: str | Path, types: Collection[str] | None = None, columns: Columns = None, stem: str | None = None
+) -> Iterator[Scanned]:
     """Yield the document of an XMI file.
 
     Args:
         path: the file, or ``-``.
         types: full names of the types whose annotations are mentions.
+        columns: ``mentions``, such types, joined by ``+``; ``type`` and ``concept``, their features with these.
         stem: the ``id`` of a document without one; the file's name without its ending if not given.
     """
     with extra("xmi", "an XMI file"):
         import cassis
 
+    given = given_names(columns, ("mentions", "type", "concept"))
+    types = given["mentions"].split("+") if "mentions" in given else types
     name = str(path)
     file = None if name == STDIO else Path(path)
     raw = read_bytes(path)
@@ -218,16 +216,9 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
         with warnings.catch_warnings():
             # the library warns of offsets that it cannot convert, and goes on
             warnings.simplefilter("error", UserWarning)
-            left_out = 0
-            try:
-                cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
-            except KeyError:  # the identifier of nothing
-                raw, left_out = _without_dangling(raw, known)
-                cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
-            document, problems = _document(_view(cas), types)
-        if left_out:
-            message = f"references to annotations that are not there: {left_out}; they are left out"
-            problems.append(Problem("warning", "dangling references", message, altered=True))
+            raw, problems = repaired(raw, known)
+            view = _view(cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known))
+            document = _document(view, types, given, problems)
     except DataError:
         raise
     except Exception as error:  # of whatever kind: the library trusts its input
@@ -240,38 +231,6 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
     yield Scanned(document, problems, name, beside=Beside([None] * len(document.mentions)))
 
 
-def _without_dangling(raw: bytes, types: Any) -> tuple[bytes, int]:
-    """Return XMI without references to what is not there, and how many it had; annotations of no text go as well."""
-    root = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
-    there = {element.get(_ID) for element in root}
-    count = 0
-    for element in list(root):
-        if element.get("sofa", element.get(_ID)) not in there:
-            root.remove(element)
-            there.discard(element.get(_ID))
-            count += 1
-    for element in root:
-        name = etree.QName(element)
-        kind = _type_name(f"{name.namespace} {name.localname}")
-        references = {"members"} if kind == "uima.cas.View" else {"elements"} if kind == ARRAY else set()
-        if types.contains_type(kind):
-            features = types.get_type(kind).all_features
-            references |= {feature.name for feature in features if not _is_plain(types, feature.rangeType)}
-        for feature in references & set(map(str, element.attrib)) - {"sofa"}:
-            given = element.get(feature, "").split()
-            kept = [one for one in given if one in there or not one.isdigit()]
-            count += len(given) - len(kept)
-            if kept or feature in ("members", "elements"):
-                element.set(feature, " ".join(kept))
-            elif given:
-                del element.attrib[feature]
-    return etree.tostring(root), count
-
-
-def _is_plain(types: Any, kind: Any) -> bool:
-    return bool(types.is_primitive(kind) or (types.is_array(kind) and kind.name != ARRAY))
-
-
 def _view(cas: Any) -> Any:
     """Return the view with the text."""
     names = [sofa.sofaID for sofa in cas.sofas if sofa.sofaString is not None]
@@ -281,30 +240,72 @@ def _view(cas: Any) -> Any:
     raise DataError(f"views with a text: {found}; expected one, or one that is called {_INITIAL!r}")
 
 
-def _document(view: Any, types: Collection[str] | None) -> tuple[Document, list[Problem]]:
+def _document(
+    view: Any, types: Collection[str] | None, given: Mapping[str, str], problems: list[Problem]
+) -> Document:  # fmt: skip
     document = Document(view.sofa_string)
-    problems: list[Problem] = []
     annotations = sorted(view.select(ANNOTATION), key=lambda fs: fs.xmiID)
     _add_tokens(document, annotations, problems)
     whole = [fs for fs in annotations if fs.type.name == MENTION] if types is None else []
     parts = {part.xmiID for fs in whole for part in _elements(fs.parts)}
+    layers: dict[str, list[Any]] = {}
+    for fs in annotations:
+        if fs.xmiID not in parts and (fs in whole or _is_mention(view.typesystem, fs.type, types)):
+            layers.setdefault(fs.type.name, []).append(fs)
+    roles = {kind: _roles(found, given) for kind, found in layers.items()}
     others: Counter[str] = Counter()
     for fs in annotations:
-        if fs.type.name == MENTION and types is None:
+        kind = fs.type.name
+        if fs.xmiID in parts:
+            continue
+        if kind == MENTION and types is None:
             document.mentions.append(_whole(fs))
-        elif fs.xmiID not in parts and _is_mention(view.typesystem, fs.type, types):
-            document.mentions.append(_single(fs))
-        elif fs.type.name == METADATA:
+        elif kind in layers:
+            document.mentions.append(_single(fs, *roles[kind]))
+            unread = _texts(fs).keys() - set(roles[kind]) if kind.startswith(_CUSTOM) else ()
+            others.update(f"{kind}|{name}" for name in unread)
+        elif kind == METADATA:
             document.id = _text(fs, "documentTitle") or _text(fs, "documentId")
             if document.id != _text(fs, "documentId"):
                 document.meta["annotator"] = _text(fs, "documentId")
-        elif fs.xmiID not in parts and fs.type.name not in _READ:
-            others[fs.type.name] += 1
+        elif kind not in _READ:
+            others[kind] += 1
     if others:
         document.meta["xmi"] = {"not_read": dict(others)}
-        shown = ", ".join(f"{count} {name}" for name, count in others.most_common(5))
-        problems.append(Problem("warning", "annotations not read", f"annotations that are no mentions: {shown}"))
-    return document, problems
+        links = {fs.type.name for fs in annotations if _links(fs.type)}
+        own = [name for name in others if types is None and name not in links and not name.startswith(_OF_TOOLS)]
+        problems.append(_not_read(others, own))
+    return document
+
+
+def _not_read(others: Counter[str], own: Sequence[str]) -> Problem:
+    """Return the warning for annotations and features that are not read, a notice where some may be the user's own."""
+    shown = ", ".join(f"{count} {name}" for name, count in others.most_common(5))
+    message = f"annotations and features that are not read: {shown}"
+    kind, _, feature = own[0].partition("|") if own else ("", "", "")
+    if kind:
+        message += f"; --columns mentions={kind}{f',type={feature}' if feature else ''} reads them (columns=)"
+    return Problem("warning", "annotations not read", message, altered=bool(own))
+
+
+def _roles(annotations: Sequence[Any], given: Mapping[str, str]) -> tuple[str, str]:
+    """Return the features of a layer that hold the type and the concept."""
+    named: dict[str, list[str]] = {}
+    for fs in annotations:
+        for name, value in _texts(fs).items():
+            named.setdefault(name, []).append(value)
+    concept = given.get("concept", "identifier")
+    usual: list[str] = [name for name in ("value", "label") if name in named]
+    if annotations[0].type.name.startswith(_CUSTOM):  # else the first feature that holds words
+        usual += [
+            name for name, values in named.items() if name != concept and not all(map(_NO_WORD.fullmatch, values))
+        ]
+    return given.get("type", usual[0] if usual else "value"), concept
+
+
+def _texts(fs: Any) -> dict[str, str]:
+    """Return the features of an annotation that hold text, with it."""
+    return {feature.name: text for feature in fs.type.all_features if (text := _text(fs, feature.name))}
 
 
 def _elements(array: Any) -> list[Any]:
@@ -317,8 +318,13 @@ def _is_mention(system: Any, kind: Any, types: Collection[str] | None) -> bool:
     if system.contains_type(ENTITY) and system.is_instance_of(kind.name, ENTITY):
         return True
     if kind.name.startswith(_CUSTOM):
-        return not _LINKS & {feature.name for feature in kind.all_features}
+        return not _links(kind)
     return bool(kind.name.endswith("Mention"))
+
+
+def _links(kind: Any) -> bool:
+    """Return whether a type is of relations or chains."""
+    return not _LINKS.isdisjoint(feature.name for feature in kind.all_features)
 
 
 def _whole(fs: Any) -> Mention:
@@ -327,14 +333,14 @@ def _whole(fs: Any) -> Mention:
     return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score)
 
 
-def _single(fs: Any) -> Mention:
-    value = next((text for name in ("value", "label") if (text := _text(fs, name))), "")
-    identifier = _text(fs, "identifier")
+def _single(fs: Any, kind: str, concept: str) -> Mention:
+    identifier = _text(fs, concept)
     concepts = [identifier] if identifier else []
     if any(feature.name == "ontologyConceptArr" for feature in fs.type.all_features):
         found = (_text(concept, "cui") for concept in _elements(fs.ontologyConceptArr))
         concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
-    return Mention(value or fs.type.name.rpartition(".")[2], [(fs.begin, fs.end)], None, None, tuple(concepts))
+    value = _text(fs, kind) or fs.type.name.rpartition(".")[2]
+    return Mention(value, [(fs.begin, fs.end)], None, None, tuple(concepts))
 
 
 def _text(fs: Any, name: str) -> str:
@@ -484,5 +490,5 @@ def _claims(path: Path) -> bool:
 
 XMI = Format(
     "xmi", (".xmi",), scan, write, _claims, gaps=True, keeps_ids=True, named_by_file=True, packs=False, encoded=False,
-    scan_options=("types",),
+    scan_options=("types", "columns"),
 )  # fmt: skip

@@ -1,0 +1,156 @@
+"""Annotations of XMI that no reader can place, and references to nothing: left out, and counted, before all else."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import Any, Final
+
+from lxml import etree
+
+from spanloom.document.validate import Problem
+from spanloom.errors import clip
+
+ANNOTATION: Final = "uima.tcas.Annotation"
+ARRAY: Final = "uima.cas.FSArray"
+DOCUMENT: Final = "uima.tcas.DocumentAnnotation"
+_ID: Final = "{http://www.omg.org/XMI}id"
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_SOFA, _VIEW, _NULL = "uima.cas.Sofa", "uima.cas.View", "uima.cas.NULL"
+
+
+def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
+    """Return XMI without annotations outside their text and without references to what is not there.
+
+    Args:
+        raw: the file, well-formed and without a document type.
+        types: a `cassis.TypeSystem` that has all types of the file.
+
+    Returns:
+        The file, itself if there is nothing to repair, and a warning for each annotation that is left out.
+    """
+    root = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
+    elements = [(element, type_name(element.tag)) for element in root if isinstance(element.tag, str)]
+    texts = {element.get(_ID): element.get("sofaString") for element, kind in elements if kind == _SOFA}
+    places = {name: None if text is None else _places(text) for name, text in texts.items()}
+    problems: list[Problem] = []
+    kept, gone, changed = [], set(), False
+    for element, kind in elements:
+        if kind in (_SOFA, _VIEW, _NULL) or not _is_annotation(types, kind, element):
+            kept.append((element, kind))
+            continue
+        fault = _fault(element, places)
+        if fault is None:
+            kept.append((element, kind))
+        elif element.get("sofa") in places and _is_of(types, kind, DOCUMENT):  # of the document, wherever it says it is
+            element.set("begin", "0")
+            element.set("end", str((places[element.get("sofa")] or (0,))[-1]))
+            kept.append((element, kind))
+            changed = True
+        else:
+            message = f"the annotation {kind} (xmi:id {element.get(_ID)}) {fault}; it is left out"
+            line = element.sourceline
+            problems.append(Problem("warning", "annotations without a place", message, line=line, altered=True))
+            root.remove(element)
+            gone.add(element.get(_ID))
+    count, named = _without_dangling(kept, types, gone)
+    if count:
+        message = f"references to annotations that are not there: {count}; they are left out"
+        problems.append(Problem("warning", "dangling references", message, altered=True))
+    for element, kind in kept:
+        if element.get(_ID) not in named and element.get("sofa") in places and _is_annotation(types, kind, element):
+            message = f"the annotation {kind} (xmi:id {element.get(_ID)}) is in no view; it is left out"
+            line = element.sourceline
+            problems.append(Problem("warning", "annotations in no view", message, line=line, altered=True))
+    return (etree.tostring(root) if problems or changed else raw), problems
+
+
+def type_name(tag: str) -> str:
+    """Return the full name of an element's type.
+
+    >>> type_name("{http:///a/b.ecore}c"), type_name("http:///a/b.ecore c")
+    ('a.b.c', 'a.b.c')
+    """
+    space, _, name = tag.removeprefix("{").replace("}", " ").rpartition(" ")
+    package = space.removeprefix("http:///").removesuffix(".ecore").replace("/", ".")
+    return name if package in ("", "uima.noNamespace") else f"{package}.{name}"
+
+
+def _is_annotation(types: Any, kind: str, element: Any) -> bool:
+    """Return whether an element is about a part of the text: by its type, or by its attributes if it has none."""
+    if _is_of(types, kind, ANNOTATION):
+        return True
+    known = types.get_type(kind) if types.contains_type(kind) else None
+    return (known is None or known.supertype.name == "uima.cas.TOP") and not {"begin", "end"}.isdisjoint(element.attrib)
+
+
+def _is_of(types: Any, kind: str, supertype: str) -> bool:
+    return bool(types.contains_type(kind) and types.is_instance_of(kind, supertype))
+
+
+def _places(text: str) -> range | list[int]:
+    """Return the offsets, in UTF-16 units, between the characters of a text."""
+    if text.isascii() or max(text) < "\U00010000":
+        return range(len(text) + 1)
+    return [0, *accumulate(1 + (char > "\uffff") for char in text)]
+
+
+def _fault(element: Any, places: dict[str | None, range | list[int] | None]) -> str | None:
+    """Return why an annotation cannot be placed, in words that follow its name; ``None`` if it can."""
+    for name in ("begin", "end", "sofa"):
+        if element.get(name) is None:
+            return f"has no {name!r}"
+    begin, end = element.get("begin"), element.get("end")
+    if not all(_NUMBER.fullmatch(value) for value in (begin, end)):
+        return f"has the offsets {clip(begin)} and {clip(end)}, expected numbers of characters"
+    inside = places.get(element.get("sofa"))
+    if inside is None:  # of a view without a text, which is not read; or of none, which is told as a reference
+        return None
+    if int(begin) > int(end):
+        return f"at {begin}-{end} ends before it begins"
+    if int(begin) < 0 or int(end) > inside[-1]:
+        return f"at {begin}-{end} is outside the text of {inside[-1]} characters (UTF-16)"
+    return None if int(begin) in inside and int(end) in inside else f"at {begin}-{end} cuts a character (UTF-16)"
+
+
+def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str]) -> tuple[int, set[str]]:
+    """Remove references to what is not there.
+
+    Args:
+        elements: all that are left.
+        types: of the file.
+        gone: identifiers of those that were left out; references to them are removed, and not counted.
+
+    Returns:
+        How many references were removed, and what the others refer to.
+    """
+    there = {element.get(_ID) for element, _ in elements}
+    named: set[str] = set()
+    count = 0
+    for element, kind in list(elements):
+        if element.get("sofa", element.get(_ID)) not in there:
+            element.getparent().remove(element)
+            elements.remove((element, kind))
+            there.discard(element.get(_ID))
+            count += 1
+    for element, kind in elements:
+        references = {"members"} if kind == _VIEW else {"elements"} if kind == ARRAY else set()
+        if types.contains_type(kind):
+            features = types.get_type(kind).all_features
+            references |= {feature.name for feature in features if not _is_plain(types, feature.rangeType)}
+        for feature in references & set(map(str, element.attrib)) - {"sofa"}:
+            given = element.get(feature, "").split()
+            kept = [one for one in given if one in there or not one.isdigit()]
+            named.update(kept)
+            count += len(given) - len(kept) - sum(one in gone for one in given)
+            if len(kept) == len(given):
+                continue
+            if kept or feature in ("members", "elements"):
+                element.set(feature, " ".join(kept))
+            else:
+                del element.attrib[feature]
+    return count, named
+
+
+def _is_plain(types: Any, kind: Any) -> bool:
+    return bool(types.is_primitive(kind) or (types.is_array(kind) and kind.name != ARRAY))
