@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError
+from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, validate, write
 
 NATIVE = {"id": "1", "text": "Mild pain", "mentions": [{"type": "x", "spans": [[5, 9]]}]}
@@ -103,3 +103,28 @@ def test_a_bad_record_leaves_the_others(tmp_path: Path) -> None:
 def test_an_empty_list_is_a_list_of_records(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the file holds no document; expected a list of records"):
         list(read(written(tmp_path, [])))
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("labels.json", [{"id": 12, "text": "problem"}, {"id": 13, "text": "sign"}]),
+        ("label_config.json", [{"text": "problem", "suffixKey": "p", "backgroundColor": "#f00", "textColor": "#fff"}]),
+        ("span_types.json", [{"id": 1, "text": "problem", "prefix_key": None, "suffix_key": "p"}]),
+    ],
+)
+def test_labels_of_doccano_are_no_documents(tmp_path: Path, name: str, labels: list) -> None:
+    written(tmp_path, [{"text": "no pain", "label": [[3, 7, "problem"]]}])
+    (tmp_path / name).write_text(json.dumps(labels))
+    told: list[str] = []
+    assert [document.text for document in read(tmp_path, notice=told.append)] == ["no pain"]
+    assert len(told) == 1
+    assert f"{name}: not read: a list of the labels of doccano, not documents" in told[0]
+    with pytest.raises(UsageError, match=f"{name} is not read: a list of the labels"):
+        read(tmp_path / name)
+    assert len(list(read(tmp_path / name, "json"))) == len(labels)
+
+
+def test_short_texts_are_no_labels(tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text('[{"id": 1, "text": "no pain"}]')
+    assert [document.text for document in read(tmp_path / "notes.json")] == ["no pain"]

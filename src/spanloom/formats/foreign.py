@@ -66,6 +66,15 @@ _BY_CONTENT: Final = (
     (rb"<ClinicalDocument[\s>]", _CDA),
     (rb"""xmlns(?::\w+)?\s*=\s*["']http://hl7\.org/fhir["']""", _FHIR_XML),
 )
+_LABELS: Final = (
+    "a list of the labels of doccano, not documents; their names for older exports are given as --tag-names 12=NAME "
+    "(of documents after all, name the format: --input-format json)"
+)
+_STYLED: Final = re.compile(rb'\s*\[\s*\{[^\[\]{}]*"(?:background_?color|suffix_?key)"\s*:', re.IGNORECASE)
+_NAMES: Final = re.compile(rb'\s*\[\s*\{\s*(?:"id"\s*:\s*\d+\s*,\s*)?"text"\s*:\s*"[^"\n]{1,80}"\s*\}')
+_OF_LABELS: Final = re.compile(
+    r"(?:label|span_type|category_type|relation_type)s?(?:[_-]?config|[_-]?types?)?\.json", re.I
+)
 _LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*(?:\n|\Z)")
 _MAGICS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_MAGIC)
 _KINDS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_CONTENT)
@@ -88,10 +97,24 @@ def advice(path: Path) -> str | None:
         head = file.read(HEAD).removeprefix(BOM)
     if table:
         return of_content(head) or _unnamed(head, _BY_ENDING[ending])
+    if ending == ".json" and lists_labels(path, head):
+        return _LABELS
     found = (
         next((advice for mark, advice in _KINDS if mark.search(head)), None) if ending in (".json", ".xml") else None
     )
     return found or of_content(head)
+
+
+def lists_labels(path: Path, head: bytes) -> bool:
+    """Return whether a file of JSON that begins so lists the labels of a project of doccano.
+
+    >>> lists_labels(Path("a.json"), b'[{"text": "problem", "suffix_key": "p"}]')
+    True
+    >>> [lists_labels(Path(name), b'[{"id": 1, "text": "sign"}]') for name in ("labels.json", "notes.json")]
+    [True, False]
+    """
+    named = _OF_LABELS.fullmatch(bare(path).name) is not None
+    return _STYLED.match(head) is not None or (named and _NAMES.match(head) is not None)
 
 
 def _holds_lines(path: Path) -> bool:

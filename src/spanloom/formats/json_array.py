@@ -11,6 +11,7 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
+from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
@@ -146,6 +147,8 @@ def _claims(path: Path) -> bool:
         head = file.read(HEAD).removeprefix(BOM)
     if _NONE.match(head):
         return True  # a list of no records
+    if lists_labels(path, head):
+        return False
     if _START.match(head) is None or _OTHER.search(head) is not None:
         return False
     if _PAIRS.search(head) is not None:
