@@ -183,8 +183,10 @@ def test_options_of_reading_reach_the_processes_that_train(command, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--structure", "tree"], 2, "structure is 'tree', expected one of bio, "),
-        (["--structure", "bio:6"], 2, "structure is 'bio:6', expected one of bio, "),
+        (["--structure", "tree"], 2, "structure is 'tree', expected one of cascade, bio, "),
+        (["--structure", "cascde"], 2, "expected one of cascade, bio, "),
+        (["--structure", "cascde"], 2, "; did you mean cascade?"),
+        (["--structure", "bio:6"], 2, "structure is 'bio:6', expected one of cascade, bio, "),
         (["--structure", "semi_markov:0"], 2, "longest is 0, expected a whole number from 1"),
         (["--rate", "0"], 2, "rate is 0.0, expected"),
         (["--counting", "all"], 2, "counting is 'all', expected one of both, "),

@@ -43,6 +43,7 @@ def folder(tmp_path, monkeypatch, model):
         ("convert note.jsonl - --input-format PubTater", "pubtator"),
         ("convert note.jsonl - --format conll --scheme bilo", "bilou"),
         ("split note.jsonl --output parts --format jsol", "jsonl"),
+        ("train recognizer --train notes --output m --structure atuo", "auto"),
         ("train recognizer --train notes --output m --structure shard", "shared"),
         ("train recognizer --train notes --output m --structure shard(components=2)", "shared"),
         ("train recognizer --train notes --output m --features bimedical", "biomedical"),

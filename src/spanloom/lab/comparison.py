@@ -78,7 +78,7 @@ def variants(structures: Iterable[str], counting: str = BOTH, components: int = 
         if text == CASCADE:
             found[text] = [Variant(text, text, COUNTINGS[1])]
             continue
-        structure = structure_of(text)
+        structure = structure_of(text, also=(CASCADE,))
         name = "-".join([structure.name, *_VALUE.findall(str(structure))])
         if shares_nodes(structure_of(text, components=components).template(("mention",))):
             found[name] = [Variant(f"{name}-{way}", str(structure), way) for way in chosen]

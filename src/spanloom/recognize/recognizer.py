@@ -545,7 +545,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             UsageError: one has not.
         """
         if self.structure != AUTO:
-            structure_of(self.structure)
+            structure_of(self.structure, also=(AUTO,))
         super().check()
         check_encoder(self)
         if self.with_features and self.encoder is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -43,11 +44,12 @@ _CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 _PARAMETER = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9}|None)\s*")
 
 
-def structure_of(given: str | Structure, **shorthands: int | None) -> Structure:
+def structure_of(given: str | Structure, *, also: Sequence[str] = (), **shorthands: int | None) -> Structure:
     """Return the structure that a text such as ``semi_markov(longest=6)`` names; a structure is returned as it is.
 
     Args:
         given: a key of `STRUCTURES`, perhaps with parameters; or a structure, of Spanloom or of a class of your own.
+        also: other names that the caller takes, for messages.
         shorthands: parameters that may also stand beside the text; those that the structure does not have are ignored.
 
     Raises:
@@ -58,7 +60,7 @@ def structure_of(given: str | Structure, **shorthands: int | None) -> Structure:
     >>> str(structure_of("shared", components=2, longest=6))
     'shared(components=2)'
     """
-    structure, own = _checked(given) if isinstance(given, Structure) else _parsed(given)
+    structure, own = _checked(given) if isinstance(given, Structure) else _parsed(given, also)
     default = {field.name: field.default for field in fields(structure)}
     beside = {name: value for name, value in shorthands.items() if name in default and value != default[name]}
     for name, value in beside.items():
@@ -80,18 +82,19 @@ def _checked(given: Structure) -> tuple[Structure, dict[str, Any]]:
     return given, {field.name: getattr(given, field.name) for field in fields(given)}
 
 
-def _parsed(given: object) -> tuple[Structure, dict[str, Any]]:
+def _parsed(given: object, also: Sequence[str]) -> tuple[Structure, dict[str, Any]]:
     """The structure that a text names, and the parameters that it gives."""
     found = _CALL.fullmatch(given) if isinstance(given, str) else None
     if found is None or found[1] not in STRUCTURES:
         named = given if found is None else found[1]
-        raise UsageError(f"structure is {given!r}, expected one of {', '.join(STRUCTURES)}{meant(named, STRUCTURES)}")
+        known = (*also, *STRUCTURES)
+        raise UsageError(f"structure is {given!r}, expected one of {', '.join(known)}{meant(named, known)}")
     structure, own = STRUCTURES[found[1]], dict[str, Any]()
-    known = [field.name for field in fields(structure)]
+    names = [field.name for field in fields(structure)]
     for part in found[2].split(",") if found[2] else ():
         parameter = _PARAMETER.fullmatch(part)
-        if parameter is None or parameter[1] not in known or parameter[1] in own:
-            expected = f"{known[0]}=NUMBER" if known else "no parameters"
+        if parameter is None or parameter[1] not in names or parameter[1] in own:
+            expected = f"{names[0]}=NUMBER" if names else "no parameters"
             raise UsageError(f"structure is {given!r}, with {part.strip()!r}; expected {expected}")
         own[parameter[1]] = None if parameter[2] == "None" else int(parameter[2])
     return replace(structure, **own) if own else structure, own
