@@ -250,17 +250,92 @@ def test_hostile_owl(written, old, new, message) -> None:
         read_vocabulary(written("a.owl", OWL.replace(old, new)))
 
 
+OWL_XML = """<?xml version="1.0"?>
+<Ontology xmlns="http://www.w3.org/2002/07/owl#" xml:base="http://x.org/o" ontologyIRI="http://x.org/o">
+<Prefix name="obo" IRI="http://purl.obolibrary.org/obo/"/>
+<Prefix name="o" IRI="http://www.geneontology.org/formats/oboInOwl#"/>
+<Import>http://127.0.0.1:9/y.owl</Import>
+<Declaration><Class abbreviatedIRI="obo:DOID_5844"/></Declaration>
+<Declaration><Class IRI="http://purl.obolibrary.org/obo/DOID_9"/></Declaration>
+<Declaration><ObjectProperty IRI="http://purl.obolibrary.org/obo/BFO_1"/></Declaration>
+<SubClassOf><Annotation><AnnotationProperty abbreviatedIRI="rdfs:comment"/><Literal>sure</Literal></Annotation>
+  <Class abbreviatedIRI="obo:DOID_5844"/><Class IRI="http://purl.obolibrary.org/obo/DOID_3393"/></SubClassOf>
+<SubClassOf><Class abbreviatedIRI="obo:DOID_5844"/><ObjectSomeValuesFrom>
+  <ObjectProperty IRI="http://purl.obolibrary.org/obo/BFO_1"/><Class abbreviatedIRI="obo:DOID_9"/>
+  </ObjectSomeValuesFrom></SubClassOf>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:label"/><AbbreviatedIRI>obo:DOID_5844</AbbreviatedIRI>
+  <Literal xml:lang="de">Herzinfarkt</Literal></AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="rdfs:label"/><AbbreviatedIRI>obo:DOID_5844</AbbreviatedIRI>
+  <Literal xml:lang="en">myocardial infarction</Literal></AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="o:hasExactSynonym"/>
+  <IRI>http://purl.obolibrary.org/obo/DOID_5844</IRI><Literal>heart attack</Literal></AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="owl:deprecated"/><AbbreviatedIRI>obo:DOID_9</AbbreviatedIRI>
+  <Literal datatypeIRI="http://www.w3.org/2001/XMLSchema#boolean">true</Literal></AnnotationAssertion>
+<AnnotationAssertion><AnnotationProperty abbreviatedIRI="obo:IAO_0100001"/><AbbreviatedIRI>obo:DOID_9</AbbreviatedIRI>
+  <AbbreviatedIRI>obo:DOID_5844</AbbreviatedIRI></AnnotationAssertion>
+</Ontology>
+"""
+TURTLE = r"""# baseURI: http://x.org/o
+@prefix obo: <http://purl.obolibrary.org/obo/> .
+@prefix o: <http://www.geneontology.org/formats/oboInOwl#> .
+PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+<http://x.org/o> a owl:Ontology ; owl:imports <http://127.0.0.1:9/y.owl> .
+obo:DOID_5844 a owl:Class ; # a comment; with marks . ,
+  rdfs:subClassOf obo:DOID_3393 , [ a owl:Restriction ; owl:onProperty obo:BFO_1 ;
+    owl:someValuesFrom [ owl:unionOf ( obo:A obo:B ) ] ] ;
+  rdfs:label "Herzinfarkt"@de, '''myocardial
+infarction'''@en ; o:hasExactSynonym "heart attack"^^<http://www.w3.org/2001/XMLSchema#string> ; ; .
+obo:DOID_9 a owl:Class; owl:deprecated true; obo:IAO_0100001 obo:DOID_5844; o:rank 1.5.
+_:b1 a owl:Axiom ; rdfs:label "none" .
+[ a owl:AllDifferent ; owl:members ( obo:A ) ] .
+[] rdfs:label "none" .
+"""
+
+
+@pytest.mark.parametrize("content", [OWL_XML, TURTLE, TURTLE.replace("\n", "\r\n")])
+def test_owl_in_its_own_xml_and_in_turtle(written, content) -> None:
+    vocabulary = read_vocabulary(written("a.owl", content))
+    assert [*vocabulary] == [
+        Concept(
+            "DOID:5844", "myocardial infarction", ("Herzinfarkt", "heart attack"), ("DOID:9",), ("DOID:3393",)
+        )
+    ]  # fmt: skip
+    assert "imports, not followed: 1, such as http://127.0.0.1:9/y.owl" in notes(vocabulary)
+    assert "obsolete terms, left out: 1, such as DOID:9" in notes(vocabulary)
+    german = read_vocabulary(written("a.ttl", content), languages=["de"])
+    assert german[0].names == ("Herzinfarkt", "heart attack")
+
+
+def test_a_thesaurus_in_n_triples(written) -> None:
+    skos, subject = "http://www.w3.org/2004/02/skos/core#", "<http://x.org/1>"
+    lines = (
+        f"{subject} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{skos}Concept> .\n"
+        f'{subject} <{skos}prefLabel> "caf\\u00E9 \\"noir\\""@fr .\n{subject} <{skos}altLabel> "coffee"@en .\n'
+    )
+    assert [*read_vocabulary(written("a.nt", lines))] == [Concept("http://x.org/1", 'café "noir"', ("coffee",))]
+
+
 @pytest.mark.parametrize(
-    "content",
+    ("content", "message"),
     [
-        "@prefix owl: <http://www.w3.org/2002/07/owl#> .\n<a> a owl:Class .\n",
-        '<?xml version="1.0"?><Ontology xmlns="http://www.w3.org/2002/07/owl#"/>',
-        "Prefix(:=<http://x#>)\nOntology(<http://x>)\n",
-        "<http://a> <http://b> <http://c> .\n",
+        ("@prefix a: <http://a#> .\na:b a:c .\n", r":2: found '\.', expected an address or a name"),
+        ("@prefix a: <http://a#> .\na:b x:c a:d .\n", ":2: found 'x:c', expected a name whose prefix is declared"),
+        ("@prefix a: <http://a#> .\na:b a:c a:d", ":2: found the end of the file, expected '.'"),
+        ('@prefix a: <http://a#> .\na:b a:c "d', r""":2: found '"d', expected Turtle"""),
+        ("@prefix a: <http://a#> .\na:b a:c " + "[" * 10_000, "found the end of the file, expected a ]"),
+        ("@prefix a <http://a#> .\n", ":1: found '<http://a#>', expected a prefix and its address"),
+        ("@prefix a: <http://a#> .\n", "found no concept, expected at least one"),
     ],
 )
+def test_hostile_turtle(written, content, message) -> None:
+    with pytest.raises(DataError, match=message):
+        read_vocabulary(written("a.ttl", content))
+
+
+@pytest.mark.parametrize("content", ["Prefix(:=<http://x#>)\nOntology(<http://x>)\n", "Prefix: a: <http://x#>\n"])
 def test_other_syntaxes_of_owl(written, content) -> None:
-    with pytest.raises(DataError, match="found an ontology in another syntax, expected RDF/XML; convert it"):
+    with pytest.raises(DataError, match=r"functional or Manchester syntax, .*; convert it \(robot convert --input IN"):
         read_vocabulary(written("a.owl", content))
 
 

@@ -1,7 +1,6 @@
-"""Ontologies and thesauri in RDF/XML: the classes of OWL with their labels and synonyms, and the concepts of SKOS.
+"""Ontologies and thesauri in XML: RDF/XML, and the XML of OWL itself; and in Turtle.
 
-Synonyms are those of oboInOwl, SKOS, IAO and EFO. Other syntaxes of OWL are not read, and nothing that a file imports
-is fetched.
+Other syntaxes of OWL are not read, and nothing that a file imports is fetched.
 """
 
 from __future__ import annotations
@@ -11,48 +10,23 @@ from pathlib import Path
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from spanloom.document.identifiers import normalize_identifier
-from spanloom.errors import UsageError
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.obo import BROAD, Term, term_records
+from spanloom.vocabulary.ontology import IMPORTS, KINDS, OWL, PARENT, RDF, RDFS, TYPE, Ontology, Statement
 from spanloom.vocabulary.records import Record
+from spanloom.vocabulary.turtle import turtle_statements
 from spanloom.vocabulary.xml_records import xml_records
 
-_RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-_OWL: Final = "http://www.w3.org/2002/07/owl#"
-_SKOS: Final = "http://www.w3.org/2004/02/skos/core#"
-_OBO: Final = "http://purl.obolibrary.org/obo/"
-_IN_OWL: Final = "http://www.geneontology.org/formats/oboInOwl#"
-_LABEL: Final = "http://www.w3.org/2000/01/rdf-schema#label"
 _LANGUAGE: Final = "http://www.w3.org/XML/1998/namespacelang"
-_KINDS: Final = frozenset((f"{_OWL}Class", f"{_SKOS}Concept"))
-_ONTOLOGY: Final = f"{_OWL}Ontology"
-_RECORDS: Final = (*_KINDS, f"{_RDF}Description", _ONTOLOGY)
-_NAMES: Final = (f"{_SKOS}prefLabel", _LABEL)
-_SYNONYMS: Final = frozenset(
-    (
-        *(f"{_IN_OWL}has{kind}Synonym" for kind in ("Exact", "Narrow", "Related")),
-        f"{_SKOS}altLabel",
-        f"{_SKOS}hiddenLabel",
-        f"{_OBO}IAO_0000118",
-        "http://www.ebi.ac.uk/efo/alternative_term",
-    )
+_ONTOLOGY: Final = f"{OWL}Ontology"
+_RECORDS: Final = (*KINDS, f"{RDF}Description", _ONTOLOGY)
+_AXIOMS: Final = tuple(
+    f"{OWL}{name}" for name in ("Prefix", "Import", "Declaration", "SubClassOf", "AnnotationAssertion")
 )
-_BROAD: Final = f"{_IN_OWL}hasBroadSynonym"
-_ALTERNATIVES: Final = frozenset((f"{_IN_OWL}hasAlternativeId", f"{_SKOS}notation"))
-_PARENTS: Final = frozenset(("http://www.w3.org/2000/01/rdf-schema#subClassOf", f"{_SKOS}broader"))
-_REPLACED: Final = f"{_OBO}IAO_0100001"
-_DEFINITIONS: Final = frozenset(
-    (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition", f"{_SKOS}scopeNote")
-)
-_CATEGORY: Final = f"{_IN_OWL}hasOBONamespace"
+_PREFIXES: Final = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": "http://www.w3.org/2001/XMLSchema#"}
 
 
 def scan_owl(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
-    """The classes and SKOS concepts of a file; as of an OBO file.
-
-    The name is the preferred label, else the label; of several the first in English or without a language, else the
-    first. Further labels are synonyms.
+    """The classes and SKOS concepts of a file in RDF/XML; as of an OBO file.
 
     Args:
         path: the file.
@@ -63,68 +37,61 @@ def scan_owl(path: str | Path, notes: Notes, *, languages: Collection[str] = ())
         DataError: the file cannot be read or is no RDF/XML.
         UsageError: a language that no label has.
     """
-    wanted = {language.lower() for language in languages}
-    terms: dict[str, Term] = {}
-    labels: dict[str, list[tuple[int, str]]] = {}
-    typed: set[str] = set()
-    seen: set[str] = set()
-    for element, line in xml_records(path, [f"{_RDF}RDF"], _RECORDS, namespaces=True):
+    ontology = Ontology(path, notes, languages)
+    for element, line in xml_records(path, [f"{RDF}RDF"], _RECORDS, namespaces=True):
+        subject = element.get(f"{RDF}about") or element.get(f"{RDF}ID") or ""
         if element.tag == _ONTOLOGY:
-            for child in element:
-                if child.tag == f"{_OWL}imports":
-                    notes.add("imports, not followed", child.get(f"{_RDF}resource", ""))
-            continue
-        identifier = normalize_identifier(element.get(f"{_RDF}about") or element.get(f"{_RDF}ID") or "")
-        if not identifier:
+            children = [child for child in element if child.tag == IMPORTS]
+        elif subject:
+            children = list(element)
+            ontology.add(Statement(subject, TYPE, reference=element.tag, line=line))
+        else:
             notes.add("classes without an identifier, such as restrictions, left out")
             continue
-        kinds = {child.get(f"{_RDF}resource") for child in element if child.tag == f"{_RDF}type"}
-        if element.tag in _KINDS or not kinds.isdisjoint(_KINDS):
-            typed.add(identifier)
-        term = terms.setdefault(identifier, Term(identifier, line))
-        for child in element:
-            language = child.get(_LANGUAGE, "").lower()
-            if child.tag in _NAMES or child.tag in _SYNONYMS:
-                seen.update((language, language.partition("-")[0]))
-                if wanted and language and wanted.isdisjoint((language, language.partition("-")[0])):
-                    notes.add("names in other languages, left out")
-                    continue
-            if child.tag in _NAMES:
-                foreign = language and language.partition("-")[0] != "en"
-                labels.setdefault(identifier, []).append((2 * bool(foreign) + _NAMES.index(child.tag), _text(child)))
-            else:
-                _add(term, child, notes)
-    if unknown := sorted(wanted - seen):
-        known = ", ".join(sorted(filter(None, seen))) or "none"
-        raise UsageError(f"{path}: found no name of the language {unknown[0]!r}, expected one of {known}")
-    for identifier, term in terms.items():
-        if identifier not in typed:
-            notes.add("descriptions of what is no class, left out", identifier)
-        ranked = sorted(labels.get(identifier, ()), key=lambda pair: pair[0])
-        names = [text for _, text in ranked if text]
-        term.name, term.synonyms = "".join(names[:1]), [*names[1:], *term.synonyms]
-    return term_records((term for identifier, term in terms.items() if identifier in typed), notes)
+        for child in children:
+            language, reference = child.get(_LANGUAGE, ""), child.get(f"{RDF}resource", "")
+            ontology.add(Statement(subject, child.tag, _text(child), language, reference, line))
+    yield from ontology.records()
 
 
-def _add(term: Term, child: Element, notes: Notes) -> None:
-    """Add what an element says of a term, but its labels."""
-    tag, text = child.tag, _text(child)
-    value = normalize_identifier(child.get(f"{_RDF}resource") or text)
-    if tag in _SYNONYMS and text:
-        term.synonyms.append(text)
-    elif tag == _BROAD:
-        notes.add(BROAD, repr(text))
-    elif tag in _DEFINITIONS:
-        term.definition = term.definition or text
-    elif tag == _CATEGORY:
-        term.category = text
-    elif tag == f"{_OWL}deprecated":
-        term.obsolete = text.lower() in ("true", "1")
-    elif value:
-        lists = {_REPLACED: term.replaced_by} | dict.fromkeys(_ALTERNATIVES, term.alternatives)
-        lists |= dict.fromkeys(_PARENTS, term.parents)
-        if tag in lists:
-            lists[tag].append(value)
+def scan_owlxml(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
+    """The classes of a file in OWL/XML, with what is asserted of them; arguments and errors as of `scan_owl`."""
+    ontology = Ontology(path, notes, languages)
+    prefixes = dict(_PREFIXES)
+    for element, line in xml_records(path, [_ONTOLOGY], _AXIOMS, namespaces=True):
+        parts = [child for child in element if child.tag != f"{OWL}Annotation"]
+        named = [_address(part, prefixes) for part in parts]
+        if element.tag == f"{OWL}Prefix":
+            prefixes[element.get("name", "")] = element.get("IRI", "")
+        elif element.tag == f"{OWL}Import":
+            ontology.add(Statement("", IMPORTS, reference=_text(element), line=line))
+        elif element.tag == f"{OWL}Declaration":
+            if parts and parts[0].tag in KINDS:
+                ontology.add(Statement(named[0], TYPE, reference=parts[0].tag, line=line))
+        elif element.tag == f"{OWL}SubClassOf":
+            if [part.tag in KINDS for part in parts] == [True, True]:
+                ontology.add(Statement(named[0], PARENT, reference=named[1], line=line))
+        elif len(parts) == 3:
+            (predicate, subject, reference), text = named, _text(parts[2])
+            ontology.add(Statement(subject, predicate, text, parts[2].get(_LANGUAGE, ""), reference, line))
+    yield from ontology.records()
+
+
+def scan_turtle(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
+    """The classes and SKOS concepts of a file in Turtle or N-Triples; arguments and errors as of `scan_owl`."""
+    ontology = Ontology(path, notes, languages)
+    for statement in turtle_statements(path):
+        ontology.add(statement)
+    yield from ontology.records()
+
+
+def _address(element: Element, prefixes: dict[str, str]) -> str:
+    """Return the address that an element of OWL/XML holds, in full or behind a prefix; empty if it holds none."""
+    kind = element.tag.removeprefix(OWL)
+    full = element.get("IRI") or (_text(element) if kind == "IRI" else "")
+    short = element.get("abbreviatedIRI") or (_text(element) if kind == "AbbreviatedIRI" else "")
+    prefix, _, name = short.partition(":")
+    return full or (prefixes.get(prefix, f"{prefix}:") + name if short else "")
 
 
 def _text(element: Element) -> str:

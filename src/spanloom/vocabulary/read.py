@@ -23,7 +23,7 @@ from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.obo import scan_obo
 from spanloom.vocabulary.obo_graph import scan_obo_graph
 from spanloom.vocabulary.omop import TABLE, is_omop, scan_omop, table_of
-from spanloom.vocabulary.owl import scan_owl
+from spanloom.vocabulary.owl import scan_owl, scan_owlxml, scan_turtle
 from spanloom.vocabulary.records import Record
 from spanloom.vocabulary.rrf import scan_rrf
 from spanloom.vocabulary.snomed import DESCRIPTIONS, release_files, scan_snomed
@@ -41,10 +41,12 @@ SCANNERS: Final = MappingProxyType[str, _Scan](
         "obograph": scan_obo_graph,
         "omop": scan_omop,
         "owl": scan_owl,
+        "owlxml": scan_owlxml,
         "rrf": scan_rrf,
         "snomed": scan_snomed,
         "table": scan_table,
         "taxonomy": scan_taxonomy,
+        "turtle": scan_turtle,
         "words": scan_words,
     }
 )
@@ -53,13 +55,17 @@ VOCABULARY_FORMATS: Final = (*SCANNERS, INDEX)
 """The formats that `read_vocabulary` knows."""
 _OPTIONS: Final = {  # of which formats
     "columns": ("json", "table"),
-    "languages": ("json", "owl", "rrf", "snomed", "table"),
+    "languages": ("json", "owl", "owlxml", "rrf", "snomed", "table", "turtle"),
     "sources": ("json", "omop", "rrf", "table"),
 }
 
 _BEGINNING = 1 << 16  # bytes of a file that are looked at
 _JSON: Final = re.compile(r"\{|\[\s*[\[{\]\"\d]")
-_OTHER_OWL: Final = re.compile(r"@(?:prefix|base)\s|(?:Prefix|Ontology)\s*[(:]|<https?://\S+> <", re.IGNORECASE)
+_TURTLE: Final = re.compile(
+    r"(?:#[^\n]*\n\s*)*(?:@(?:prefix|base)\s|prefix\s+[\w.-]*:\s*<|base\s+<|<\w+:[^\s<>]*>\s+(?:<|a\s|[\w.-]*:))",
+    re.IGNORECASE,
+)
+_OTHER_OWL: Final = re.compile(r"(?:Prefix|Ontology)\s*[(:]", re.IGNORECASE)
 _GRAPHS: Final = re.compile(r'"graphs"\s*:')
 _MARKS: Final = MappingProxyType(  # of texts that show what they are
     {
@@ -176,13 +182,19 @@ def _format_of(path: Path, columns: Columns) -> str:
 
 def _format_of_text(text: str, path: Path, columns: Columns) -> str | None:
     if _OTHER_OWL.match(text):
-        raise _other_syntax(path)
+        message = (
+            "found an ontology in functional or Manchester syntax, expected RDF/XML, OWL/XML or Turtle; convert it "
+            "(robot convert --input IN --output OUT.owl)"
+        )
+        raise DataError(message, path=path)
+    if _TURTLE.match(text):
+        return "turtle"
     if text.startswith("<"):
         root = _root(text)
         if root.rpartition(":")[2] == "RDF":
             return "owl"
         if root.rpartition(":")[2] == "Ontology":
-            raise _other_syntax(path)
+            return "owlxml"
         # a root that neither knows is left to the reader of MEDIC, which names it
         return "mesh" if root in ROOTS else "medic"
     if _JSON.match(text):
@@ -209,11 +221,6 @@ def _format_of_text(text: str, path: Path, columns: Columns) -> str | None:
     if delimiter and (alike or assigned(cells, {}).keys() >= {"id", "name"}):
         return "table"
     return "words" if is_list_of_names(path.name, lines) else "table" if delimiter and assigned(cells, {}) else None
-
-
-def _other_syntax(path: Path) -> DataError:
-    message = "found an ontology in another syntax, expected RDF/XML; convert it (robot convert --format owl)"
-    return DataError(message, path=path)
 
 
 def _root(text: str) -> str:

@@ -1,0 +1,198 @@
+r"""Turtle and N-Triples: statements about what has an address.
+
+What has none (``[ ... ]``, ``( ... )``, ``_:b1``), such as the restrictions of OWL, is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from spanloom.errors import DataError
+from spanloom.formats.source import BOM, decode, read_bytes
+from spanloom.vocabulary.ontology import TYPE, Statement
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<skip> \s+ | \#[^\n]* )
+  | (?P<address> <[^<>"{}|^`\x00-\x20]*> )
+  | (?P<text> \"\"\"(?:[^"\\]|\\.|\"{1,2}(?!\"))*+\"\"\" | '''(?:[^'\\]|\\.|'{1,2}(?!'))*+'''
+            | "(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+' )
+  | (?P<language> @[A-Za-z]+(?:-[A-Za-z0-9]+)* )
+  | (?P<mark> \^\^ | [;,\[\]()] | \.(?![\w%]) )
+  | (?P<number> [+-]?(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w:]) )
+  | (?P<name> (?:_|[^\W\d_][\w.\-]*)?:(?:[\w:%\-]|\\.|\.(?=[\w:%\-\\.]))* )
+  | (?P<word> [A-Za-z]+ )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_PLAIN: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_CLOSING: Final = {"[": "]", "(": ")"}
+_Token = tuple[str, str, int]
+
+
+def turtle_statements(path: str | Path) -> Iterator[Statement]:
+    """Yield the statements of a file.
+
+    Raises:
+        DataError: the file cannot be read, or is no Turtle.
+    """
+    reader = _Reader(path, decode(read_bytes(path).removeprefix(BOM), path))
+    while reader.kind:
+        yield from reader.sentence()
+
+
+class _Reader:
+    """The tokens of a file, and the one that is next."""
+
+    def __init__(self, path: str | Path, text: str) -> None:
+        self._path, self._text = path, text
+        self._prefixes: dict[str, str] = {}
+        self._base = ""
+        self._at, self._line = 0, 1
+        self.kind = self._value = ""
+        self._next()
+
+    def sentence(self) -> Iterator[Statement]:
+        """Yield the statements up to the next full stop."""
+        word = self._value.lower().removeprefix("@")
+        if self.kind in ("language", "word") and word in ("prefix", "base"):
+            self._declare(word, self._value.startswith("@"))
+            return
+        line = self._line
+        blank = self._value == "["
+        subject = self._resource()
+        while not (blank and self._value == "."):
+            predicate = TYPE if (self.kind, self._value) == ("word", "a") else None
+            if predicate is None:
+                predicate = self._resource()
+            else:
+                self._next()
+            while True:
+                text, language, reference = self._object()
+                if subject:
+                    yield Statement(subject, predicate, text, language, reference, line)
+                if self._value != "," or self.kind != "mark":
+                    break
+                self._next()
+            if not self._take(";"):
+                break
+            while self._take(";"):
+                pass
+            if self._value == "." and self.kind == "mark":
+                break
+        self._expect(".")
+
+    def _declare(self, word: str, dotted: bool) -> None:
+        self._next()
+        prefix = self._value if word == "prefix" else ""
+        if word == "prefix":
+            self._next()
+        if self.kind != "address" or (word == "prefix" and not prefix.endswith(":")):
+            raise self._error("a prefix and its address")
+        address = self._address()
+        if word == "base":
+            self._base = address
+        else:
+            self._prefixes[prefix] = address
+        if dotted:
+            self._expect(".")
+
+    def _resource(self) -> str:
+        """Return the address at hand; empty for what has none."""
+        if self._value in _CLOSING and self.kind == "mark":
+            self._skip()
+            return ""
+        if self.kind == "address":
+            return self._address()
+        if self.kind != "name":
+            raise self._error("an address or a name")
+        prefix, _, name = self._value.partition(":")
+        if prefix != "_" and f"{prefix}:" not in self._prefixes:
+            raise self._error(f"a name whose prefix is declared, as {prefix}: is not")
+        self._next()
+        return "" if prefix == "_" else self._prefixes[f"{prefix}:"] + _unescaped(name)
+
+    def _object(self) -> tuple[str, str, str]:
+        """Return the text, its language, and the address at hand; two of them are empty."""
+        if self.kind == "text":
+            quotes = 3 if self._value[:3] in ('"""', "'''") else 1
+            text, language = _unescaped(self._value[quotes:-quotes]).strip(), ""
+            self._next()
+            if self.kind == "language":
+                language = self._value[1:]
+                self._next()
+            elif self._take("^^"):
+                self._resource()
+            return text, language, ""
+        if self.kind in ("number", "word"):
+            value = self._value
+            self._next()
+            return value, "", ""
+        return "", "", self._resource()
+
+    def _skip(self) -> None:
+        """Skip what stands in brackets."""
+        closing = [_CLOSING[self._value]]
+        while closing:
+            self._next()
+            if not self.kind:
+                raise self._error(f"a {closing[-1]}")
+            if self.kind == "mark" and self._value in _CLOSING:
+                closing.append(_CLOSING[self._value])
+            elif self.kind == "mark" and self._value == closing[-1]:
+                closing.pop()
+        self._next()
+
+    def _address(self) -> str:
+        address = _unescaped(self._value[1:-1])
+        self._next()
+        return address if ":" in address else self._base + address
+
+    def _take(self, mark: str) -> bool:
+        found = self.kind == "mark" and self._value == mark
+        if found:
+            self._next()
+        return found
+
+    def _expect(self, mark: str) -> None:
+        if not self._take(mark):
+            raise self._error(repr(mark))
+
+    def _next(self) -> None:
+        self._line += self._value.count("\n")
+        while True:
+            if self._at == len(self._text):
+                self.kind = self._value = ""
+                return
+            found = _TOKEN.match(self._text, self._at)
+            if found is None:
+                self.kind, self._value = "character", self._text[self._at : self._at + 20]
+                raise self._error("Turtle")
+            self._at, self.kind, self._value = found.end(), found.lastgroup or "", found[0]
+            if self.kind != "skip":
+                return
+            self._line += self._value.count("\n")
+
+    def _error(self, expected: str) -> DataError:
+        found = repr(self._value[:40]) if self.kind else "the end of the file"
+        return DataError(f"found {found}, expected {expected}; get the file again", path=self._path, line=self._line)
+
+
+def _unescaped(text: str) -> str:
+    r"""Return text with its escapes replaced.
+
+    >>> _unescaped(r"caf\u00e9\n\"x\"")
+    'café\n"x"'
+    """
+
+    def char(found: re.Match[str]) -> str:
+        code = found[1] or found[2]
+        if not code:
+            return _PLAIN.get(found[3], found[3])
+        return chr(int(code, 16)) if int(code, 16) < 0x110000 else "\ufffd"
+
+    return _ESCAPE.sub(char, text) if "\\" in text else text
