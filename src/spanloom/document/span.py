@@ -139,9 +139,9 @@ class Mention:
 
 def found_mention(
     type: str, spans: Iterable[tuple[int, int]], head: tuple[int, int] | None, concepts: tuple[str, ...],
-    score: float | None,
+    score: float | None, id: str | None = None,
 ) -> Mention:  # fmt: skip
-    """Return a mention that a model found: what `Mention` gives, without its checks, which take most of the time.
+    """Return a mention of valid parts: what `Mention` gives, without its checks, which take most of the time.
 
     >>> found_mention("problem", [(3, 7)], None, (), 0.5) == Mention("problem", [(3, 7)], score=0.5)
     True
@@ -150,7 +150,7 @@ def found_mention(
     keep = object.__setattr__
     keep(mention, "type", type)
     keep(mention, "spans", tuple([_new(Span, span) for span in spans]))
-    keep(mention, "id", None)
+    keep(mention, "id", id)
     keep(mention, "head", head and _new(Span, head))
     keep(mention, "concepts", concepts)
     keep(mention, "score", score)

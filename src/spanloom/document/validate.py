@@ -169,6 +169,8 @@ def _column_errors(document: Document) -> Iterator[Problem]:
         if len(values) != len(document.tokens):
             message = f"holds {len(values)} values, expected one for each of the {len(document.tokens)} tokens"
             yield Problem("error", "column length", message, f"columns[{clip(str(name))}]")
+        if type(name) is str and set(map(type, values)) <= {str}:
+            continue
         odd = next((value for value in (name, *values) if not isinstance(value, str)), None)
         if odd is not None:
             yield Problem("error", "column value", f"holds {odd!r}, expected texts", f"columns[{clip(str(name))}]")
@@ -185,15 +187,24 @@ def place_of(mention: Mention, index: int) -> str:
 
 def _mentions_errors(document: Document) -> Iterator[Problem]:
     seen: set[str] = set()
-    units = CountedText(document.text)
+    units, length = CountedText(document.text), len(document.text)
     for i, mention in enumerate(document.mentions):
-        for kind, message in _mention_errors(mention, units):
-            yield Problem("error", kind, message, place_of(mention, i), i)
+        if not _is_plain(mention, length):
+            for kind, message in _mention_errors(mention, units):
+                yield Problem("error", kind, message, place_of(mention, i), i)
         if mention.id is not None:
             if mention.id in seen:
                 message = f"the identifier {clip(mention.id)} stands twice; identifiers are unique in a document"
                 yield Problem("error", "duplicate identifier", message, place_of(mention, i), i)
             seen.add(mention.id)
+
+
+def _is_plain(mention: Mention, length: int) -> bool:
+    """Return whether a mention is a type and a span in the text, and nothing else, as most are."""
+    if len(mention.spans) != 1 or mention.head is not None or mention.score is not None:
+        return False
+    ((start, end),) = mention.spans
+    return 0 <= start < end <= length and bool(mention.type)
 
 
 def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Offsets, Span
+from spanloom.document import Document, Mention, Offsets
+from spanloom.document.span import found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Beside, Scanned
@@ -300,7 +301,7 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
             continue
         document.mentions.append(mention)
         surfaces.append(item.get("text"))
-        places.append(place if names.places else place_of(mention, i))
+        places.append(place if names.places or mention.id is None else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
     document.meta = _meta(record, dict(meta or {}), unread, problems)
@@ -374,30 +375,27 @@ def _mention(item: object, place: str, names: Native, problems: list[Problem]) -
     if not isinstance(item, dict):
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
         return None
-    kind, spans, head, score = item.get("type"), item.get("spans"), item.get("head"), item.get("score")
+    kind, spans = item.get("type"), item.get("spans")
     if not isinstance(kind, str):
         _wrong(problems, place, names.type, kind, EXPECTED["text"])
     if not isinstance(spans, list) or not spans or not all(map(_is_pair, spans)):
         _wrong(problems, place, names.spans, spans, EXPECTED["spans"] if names.spans == "spans" else "integers")
-    if head is not None and not _is_pair(head):
-        _wrong(problems, place, "head", head, EXPECTED["pair"])
-    if score is not None and type(score) not in (int, float):
-        _wrong(problems, place, "score", score, EXPECTED["probability"])
-    concepts = item.get("concepts") or ()
-    if not isinstance(concepts, list | tuple) or not all(isinstance(concept, str) for concept in concepts):
-        _wrong(problems, place, "concepts", concepts, EXPECTED["texts"])
-    identifier = _name(item.get("id"), problems, place)
+    head = score = identifier = None
+    concepts: Any = ()
+    surface: Any = ""
+    if len(item) > 2 or kind is None or spans is None:  # more than a type and spans
+        head, score, concepts = item.get("head"), item.get("score"), item.get("concepts") or ()
+        if head is not None and not _is_pair(head):
+            _wrong(problems, place, "head", head, EXPECTED["pair"])
+        if score is not None and type(score) not in (int, float):
+            _wrong(problems, place, "score", score, EXPECTED["probability"])
+        if not isinstance(concepts, list | tuple) or not all(isinstance(concept, str) for concept in concepts):
+            _wrong(problems, place, "concepts", concepts, EXPECTED["texts"])
+        identifier = _name(item.get("id"), problems, place)
+        surface = item.get("text", "")  # what stands there, as the record has it
+    if not isinstance(surface, str) and len(problems) == before:
+        _wrong(problems, place, "text", surface, EXPECTED["text"])
     if len(problems) > before:
         return None
-    mention = Mention(
-        kind,  # type: ignore[arg-type]
-        tuple(Span(*span) for span in spans),  # type: ignore[union-attr]
-        identifier,
-        head,
-        tuple(concepts),
-        None if score is None else float(score),
-    )
-    surface = item.get("text", "")  # what stands there, as the record has it
-    if not isinstance(surface, str):
-        _wrong(problems, place, "text", surface, EXPECTED["text"])
-    return mention if len(problems) == before else None
+    score = None if score is None else float(score)
+    return found_mention(kind, spans, head, tuple(concepts), score, identifier)  # type: ignore[arg-type]

@@ -69,6 +69,11 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
         if scanned.path != path:
             path, found, reported = scanned.path, _CHARACTERS, False
             before.clear()
+        if found is _CHARACTERS and _is_clean(scanned):
+            if scanned.beside is not None and any(surface is not None for surface in scanned.beside.surfaces):
+                before.append(scanned)
+            yield _checked(scanned, scanned.document, scanned.problems)
+            continue
         if found is _CHARACTERS and not _fits(scanned, found, CountedText(scanned.document.text)):
             while len(waiting) < _AROUND and (not waiting or waiting[-1].path == path):
                 following = next(ahead, None)
@@ -111,6 +116,20 @@ def _fits(scanned: Scanned, counting: Counting, text: CountedText) -> bool:
             if text.text[start:end].strip() != text.text[start:end]:
                 return False  # one that is nearly right takes a blank for a letter
     return True
+
+
+def _is_clean(scanned: Scanned) -> bool:
+    """Return whether there is nothing to do for any mention, as in most documents."""
+    document, beside = scanned.document, scanned.beside
+    if document is None or not document.mentions:
+        return True
+    if beside is None:
+        return all(_is_whole(mention, None, document.text) for mention in document.mentions)
+    text, needed = document.text, bool(beside.source)
+    return all(
+        _is_whole(mention, surface, text) and not (needed and surface is None)
+        for mention, surface in zip(document.mentions, beside.surfaces, strict=True)
+    )
 
 
 def _is_whole(mention: Mention, surface: Surface, text: str) -> bool:
@@ -213,20 +232,21 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
 
 def _checked(scanned: Scanned, document: Document, problems: list[Problem]) -> Scanned:
     """Return a record with the errors of its document, where the reader left them to this step."""
-    if scanned.beside is None:
-        return scanned._replace(document=document, beside=None)
-    names, within = scanned.beside.names, scanned.beside.within
-    wrong = {problem.mention for problem in problems if problem.severity == "error"} - {None}
-    found = [*problems]
-    for error in find_errors(document):
-        if error.mention not in wrong:
-            path, line = scanned.place_of(error.mention)
-            place = error.place if names is None or error.mention is None else names[error.mention]
-            found.append(replace(error, path=path, line=line, place=place))
-    if within:
-        found = [replace(one, place=f"{within}: {one.place}".removesuffix(": ")) for one in found]
-    found.sort(key=lambda problem: problem.line or 0)
-    return scanned._replace(document=document, problems=found, beside=None)
+    found = scanned.problems
+    if scanned.beside is not None:
+        names, within = scanned.beside.names, scanned.beside.within
+        found = [*problems]
+        if errors := find_errors(document):
+            wrong = {problem.mention for problem in problems if problem.severity == "error"} - {None}
+            for error in errors:
+                if error.mention not in wrong:
+                    path, line = scanned.place_of(error.mention)
+                    place = error.place if names is None or error.mention is None else names[error.mention]
+                    found.append(replace(error, path=path, line=line, place=place))
+        if within:
+            found = [replace(one, place=f"{within}: {one.place}".removesuffix(": ")) for one in found]
+        found.sort(key=lambda problem: problem.line or 0)
+    return Scanned(document, found, scanned.path, scanned.line, scanned.mention_places)
 
 
 def _repaired(
