@@ -433,8 +433,8 @@ VocabularyFormat = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="The format, if it is not recognized: codes, json, medic, mesh, obo, obograph, omop, owl, rrf, snomed, "
-        "table, taxonomy, words, index.",
+        help="The format, if it is not recognized: codes, json, medic, mesh, obo, obograph, omop, owl, owlxml, "
+        "rrf, snomed, table, taxonomy, turtle, words, index.",
     ),
 ]
 VocabularyTableColumns = Annotated[str | None, typer.Option("--columns", metavar="NAMES", help=_NAMED_COLUMNS)]
