@@ -11,19 +11,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom import kernels_hashing as kernels
+from spanloom.native import Kernel
 
 UInt64 = NDArray[np.uint64]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 FILLING = 0.6  # of a hash table; above, linear probing takes long
-_MULTIPLIER, _FINISHER, _START = int(kernels.MULTIPLIER), int(kernels.FINISHER), int(kernels.START)
+BATCH = 32  # keys that kernels look up together
+MULTIPLIER, START = 0x9E3779B97F4A7C15, 0x243F6A8885A308D3
+_FINISHER = 0xBF58476D1CE4E5B9
+LOW, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)  # of a word of a table: its number, and where the key's part begins
+_intern, enter_rows, find_numbers = Kernel("intern"), Kernel("fill"), Kernel("find_numbers")
 _MASK = (1 << 64) - 1
 
 
 def mix(state: int, value: int) -> int:
     """One step of the hash; for a fixed value a bijection of the state, and the other way round."""
-    state = ((state ^ value) * _MULTIPLIER) & _MASK
+    state = ((state ^ value) * MULTIPLIER) & _MASK
     return state ^ (state >> 32)
 
 
@@ -35,7 +39,7 @@ def hash_text(text: str) -> int:
     >>> hex(hash_text("IL-2"))
     '0xc2beadefcc662023'
     """
-    state = _START
+    state = START
     for character in text:
         state = mix(state, ord(character))
     return mix(state, _FINISHER) or 1
@@ -60,7 +64,7 @@ def intern(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> tuple[Int32
     """Number of each string, and the hash and the first occurrence of each distinct one."""
     size = len(starts)
     hashes, first, ids = np.empty(size, np.uint64), np.empty(size, np.int64), np.empty(size, np.int32)
-    distinct = kernels.intern(codes, starts, ends, ids, *Slots.empty(size), hashes, first)
+    distinct = _intern(codes, starts, ends, ids, *Slots.empty(size), hashes, first)
     return ids, hashes[:distinct].copy(), first[:distinct].copy()
 
 
@@ -72,11 +76,11 @@ def mixed(template: int, *columns: NDArray[np.generic]) -> UInt64:
     >>> bool(keys[0] == keys[2]), bool(keys[0] == keys[1])
     (True, False)
     """
-    state = np.full(len(columns[0]), kernels.START, np.uint64)
+    state = np.full(len(columns[0]), START, np.uint64)
     for column in (np.full(len(state), template), *columns):
         value = column.astype(np.int64).view(np.uint64) if column.dtype != np.uint64 else column
-        state = (state ^ value) * kernels.MULTIPLIER
-        state ^= state >> kernels.HALF
+        state = (state ^ value) * np.uint64(MULTIPLIER)
+        state ^= state >> HALF
     state[state == 0] = 1
     return state
 
@@ -114,7 +118,7 @@ class RangeHashes:
 
 
 class Slots(NamedTuple):
-    """A hash table: the number of each of some keys; see `spanloom.kernels_hashing`.
+    """A hash table: the number of each of some keys; see `native/hashing.h`.
 
     Args:
         table: uint64, a power of two of words, 0 where empty.
@@ -138,5 +142,5 @@ class Slots(NamedTuple):
     def numbering(cls, keys: UInt64, size: int | None = None) -> Slots:
         """The numbers of distinct keys in their order; with room for ``size`` of them."""
         slots = cls.empty(len(keys) if size is None else size)
-        kernels.fill(keys, np.arange(len(keys), dtype=np.int32), *slots)
+        enter_rows(keys, np.arange(len(keys), dtype=np.int32), *slots)
         return slots

@@ -9,7 +9,7 @@ from scipy.optimize import minimize as scipy_minimize
 
 from spanloom.hypergraph import ENGINES, Potentials
 from spanloom.learn import EdgeTarget, Objective, TrainingSet, adagrad, adagrad_together, minimize
-from spanloom.learn import kernels_learn as kernels
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, threads
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import STRUCTURES
@@ -95,7 +95,7 @@ def test_lbfgs_steps_back_from_where_the_function_is_not_finite():
 @pytest.mark.parametrize("jobs", [2, 4])
 def test_lbfgs_any_number_of_threads_gives_the_same_bytes(jobs):
     single, _, target = quadratic(300.0, size=70)
-    wide = 3 * kernels.BLOCK  # several blocks, so that there is something to share out
+    wide = 3 * 4096  # several blocks, so that there is something to share out
 
     def function(x: np.ndarray, gradient: np.ndarray) -> float:
         gradient[:] = 2 * x - 1
@@ -126,11 +126,11 @@ def test_the_kernel_lists_a_batch_and_takes_an_adagrad_step():
     size, features = int(table.sum()), len(training.group_sizes)
     listed, places, counts = np.empty(size, np.int32), np.empty(size, np.int32), np.zeros(features, np.int32)
     rows = training.matrix.indices, training.matrix.offsets, tokens
-    found = kernels.distinct_features(*rows, counts, listed)
+    found = Kernel("distinct_features")(*rows, counts, listed)
     assert counts.tolist() == table.sum(0).tolist()
     listed, ptr = rng.permutation(listed[:found]), np.empty(found + 1, np.int64)
     assert sorted(listed.tolist()) == np.flatnonzero(table.any(0)).tolist()
-    kernels.feature_places(*rows, listed, counts, ptr, places)
+    Kernel("feature_places")(*rows, listed, counts, ptr, places)
     assert not counts.any()
     for j, feature in enumerate(listed.tolist()):
         assert places[ptr[j] : ptr[j + 1]].tolist() == np.flatnonzero(table[:, feature]).tolist()
@@ -139,7 +139,7 @@ def test_the_kernel_lists_a_batch_and_takes_an_adagrad_step():
     weights, squares = rng.normal(size=(features, 8)), rng.random((features, 8))
     penalty, stretch = rng.random(features), 1 + rng.random(features)
     ours, our_squares = weights.astype(np.float32), squares.astype(np.float32)
-    kernels.adagrad(
+    Kernel("adagrad")(
         listed, ptr, places, residual, penalty.astype(np.float32), stretch.astype(np.float32), 0.1, 0, found, ours,
         our_squares, np.empty(8, np.float32),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spanloom.hashing import Slots
 from spanloom.model import pairs as pairs_module
 from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, joined, overlapping
-from spanloom.rescoring import kernels_relations
+from spanloom.native import Kernel
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions
 from spanloom.rescoring.relations import RELATIONS, strongest
 from spanloom.structures import MentionTable, TokenMention
@@ -99,7 +99,7 @@ def test_pairs_are_all_that_overlap(found: CandidateMentions, block: int) -> Non
 def test_best_but_is_the_largest_of_another_label(rows: list[tuple[int, float, int, bool]]) -> None:
     group, odds, label, counts = (np.array([row[i] for row in rows]) for i in range(4))
     group, found = group.astype(np.uint64), np.empty(len(rows))
-    kernels_relations.best_but(
+    Kernel("best_but")(
         group, odds.astype(float), label.astype(np.int64), counts.astype(bool), *Slots.empty(len(rows)),
         np.empty_like(group), found,
     )  # fmt: skip

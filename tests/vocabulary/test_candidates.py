@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spanloom.errors import ModelError, UsageError
+from spanloom.native import Kernel
 from spanloom.vocabulary import Concept, Vocabulary
-from spanloom.vocabulary import kernels_candidates as kernels
 from spanloom.vocabulary.candidates import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, CandidateFinder, Candidates
 from spanloom.vocabulary.cosine import WORD, CosineIndex, TermWeights
 from spanloom.vocabulary.edit import EditSearch
@@ -118,7 +118,7 @@ def test_cosine_is_that_of_all_names(kind: str, text: str, k: int) -> None:
 def test_best_concepts(rows: list[tuple[int, int]], k: int) -> None:
     concepts, scores = [concept for concept, _ in rows], [score / 4 for _, score in rows]
     row, score = np.empty(k, np.int32), np.empty(k, np.float32)
-    size = kernels.best_concepts(np.array(scores, np.float32), np.array(concepts, np.int32), row, score)
+    size = Kernel("best_concepts")(np.array(scores, np.float32), np.array(concepts, np.int32), row, score)
     expected = best(scores, concepts, k)
     assert [(concepts[r], s) for r, s in zip(row[:size].tolist(), score[:size].tolist(), strict=True)] == expected
     firsts = [next(r for r, pair in enumerate(zip(concepts, scores, strict=True)) if pair == one) for one in expected]

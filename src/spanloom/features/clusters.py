@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +21,42 @@ from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.features.columns import BAND_COLUMN, cluster_value
 from spanloom.features.counting import count_words, frequent_words
-from spanloom.features.kernels_clusters import NEVER, Bigrams, Window, enter, join, scaled_logs
 from spanloom.features.letters import WAYS, Letters, learn_letters, spelled
 from spanloom.features.template import Column
 from spanloom.files.output import output_file
-from spanloom.hashing import Slots, UInt64, hash_text, hash_values
-from spanloom.kernels_hashing import find_numbers
+from spanloom.hashing import Slots, UInt64, find_numbers, hash_text, hash_values
+from spanloom.native import Kernel
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
 _STRIDE = 64  # words a kernel call: an interrupt is seen between two calls
+_NEVER = np.iinfo(np.int64).max
+_scaled_logs, _enter, _join = Kernel("scaled_logs"), Kernel("enter_words"), Kernel("join_clusters")
+
+
+class Bigrams(NamedTuple):
+    """Neighbours of each word, V words, as two compressed sparse row matrices: right and left neighbours."""
+
+    right_start: NDArray[np.int64]  # (V + 1,)
+    right_word: NDArray[np.int64]
+    right_count: NDArray[np.int64]
+    left_start: NDArray[np.int64]  # (V + 1,)
+    left_word: NDArray[np.int64]
+    left_count: NDArray[np.int64]
+
+
+class Window(NamedTuple):
+    """The active clusters, one a slot (C + 1 slots); a cluster's name is its first, most frequent, word."""
+
+    right: NDArray[np.int32]  # (C + 1, C + 1) right[a, x]: how often x follows a
+    left: NDArray[np.int32]  # (C + 1, C + 1) its transpose, so that columns are contiguous too
+    loss: NDArray[np.int64]  # (C + 1, C + 1) what merging loses, below the diagonal; NEVER where a slot is free
+    counts: NDArray[np.int64]  # (C + 1,) occurrences
+    margin: NDArray[np.int64]  # (C + 1,) s[a]
+    name: NDArray[np.int64]  # (C + 1,) the first word; -1 for a free slot
+    parent: NDArray[np.int64]  # (V,) union-find over words; a root names its cluster
+    slot: NDArray[np.int64]  # (V,) a root's slot; -1 for a word that has not entered
+    logs: NDArray[np.int64]  # logs[n] = log(n) * scale, rounded, for the small n
+    scale: float
 
 
 class Clusters(dict[str, str]):
@@ -227,7 +255,7 @@ def _cluster(
     """Cluster V words, which stand by falling frequency."""
     window = _window(clusters, counts)
     for first in range(0, len(words), _STRIDE):
-        enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))
+        _enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))
         progress(min(first + _STRIDE, len(words)), len(words))
     codes = _codes(window)
     paths = {word: codes[_root(window.parent, i)] for i, word in enumerate(words)}
@@ -253,17 +281,19 @@ def _window(clusters: int, counts: NDArray[np.int64]) -> Window:
     size, words, total = min(clusters, len(counts)) + 1, len(counts), max(int(counts.sum()), 2)
     if total >= 1 << 31:
         raise UsageError(f"found {total} words, expected fewer than {1 << 31}; cluster a part of the text")
+    logs = np.empty(min(_TABLE, total + 1), np.int64)
     scale = 2.0 ** int(62 - np.ceil(np.log2(16 * total * np.log(total) + 1)))
+    _scaled_logs(logs, scale)
     return Window(
         right=np.zeros((size, size), np.int32),
         left=np.zeros((size, size), np.int32),
-        loss=np.full((size, size), NEVER, np.int64),
+        loss=np.full((size, size), _NEVER, np.int64),
         counts=np.zeros(size, np.int64),
         margin=np.zeros(size, np.int64),
         name=np.full(size, -1, np.int64),
         parent=np.arange(words, dtype=np.int64),
         slot=np.full(words, -1, np.int64),
-        logs=scaled_logs(min(_TABLE, total + 1), scale),
+        logs=logs,
         scale=scale,
     )
 
@@ -283,7 +313,7 @@ def _codes(window: Window) -> dict[int, str]:
     if len(names) < 2:
         return {int(name): "0" for name in names}
     merges = np.zeros((len(names) - 1, 2), np.int64)
-    join(window._replace(parent=window.parent.copy()), merges)
+    _join(window._replace(parent=window.parent.copy()), merges)
     codes = {int(names.min()): ""}
     for first, second in merges[::-1].tolist():
         codes[second] = codes[first] + "1"

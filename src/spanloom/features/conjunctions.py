@@ -17,14 +17,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.features import kernels_conjunctions as kernels
 from spanloom.features.featureset import Keys
-from spanloom.hashing import UInt64, hash_text, mix, mixed
-from spanloom.kernels_hashing import START
+from spanloom.hashing import START, UInt64, hash_text, mix, mixed
+from spanloom.native import Kernel
 
 _MOST = (1 << 64) - 1
+_conjoin = Kernel("conjoin")
 Values = Mapping[str, NDArray[np.generic]]
 """Name -> a number or hash for each of N things."""
+
+
+class ConjunctionProgram(NamedTuple):
+    """F compiled templates.
+
+    Args:
+        seeds: (F,) the hash of each template.
+        ptr: (F + 1,) where the atoms of each begin.
+        row: the row of each atom's values.
+        most: what each atom's value counts at most.
+    """
+
+    seeds: NDArray[np.uint64]
+    ptr: NDArray[np.int64]
+    row: NDArray[np.int64]
+    most: NDArray[np.uint64]
 
 
 class Atom(NamedTuple):
@@ -77,7 +93,7 @@ class Conjunctions:
     """
 
     names: tuple[str, ...]
-    program: kernels.ConjunctionProgram
+    program: ConjunctionProgram
 
     def keys(self, values: Values, things: int) -> Keys:
         """Return the keys of the features of N things, in the order of the templates.
@@ -90,7 +106,7 @@ class Conjunctions:
             row[:] = values[name].astype(np.int64, copy=False).view(np.uint64)
         ids = np.empty(len(self.program.seeds) * things, np.uint64)
         offsets = np.empty(things + 1, np.int64)
-        return Keys(ids[: kernels.conjoin(self.program, table, ids, offsets)], offsets)
+        return Keys(ids[: _conjoin(self.program, table, ids, offsets)], offsets)
 
 
 @lru_cache(maxsize=64)
@@ -107,8 +123,8 @@ def conjunctions(templates: tuple[str, ...]) -> Conjunctions:
     number = {name: row for row, name in enumerate(names)}
     return Conjunctions(
         names,
-        kernels.ConjunctionProgram(
-            np.array([mix(int(START), hash_text(template)) for template in templates], np.uint64),
+        ConjunctionProgram(
+            np.array([mix(START, hash_text(template)) for template in templates], np.uint64),
             np.cumsum([0, *map(len, parts)]),
             np.array([number[atom.name] for part in parts for atom in part], np.int64),
             np.array([_MOST if atom.most is None else atom.most for part in parts for atom in part], np.uint64),

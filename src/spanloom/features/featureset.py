@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError, clip, meant
-from spanloom.features import kernels_keys as kernels
 from spanloom.features.clusters import Clusters
 from spanloom.features.columns import (
     BAND_COLUMN,
@@ -23,20 +22,21 @@ from spanloom.features.columns import (
     word_column,
 )
 from spanloom.features.computed import CATEGORY_COLUMN, Resources, enrich
-from spanloom.features.kernels_keys import Columns, FeatureProgram
 from spanloom.features.presets import PRESETS
-from spanloom.features.program import compile_features, most_keys
+from spanloom.features.program import FeatureProgram, compile_features, most_keys
 from spanloom.features.reference import named_features
 from spanloom.features.shared import divide
-from spanloom.features.tables import tabulate
+from spanloom.features.tables import Columns, tabulate
 from spanloom.features.template import Bag, Column, Conjunction, Feature, FeatureTemplate, parse_all
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.hashing import Int32, Int64, UInt64, mixed
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
 
 G = TypeVar("G", bound=np.generic)
 _FEWEST_BITS: Final = 8
 _MOST_BITS: Final = 32  # the index tells keys apart by as many
+_evaluate_all = Kernel("evaluate")
 
 
 class Keys(NamedTuple):
@@ -318,7 +318,7 @@ def _evaluate(program: FeatureProgram, most: int, table: Columns, sentences: Int
     """Return the keys of the tokens of some sentences, at most so many each, and where each token's begin."""
     size = int(sentences[-1] - sentences[0])
     keys, offsets = np.empty(size * most + 1, np.uint64), np.empty(size + 1, np.int64)
-    return keys[: kernels.evaluate(program, table, sentences, keys, offsets)], offsets
+    return keys[: _evaluate_all(program, table, most, sentences, keys, offsets)], offsets
 
 
 def join_rows(parts: list[tuple[NDArray[G], Int64]]) -> tuple[NDArray[G], Int64]:

@@ -10,16 +10,15 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom import kernels_hashing
 from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, UsageError
-from spanloom.features import kernels_index as kernels
 from spanloom.features.featureset import FeatureSet, Keys, SharedKeys, join_rows, split_rows
 from spanloom.features.packing import packed_index, table_of_rows, unpacked_index
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.files.scratch import MEMORY, Scratch
-from spanloom.hashing import FILLING, Int32, Int64, Slots, UInt64
+from spanloom.hashing import BATCH, FILLING, Int32, Int64, Slots, UInt64, enter_rows
 from spanloom.modelfile import ModelPart
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 
 Float32 = NDArray[np.float32]
@@ -27,6 +26,8 @@ Ranges: TypeAlias = list[tuple[int, int]]
 BLOCK_TOKENS: Final = 1 << 17
 """Tokens of a block of documents whose keys are made at once, about."""
 _MOST_PLACES: Final = 1 << 25
+_number_keys, _signatures, _group = Kernel("number"), Kernel("signatures"), Kernel("group")
+_rows_of_tokens, _lookup = Kernel("rows_of_tokens"), Kernel("lookup")
 _RANGE = 1 << 20  # tokens that a kernel looks at before their memory may be released
 
 
@@ -198,7 +199,7 @@ class FeatureIndex:
     def _lookup(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64]:
         indices = np.empty(int(offsets[-1] - offsets[0]), np.int32)
         out = np.empty(len(offsets), np.int64)
-        found = kernels.lookup(ids, offsets, *self._slots, *self._seen, indices, out)
+        found = _lookup(ids, offsets, *self._slots, *self._seen, len(self.group_sizes), indices, out)
         return indices[:found], out
 
     def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:
@@ -288,7 +289,7 @@ def build_index(
             "model knows no word; take a smaller min_count", DataWarning, stacklevel=2,
         )  # fmt: skip
     slots = Slots.empty(int((rows >= 0).sum()))
-    kernels_hashing.fill(distinct, rows, *slots)
+    enter_rows(distinct, rows, *slots)
     del distinct
     matrix, first = _matrix(numbers, offsets, ranges, rows, len(order), scratch)
     more = 0 if dense is None else dense.width
@@ -328,10 +329,10 @@ class _Numbering:
 
     def of(self, ids: UInt64) -> Int32:
         """Return the number of each key of a block."""
-        numbers, at = np.empty(len(ids), np.int32), 0
+        numbers, at, reached = np.empty(len(ids), np.int32), 0, np.zeros(2, np.int64)
         while True:
-            table = (*self._slots, self._keys, self._found, self._room)
-            at, self._found = kernels_hashing.number(ids, at, *table, numbers)
+            _number_keys(ids, at, *self._slots, self._keys, self._found, self._room, numbers, reached)
+            at, self._found = reached.tolist()
             if at == len(ids):
                 return numbers
             self._room *= 2
@@ -341,7 +342,7 @@ class _Numbering:
         known = self.keys
         self._slots = Slots.numbering(known, self._room)
         self._room = int(len(self._slots.table) * FILLING)
-        self._keys = np.empty(self._room + kernels_hashing.BATCH + 1, np.uint64)
+        self._keys = np.empty(self._room + BATCH + 1, np.uint64)
         self._keys[: len(known)] = known
 
 
@@ -351,11 +352,11 @@ def _merge(
     """Return the group of each distinct key, and of each group its tokens and its keys."""
     signature = np.zeros((distinct, 3), np.uint64)
     for begin, end in ranges:
-        kernels.signatures(numbers, offsets, begin, end, signature)
+        _signatures(numbers, offsets, begin, end, signature)
         scratch.release()
     groups, first, counts, sizes = (np.empty(distinct, np.int32) for _ in range(4))
     table = np.zeros(len(Slots.empty(distinct).table), np.int32)
-    found = kernels.group(signature, min_count, table, groups, first, counts, sizes)
+    found = _group(signature, min_count, table, groups, first, counts, sizes)
     return groups, counts[:found].copy(), sizes[:found].copy()
 
 
@@ -367,7 +368,7 @@ def _matrix(
     first, last = np.empty(width, np.int32), np.full(width, -1, np.int32)
     out[0] = 0
     for begin, end in ranges:
-        kernels.rows_of_tokens(numbers, offsets, rows, last, begin, end, out, first)
+        _rows_of_tokens(numbers, offsets, rows, last, begin, end, out, first)
         scratch.release()
     return Sparse(scratch.trimmed(numbers, int(out[-1])), out), first
 

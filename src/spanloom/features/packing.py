@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
-from spanloom.hashing import Int64, UInt64
-from spanloom.kernels_hashing import HALF, LOW
+from spanloom.hashing import HALF, LOW, Int64, UInt64
 from spanloom.modelfile import Array, ModelPart
 
 __all__ = ["PASSED", "packed_index", "smallest", "table_of_rows", "unpacked_index", "whole_numbers"]

@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spanloom.features import kernels_keys as kernels
 from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary
-from spanloom.features.kernels_keys import FeatureProgram
 from spanloom.features.template import Bag, Column, Feature
 from spanloom.hashing import UInt64, hash_text
+
+_CONJUNCTION: Final = 0
+_BAG: Final = 1
+_SET: Final = 2
+
+
+class FeatureProgram(NamedTuple):
+    """Compiled templates, which a kernel evaluates.
+
+    Args:
+        kinds: (features,) int64: conjunction, bag or set.
+        seeds: (features,) the hash of the feature's text.
+        places: (features + 1,) offsets of each feature's places.
+        columns: the column of each place.
+        shifts: where each place stands, in tokens from the current one; a bag has two, its first and its last.
+        before, after: (margin,) boundary values, in text order.
+        members: the hashes of the members of a set, by bit.
+    """
+
+    kinds: NDArray[np.int64]
+    seeds: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    shifts: NDArray[np.int64]
+    before: NDArray[np.uint64]
+    after: NDArray[np.uint64]
+    members: NDArray[np.uint64]
 
 
 def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> FeatureProgram:
@@ -19,13 +46,13 @@ def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> 
     kinds, read, shifts, places, reach = [], [], [], [0], 0
     for feature in features:
         if isinstance(feature, Bag):
-            kinds.append(kernels.BAG)
+            kinds.append(_BAG)
             read += [number[feature.column]] * 2
             shifts += [feature.first, feature.last]
         else:
             offsets = [place.offset for place in feature.places]
             is_set = any(column.name == SET_COLUMN for column in feature.columns)
-            kinds.append(kernels.SET if is_set else kernels.CONJUNCTION)
+            kinds.append(_SET if is_set else _CONJUNCTION)
             read += [number[place.column] for place in feature.places]
             shifts += offsets
             reach = max(reach, *map(abs, offsets), 0)

@@ -13,17 +13,50 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spanloom.features import kernels_shared as kernels
 from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN
-from spanloom.features.kernels_keys import Columns, FeatureProgram
-from spanloom.features.kernels_shared import SharedProgram
-from spanloom.features.program import boundaries, compile_features, hashes, most_keys
-from spanloom.features.tables import WORD_SOURCE, source_of, sources_of
+from spanloom.features.program import FeatureProgram, boundaries, compile_features, hashes, most_keys
+from spanloom.features.tables import WORD_SOURCE, Columns, source_of, sources_of
 from spanloom.features.template import Bag, Column, Conjunction, Feature
 from spanloom.hashing import Int32, Int64, UInt64
+from spanloom.native import Kernel
 
 __all__ = ["Divided", "Group", "divide"]
+
+
+_value_keys, _refer = Kernel("value_keys"), Kernel("refer")
+
+
+class SharedProgram(NamedTuple):
+    """Compiled features of G groups; all of a group read the same value.
+
+    Args:
+        source: (G,) int64, of the value: the word is 0, each other one a column of the data.
+        first, last: (G,) int64, where the value stands, in tokens from the current one. Groups of one place have twice
+            the same number, but those that ``bag`` says have each value between the two, the current token left out.
+        bag: (G,) bool.
+        features: (G + 1,) int64, offsets of each group's features.
+        seeds: (features,) the hash of the feature's text.
+        sets: (features,) bool: whether the value is a set, whose members are features.
+        places: (features + 1,) int64, offsets of each feature's columns.
+        columns: int64, numbers of columns.
+        before, after: (reach,) boundary values, in text order.
+        members: the hashes of the members of a set, by bit.
+    """
+
+    source: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    bag: NDArray[np.bool_]
+    features: NDArray[np.int64]
+    seeds: NDArray[np.uint64]
+    sets: NDArray[np.bool_]
+    places: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    before: NDArray[np.uint64]
+    after: NDArray[np.uint64]
+    members: NDArray[np.uint64]
 
 
 class Group(NamedTuple):
@@ -93,14 +126,14 @@ class Divided:
         """Return the keys of the rows of values, and where each row's begin."""
         keys = np.empty(int(np.diff(starts) @ np.array(self.most_of_values, np.int64)) + len(ORTHOGRAPHY), np.uint64)
         offsets = np.empty(int(starts[-1]) + 1, np.int64)
-        return keys[: kernels.value_keys(self.shared, table, starts, keys, offsets)], offsets
+        return keys[: _value_keys(self.shared, table, starts, keys, offsets)], offsets
 
     def references(self, table: Columns, starts: Int64, sentences: Int64) -> tuple[Int32, Int64]:
         """Return the rows of values that the tokens of some sentences have, and where each token's begin."""
         size = int(sentences[-1] - sentences[0])
         most = sum(1 if group.bag is None else group.last - group.first + 1 for group in self.groups)
         rows, offsets = np.empty(size * most, np.int32), np.empty(size + 1, np.int64)
-        return rows[: kernels.refer(self.shared, table, starts, sentences, rows, offsets)], offsets
+        return rows[: _refer(self.shared, table, starts, sentences, rows, offsets)], offsets
 
 
 def divide(features: Sequence[Feature], columns: Sequence[Column]) -> Divided:

@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.features import kernels_columns as kernels
 from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
-from spanloom.features.kernels_keys import Columns
 from spanloom.features.template import Column
 from spanloom.features.tokens import Tokens, characters, flatten
-from spanloom.hashing import Int32, UInt64, hash_values, intern
+from spanloom.hashing import Int32, UInt64, hash_text, hash_values, intern
+from spanloom.native import Kernel
 
 WORD_SOURCE: Final = ""
+_word_columns = Kernel("word_columns")
+_YES, _NO = hash_text("True"), hash_text("False")
+
+
+class Columns(NamedTuple):
+    """Values of C columns at T tokens: ``values[base[c] + ids[source[c], t] * stride[c]]``; 0 if absent.
+
+    Args:
+        ids: (sources, T) the number of a token's value: source 0 is the word, each other one a column of the data.
+        values: the tables of all sources, each (distinct values, columns of this source), flat, one after the other.
+        source, base, stride: (C,) int64.
+        sizes: (sources,) int64: distinct values.
+    """
+
+    ids: NDArray[np.int32]
+    values: NDArray[np.uint64]
+    source: NDArray[np.int64]
+    base: NDArray[np.int64]
+    stride: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    def of(self, columns: NDArray[np.int64]) -> Columns:
+        """Return some of the columns."""
+        return self._replace(source=self.source[columns], base=self.base[columns], stride=self.stride[columns])
 
 
 class _Numbering(dict[str, int]):
@@ -76,7 +100,7 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Clusters, ids: I
     if rules:
         specifications = np.array([rule[:2] for _, rule in rules], np.int64)
         values = np.empty((len(first), len(rules)), np.uint64)
-        kernels.word_columns(tokens.codes, starts, ends, specifications, characters(tokens.codes), values)
+        _word_columns(tokens.codes, starts, ends, specifications, characters(tokens.codes), _YES, _NO, values)
         table[:, [k for k, _ in rules]] = values
     others = [k for k in range(len(wanted)) if word_column(wanted[k]) is None]
     if others:

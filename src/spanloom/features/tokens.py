@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
 from spanloom.features import columns
-from spanloom.features import kernels_columns as kernels
 from spanloom.hashing import Int64, code_points, hash_values, intern
+
+_UPPER: Final = 1  # bits of `CharacterTable.flags`
+_TITLE: Final = 2
+_LOWER: Final = 4
+_DIGIT: Final = 8
+_ALNUM: Final = 16
+_MARK: Final = 32
+
+
+class CharacterTable(NamedTuple):
+    """Properties of each code point up to the highest of the batch.
+
+    Args:
+        maps: (4, code points) uint32: itself, its lower case, the same with digits as 0, and its kind in a word shape
+            (below 128).
+        flags: (code points,) uint8: bits of UPPER, TITLE, LOWER, DIGIT, ALNUM, MARK.
+    """
+
+    maps: NDArray[np.uint32]
+    flags: NDArray[np.uint8]
 
 
 class Tokens(NamedTuple):
@@ -75,7 +94,7 @@ class StreamedWords:
         return numbers
 
 
-def characters(codes: NDArray[np.uint32]) -> kernels.CharacterTable:
+def characters(codes: NDArray[np.uint32]) -> CharacterTable:
     """Return the properties of the occurring code points, from Python's Unicode tables."""
     highest = int(codes.max()) if len(codes) else 0
     seen = np.zeros(highest + 1, np.bool_)
@@ -86,18 +105,18 @@ def characters(codes: NDArray[np.uint32]) -> kernels.CharacterTable:
     if rows:
         table = np.array(rows, np.int64).T
         maps[:, points], flags[points] = table[:4], table[4]
-    return kernels.CharacterTable(maps, flags)
+    return CharacterTable(maps, flags)
 
 
 @lru_cache(maxsize=4096)
 def _character(character: str) -> tuple[int, int, int, int, int]:
     low = columns.lower(character)
     flags = (
-        kernels.UPPER * character.isupper()
-        | kernels.TITLE * (character.istitle() and not character.isupper())
-        | kernels.LOWER * character.islower()
-        | kernels.DIGIT * character.isdigit()
-        | kernels.ALNUM * character.isalnum()
-        | kernels.MARK * columns.is_mark(character)
+        _UPPER * character.isupper()
+        | _TITLE * (character.istitle() and not character.isupper())
+        | _LOWER * character.islower()
+        | _DIGIT * character.isdigit()
+        | _ALNUM * character.isalnum()
+        | _MARK * columns.is_mark(character)
     )
     return ord(character), ord(low), ord(columns.normal(character)), ord(columns.kind(character)), flags

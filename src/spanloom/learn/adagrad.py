@@ -11,12 +11,14 @@ import numpy as np
 
 from spanloom.features import Dense
 from spanloom.hypergraph import Ints, Potentials, Singles
-from spanloom.learn import kernels_learn as kernels
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet, tokens_of
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights, dense_gradient, role_scores
 
+_distinct_features, _feature_places = Kernel("distinct_features"), Kernel("feature_places")
+_adagrad = Kernel("adagrad")
 _PIECES = 4  # of a batch's features; fixed, so that the work is cut the same way for any number of threads
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
 
@@ -318,12 +320,12 @@ class _State:
         size = int((matrix.offsets[tokens + 1] - matrix.offsets[tokens]).sum())
         features, places = np.empty(size, np.int32), np.empty(size, np.int32)
         rows = matrix.indices, matrix.offsets, tokens
-        features = features[: kernels.distinct_features(*rows, self.counts, features)]
+        features = features[: _distinct_features(*rows, self.counts, features)]
         features.sort()  # so that the table is walked from top to bottom
         ptr = np.empty(len(features) + 1, np.int64)
-        kernels.feature_places(*rows, features, self.counts, ptr, places)
+        _feature_places(*rows, features, self.counts, ptr, places)
         run.map(
-            lambda piece: kernels.adagrad(
+            lambda piece: _adagrad(
                 features, ptr, places, residual, self.shrink, self.stretch, self.rate, *piece, self.flat, self.squares,
                 np.empty(residual.shape[1], np.float32),
             ),

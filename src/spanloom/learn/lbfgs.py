@@ -14,12 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Floats, Singles
-from spanloom.learn import kernels_learn as kernels
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 
 _SUFFICIENT, _CURVATURE = 1e-4, 0.9  # Wolfe's conditions
 _STEPS = 20  # of one line search
 _PIECES = 8
+_BLOCK = 4096  # elements of a partial sum, as in `native/learn.c`
+_dot, _add_scaled, _scale = Kernel("dot"), Kernel("add_scaled"), Kernel("scale")
 _BYTES = 600_000_000  # for past steps, unless 6 need more
 
 Function = Callable[[Singles, Singles], float]
@@ -147,7 +149,7 @@ class _Space:
     def __init__(self, run: Executor, size: int) -> None:
         self._run, self._size = run, size
         self._spare: list[Singles] = []
-        self._partial: Floats = np.zeros(-(-size // kernels.BLOCK))
+        self._partial: Floats = np.zeros(-(-size // _BLOCK))
         pieces = 1 if run.workers == 1 else _PIECES
         self._blocks, self._elements = even_ranges(len(self._partial), pieces), even_ranges(size, pieces)
 
@@ -165,13 +167,13 @@ class _Space:
             self.leave(*pairs.popleft()[:2])
 
     def dot(self, x: Singles, y: Singles) -> float:
-        self._run.map(lambda piece: kernels.dot(x, y, self._partial, *piece), self._blocks)
+        self._run.map(lambda piece: _dot(x, y, self._partial, *piece), self._blocks)
         return float(self._partial.sum())
 
     def add(self, result: Singles, x: Singles, factor: float, y: Singles) -> None:
         """Write x + factor y."""
-        self._run.map(lambda piece: kernels.add_scaled(result, x, np.float32(factor), y, *piece), self._elements)
+        self._run.map(lambda piece: _add_scaled(result, x, factor, y, *piece), self._elements)
 
     def scale(self, result: Singles, factor: float, x: Singles) -> None:
         """Write factor x."""
-        self._run.map(lambda piece: kernels.scale(result, np.float32(factor), x, *piece), self._elements)
+        self._run.map(lambda piece: _scale(result, factor, x, *piece), self._elements)

@@ -15,15 +15,15 @@ from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features.tokens import StreamedWords, flatten
 from spanloom.hashing import hash_values, intern
 from spanloom.lm import arpa
-from spanloom.lm import kernels_language as kernels
-from spanloom.lm.kernels_language import END, START, UNKNOWN, Ints, Level, Singles
 from spanloom.lm.kneser_ney import estimate
-from spanloom.lm.ngrams import HIGHEST, MARKERS, childless
+from spanloom.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, Singles, childless
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import Array, ModelPart
+from spanloom.native import Kernel
 from spanloom.text import prepare
 
 RANGES = 10
+_score_words = Kernel("score_words_of")
 _BATCH_TOKENS = 200_000  # flattened at once
 _LN10 = np.float32(np.log(10))
 _EVEN = (np.arange(-9, 0) / 2).astype(np.float32) * _LN10
@@ -179,7 +179,7 @@ class LanguageModel:
     def _score(self, stream: NDArray[np.int32]) -> Singles:
         scores = np.empty((len(stream), HIGHEST), np.float32)
         unigrams, bigrams, trigrams = self._levels
-        kernels.score(stream, unigrams, bigrams, trigrams, scores)
+        _score_words(stream, unigrams, bigrams, trigrams, scores)
         scores *= _LN10
         return scores
 

@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spanloom.lm.kernels_language import Ints, Level
-
+Ints = NDArray[np.int64]
+Singles = NDArray[np.float32]
 MARKERS = ("<unk>", "<s>", "</s>")
 HIGHEST = 3  # order
+UNKNOWN, START, END = 0, 1, 2  # numbers of the first words of every vocabulary
+
+
+class Level(NamedTuple):
+    """The n-grams of one order, as the children of their contexts, the (n - 1)-grams of the order below.
+
+    An n-gram's number is its place here. Unigrams are the children of one context, the empty one, and the number of a
+    unigram is that of its word.
+
+    Args:
+        ptr: (contexts + 1,) int64; the n-grams of context c are numbers ``ptr[c]`` to ``ptr[c + 1]``.
+        words: int32, the last word of each n-gram, ascending within a context.
+        scores: float32, log10 of the probability of the last word after the context.
+        backoff: float32, log10 of the back-off weight of this n-gram as the context of a longer one that is missing.
+    """
+
+    ptr: Ints
+    words: NDArray[np.int32]
+    scores: Singles
+    backoff: Singles
+
+    @property
+    def contexts(self) -> Ints:
+        """The context of each n-gram."""
+        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
 
 
 def childless(contexts: int) -> Level:

@@ -12,8 +12,8 @@ from spanloom.hashing import Slots, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import logits
 from spanloom.model.structured import LinearModel
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring import kernels_elsewhere as kernels
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate, contiguous_table
 
@@ -37,6 +37,7 @@ GIVEN: Final = ELSEWHERE + 1
 """The level of a candidate that is only given."""
 LONGEST: Final = 8
 """Tokens of a candidate whose words are looked for elsewhere, at most."""
+_prefixes, _places = Kernel("prefixes"), Kernel("places")
 _FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to about 1e-7
 
 
@@ -144,13 +145,13 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
     keys, numbers = np.empty(int(sizes[likely].sum()), np.uint64), np.empty(len(likely), np.int64)
     slots = Slots.empty(len(keys))
     documents = text.documents[sentence]
-    count = kernels.prefixes(text.words, documents, begins, begins + sizes[likely], *slots, keys, numbers)
+    count = _prefixes(text.words, documents, begins, begins + sizes[likely], *slots, keys, numbers)
     types = int(table.kind.max(initial=0)) + 1
     said = np.unique(numbers * types + table.kind[likely])
     ptr = np.searchsorted(said, np.arange(count + 1) * types)
     places = np.empty((0, 4), np.int64)
     for _ in range(2):  # to count them, and to note them
-        size = kernels.places(text.words, text.documents, text.offsets, *slots, keys, ptr, places)
+        size = _places(text.words, text.documents, text.offsets, *slots, keys, ptr, places)
         places = places if len(places) == size else np.empty((size, 4), np.int64)
     sentence, first, end, which = places.T.copy()
     return contiguous_table(sentence, said[which] % types, first, end)

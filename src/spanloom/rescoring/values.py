@@ -20,7 +20,7 @@ from spanloom.features.tables import tabulate
 from spanloom.features.template import Column, parse
 from spanloom.hashing import RangeHashes, Slots, UInt64, hash_text, mixed
 from spanloom.hypergraph import Floats, Ints
-from spanloom.rescoring import kernels_relations as kernels
+from spanloom.native import Kernel
 from spanloom.rescoring.candidates import CandidateMentions, Words
 from spanloom.rescoring.relations import RELATIONS, strongest
 from spanloom.rescoring.seen import Names
@@ -29,6 +29,7 @@ from spanloom.structures import MentionTable
 __all__ = ["CandidateValues", "TokenColumns", "binned", "check_templates", "columns_of", "read_column", "served"]
 
 Array = NDArray[Any]
+_bins, _bins_less, _best_in_group_but = Kernel("bins"), Kernel("bins_less"), Kernel("best_but")
 _COLUMN = re.compile(r"(.+)\[(.+)\]")
 _PLACE = re.compile(r"(first|last|gap|join)([+-]\d+)?")
 _BEFORE, _BEHIND = np.uint64(1), np.uint64(2)  # the sentence: in place of a hash
@@ -101,7 +102,7 @@ def binned(odds: Floats, width: float) -> Ints:
     [0, 1, 16, 17, 32]
     """
     found = np.empty(len(odds), np.int64)
-    kernels.bins(np.ascontiguousarray(odds, np.float64), width, found)
+    _bins(np.asarray(odds, np.float64), width, found)
     return found
 
 
@@ -209,7 +210,7 @@ class CandidateValues(Mapping[str, Array]):
         if name == relation:
             return binned(odds, _COARSE)
         found = np.empty(len(odds), np.int64)
-        kernels.bins_less(self.candidates.odds, odds, _COARSE, found)
+        _bins_less(self.candidates.odds, odds, _COARSE, found)
         return found
 
     def _at(self, column: Column, place: str, distance: int) -> Array:
@@ -288,5 +289,5 @@ class CandidateValues(Mapping[str, Array]):
 def _best_but(group: UInt64, odds: Floats, label: Ints, counts: NDArray[np.bool_]) -> Floats:
     """Return for each candidate the largest of those log-odds in its group that count and have another label."""
     found = np.empty(len(odds))
-    kernels.best_but(group, odds, label, counts, *Slots.empty(len(group)), np.empty_like(group), found)
+    _best_in_group_but(group, odds, label, counts, *Slots.empty(len(group)), np.empty_like(group), found)
     return found

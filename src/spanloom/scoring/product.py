@@ -11,10 +11,15 @@ from numpy.typing import NDArray
 
 from spanloom.features import Dense, Sparse
 from spanloom.hypergraph import Ints, Potentials, Singles
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
-from spanloom.scoring import kernels_scoring as kernels
 
 _Term: TypeAlias = tuple[NDArray[np.int32], Ints, Ints, Singles]
+_multiply, _transpose, _count, _gather = (Kernel(name) for name in ("multiply", "transpose", "count", "gather"))
+_dense, _score, _add, _gather_dense = (
+    Kernel(name) for name in ("add_dense", "score_words", "add_words", "gather_dense")
+)
+_rows = Kernel("add_rows")
 _PIECES = 16
 _SMALLEST = 256  # rows of a piece, about: below, a kernel's call takes longer than its work
 _PIECES_DENSE = 4  # each reads all residuals
@@ -83,7 +88,7 @@ def _summed(terms: Sequence[_Term], run: Executor) -> Singles:
 
     def part(piece: tuple[int, int]) -> None:
         for term in terms:
-            kernels.multiply(*term, *piece, scores)
+            _multiply(*term, *piece, scores)
 
     run.map(part, even_ranges(len(scores), min(_PIECES, 1 + len(scores) // _SMALLEST)))
     return scores
@@ -101,7 +106,7 @@ def _add_dense(dense: Dense, weights: Singles, rows: Ints, scores: Singles, run:
             _add_words(dense.table, own, dense.rows[rows, place], scores, run)
         return
     run.map(
-        lambda piece: kernels.add_dense(
+        lambda piece: _dense(
             dense.table, dense.rows, rows, weights, np.empty(weights.shape[1], np.float32), *piece, scores
         ),
         even_ranges(len(rows), _PIECES),
@@ -111,8 +116,8 @@ def _add_dense(dense: Dense, weights: Singles, rows: Ints, scores: Singles, run:
 def _add_words(table: Singles, weights: Singles, column: NDArray[np.int32], scores: Singles, run: Executor) -> None:
     """Add what one position scores: (D, R K) weights, (B,) rows of the table."""
     words = np.empty((len(table), weights.shape[1]), np.float32)
-    run.map(lambda piece: kernels.score_words(table, weights, *piece, words), even_ranges(len(words), _PIECES))
-    run.map(lambda piece: kernels.add_words(words, column, *piece, scores), even_ranges(len(column), _PIECES))
+    run.map(lambda piece: _score(table, weights, *piece, words), even_ranges(len(words), _PIECES))
+    run.map(lambda piece: _add(words, column, *piece, scores), even_ranges(len(column), _PIECES))
 
 
 def dense_gradient(dense: Dense, rows: Ints, residual: Singles, out: Singles, run: Executor = SERIAL) -> None:
@@ -123,7 +128,7 @@ def dense_gradient(dense: Dense, rows: Ints, residual: Singles, out: Singles, ru
     """
     own = np.empty_like(out)
     run.map(
-        lambda piece: kernels.gather_dense(dense.table, dense.rows, rows, residual, *piece, own, out),
+        lambda piece: _gather_dense(dense.table, dense.rows, rows, residual, *piece, own, out),
         even_ranges(len(out), _PIECES_DENSE),
     )
 
@@ -138,11 +143,11 @@ def transpose(matrix: Sparse, features: int, tokens: NDArray[np.int32] | None = 
     """
     tokens = np.empty(len(matrix.indices), np.int32) if tokens is None else tokens
     places = np.zeros(features, np.int64)
-    kernels.count(matrix.indices, places)
+    _count(matrix.indices, places)
     found = np.flatnonzero(places).astype(np.int32)
     ptr = np.append(0, places[found].cumsum())
     places[found] = ptr[:-1]
-    kernels.transpose(matrix.indices, matrix.offsets, places, tokens)
+    _transpose(matrix.indices, matrix.offsets, places, tokens)
     return Transposed(tokens, ptr, found, matrix.dense)
 
 
@@ -166,7 +171,7 @@ def role_gradient(
         flat[:] = 0
     tokens, ptr, features, dense = transposed
     run.map(
-        lambda piece: kernels.gather(tokens, ptr, features, rows, *piece, np.empty(width, np.float32), flat),
+        lambda piece: _gather(tokens, ptr, features, rows, *piece, np.empty(width, np.float32), flat),
         _even_work(ptr),
     )
     if dense is not None:
@@ -178,7 +183,7 @@ def role_gradient(
 def add_rows(features: NDArray[np.int32], rows: Singles, first: int, gradient: Singles) -> None:
     """Add the gradient of some features, (A, R, K), to that of a range of all features, which begins at ``first``."""
     width = gradient.shape[1] * gradient.shape[2]
-    kernels.add_rows(features, rows.reshape(-1, width), first, gradient.reshape(-1, width))
+    _rows(features, rows.reshape(-1, width), first, gradient.reshape(-1, width))
 
 
 def _even_work(ptr: Ints) -> list[tuple[int, int]]:

@@ -12,15 +12,17 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import chain
-from pkgutil import resolve_name
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Offsets
+from spanloom.native import Kernel
 from spanloom.text.characters import CJK, EMOJI, IGNORED, MARKS
 
+_easy_tokens = Kernel("easy_tokens")
+_HARD, _SPACE, _LETTER_CLASS, _DIGIT, _SINGLE, _MARK, _STOP, _COMMA = range(8)  # classes of characters
 _UNITS: Final = (
     "mcg|µg|μg|ug|mg|ng|pg|kg|dl|dL|ml|mL|µl|μl|ul|µL|μL|uL|µm|μm|um|nm|mm|cm|km|µM|μM|uM|nM|pM|mM|mmol|nmol|mol|meq|mEq"
     "|kDa|kD|kb|kbp|bp|Hz|kHz|MHz|kV|mV|mmHg|min|hr|hrs|yo|yrs|IU|cc|lb|lbs|oz"
@@ -77,7 +79,8 @@ def tokenize(text: str) -> Offsets:
     """
     codes = np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), np.uint32)
     tokens, hard = np.empty((len(codes), 2), np.int64), np.empty((len(codes), 2), np.int64)
-    found, left = _kernels().easy_tokens(codes, _classes(), tokens, hard)
+    remaining = np.empty(1, np.int64)
+    found, left = _easy_tokens(codes, _classes(), tokens, hard, remaining), int(remaining[0])
     easy = tokens[:found].copy()  # what is kept for long is no larger than it needs be
     if not left:
         return easy
@@ -87,26 +90,19 @@ def tokenize(text: str) -> Offsets:
 
 
 @cache
-def _kernels() -> Any:
-    """The kernel's module; whoever only reads or writes files need not load Numba."""
-    return resolve_name("spanloom.text.kernels_tokens")
-
-
-@cache
 def _classes() -> NDArray[np.uint8]:
-    """The class of each character of the Basic Multilingual Plane, see `spanloom.text.kernels_tokens`."""
-    kernels = _kernels()
-    classes = np.full(1 << 16, kernels.HARD, np.uint8)
+    """The class of each character of the Basic Multilingual Plane, see `native/text.c`."""
+    classes = np.full(1 << 16, _HARD, np.uint8)
     characters = "".join(map(chr, range(len(classes))))
     for expression, kind in [
-        (rf"[^\w{IGNORED}]++", kernels.MARK),
-        (r"\s++", kernels.SPACE),
-        (rf"[^\W\d_{CJK}]++", kernels.LETTER),
-        (r"[0-9]++", kernels.DIGIT),
-        (rf"[{CJK}]++", kernels.SINGLE),
-        (r"\.", kernels.STOP),
-        (r",", kernels.COMMA),
-        (rf"[{MARKS}{EMOJI}{_SPECIAL}]++", kernels.HARD),
+        (rf"[^\w{IGNORED}]++", _MARK),
+        (r"\s++", _SPACE),
+        (rf"[^\W\d_{CJK}]++", _LETTER_CLASS),
+        (r"[0-9]++", _DIGIT),
+        (rf"[{CJK}]++", _SINGLE),
+        (r"\.", _STOP),
+        (r",", _COMMA),
+        (rf"[{MARKS}{EMOJI}{_SPECIAL}]++", _HARD),
     ]:
         for match in re.finditer(expression, characters):
             classes[slice(*match.span())] = kind

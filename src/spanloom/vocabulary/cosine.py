@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from spanloom.errors import UsageError
-from spanloom.vocabulary import kernels_candidates as kernels
+from spanloom.native import Kernel
 from spanloom.vocabulary.folding import FoldedPieces, fold_word, hashes
 from spanloom.vocabulary.stored import damaged, same_length, take_ascending, take_numbers, take_ptr
 
+_vectors, _nearest = Kernel("vectors"), Kernel("nearest")
 KINDS: Final = ("close", "both")
 WORD: Final = 2.0
 _LOW: Final = np.uint64(21)  # bits of a code point
@@ -107,9 +108,7 @@ class TermWeights:
         room = int(sizes.sum())
         ptr = np.empty(len(words.ptr), np.int64)
         features, counts = np.empty(room, np.int64), np.empty(room, np.float32)
-        kernels.vectors(
-            words.ids, words.ptr, word_ptr, numbers.astype(np.int64), amounts, len(codes), ptr, features, counts
-        )
+        _vectors(words.ids, words.ptr, word_ptr, numbers.astype(np.int64), amounts, len(codes), ptr, features, counts)
         return codes, ptr, features[: ptr[-1]].copy(), counts[: ptr[-1]].copy()
 
 
@@ -207,7 +206,7 @@ class CosineIndex:
         """The k nearest concepts of some texts, by each concept's nearest name; exact, cosines above 0 only."""
         size = len(vectors.ptr) - 1
         ptr, rows, scores = np.empty(size + 1, np.int64), np.empty(size * k, np.int32), np.empty(size * k, np.float32)
-        kernels.nearest(*vectors, self._ptr, self._postings, self._values, self.row_concept, k, ptr, rows, scores)
+        _nearest(*vectors, self._ptr, self._postings, self._values, self.row_concept, k, ptr, rows, scores)
         return Nearest(ptr, rows[: ptr[-1]].copy(), scores[: ptr[-1]].copy())
 
     def arrays(self) -> dict[str, NDArray[Any]]:

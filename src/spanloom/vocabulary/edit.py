@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from spanloom.vocabulary import kernels_candidates as kernels
+from spanloom.native import Kernel
 from spanloom.vocabulary.cosine import Nearest
 
+_best_concepts = Kernel("best_concepts")
 _BATCH: Final = 64  # texts at a time: RapidFuzz compares several at once, and the table of similarities stays small
 _KEPT: Final = 200_000  # texts whose concepts are kept, at most
 _Best = tuple[int, NDArray[np.int32], NDArray[np.float32]]  # how many were asked for; rows and scores
@@ -73,6 +74,6 @@ class EditSearch:
             batch = forms[first : first + _BATCH]
             table = cdist(batch, self._names, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
             for form, similarities in zip(batch, table, strict=True):
-                size = kernels.best_concepts(similarities, self._concept, row, score)
+                size = _best_concepts(similarities, self._concept, row, score)
                 found[form] = k, row[:size].copy(), score[:size].copy()
         return found

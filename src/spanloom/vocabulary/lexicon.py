@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hashing import Int64, Slots, UInt64
-from spanloom.vocabulary import kernels_candidates as kernels
+from spanloom.native import Kernel
 from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT, LOOSE, pieces, text_keys
 from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.runs import Runs
@@ -20,6 +20,7 @@ from spanloom.vocabulary.stored import same_length
 __all__ = ["CLOSE", "EXACT", "LOOSE", "Hits", "Lexicon", "Spans", "lexicon_of"]
 
 LONGEST_NAME: Final = 10  # tokens of a run that is looked up
+_runs = Kernel("runs")
 _MOST: Final = 8  # concepts that a name may stand for
 KEPT: Final = "lexicon"  # among a vocabulary's indexes
 _NAMES: Final = ("exact", "close", "loose")  # of the degrees
@@ -128,7 +129,7 @@ class Lexicon:
         room = len(values) + 16
         while True:
             first, end, key = (np.empty(room, np.int64) for _ in range(3))
-            size = kernels.runs(values, sentences, longest, table.keys, *self._slots[degree], first, end, key)
+            size = _runs(values, sentences, longest, table.keys, *self._slots[degree], first, end, key)
             if size <= room:
                 break
             room = size

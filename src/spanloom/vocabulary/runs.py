@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.hashing import Int64, UInt64
-from spanloom.kernels_hashing import MULTIPLIER
+from spanloom.hashing import MULTIPLIER, Int64, UInt64
 from spanloom.text import tokenize
 from spanloom.vocabulary.folding import EXACT, fold_word, hashes, numbered, prefix_sums, sums_of_words
 
-_ODD = int(MULTIPLIER)
+_ODD = MULTIPLIER
 _INVERSE = pow(_ODD, -1, 1 << 64)
 
 

@@ -1,0 +1,225 @@
+"""Kernels in C, and their binding.
+
+`spanloom.h` declares each kernel with the types, sizes and directions of its arguments. `Kernel` reads them there and
+checks every argument before a call: type, number of axes, sizes that belong together, layout, and whether what is
+written to may be written to. So a kernel can rely on its arguments; indices that come from a file are checked where the
+file is read, or by the kernel.
+
+The library is there once for any processor and, on x86-64, once for those with AVX2 and what comes with it. Both give
+the same bytes. The variable ``SPANLOOM_KERNELS=baseline`` chooses the first.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import struct
+from array import array
+from collections.abc import Sequence
+from functools import cache
+from operator import index
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spanloom.errors import SpanloomError, UsageError
+
+__all__ = ["Kernel", "Packed", "library"]
+
+_FOLDER = Path(__file__).parent
+_NO_MEMORY, _BAD_INDEX = -(1 << 63), -(1 << 63) + 1
+_TYPES = {
+    "f32": np.float32, "f64": np.float64, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+    "u8": np.uint8, "u32": np.uint32, "u64": np.uint64,
+}  # fmt: skip
+_ADDRESS, _NOTHING = ctypes.addressof, (ctypes.c_char * 0).from_buffer
+_TRUTH, _BYTE = np.dtype(np.bool_), np.dtype(np.uint8)
+_FIXED = {"1": 1, "2": 2, "3": 3, "4": 4}  # sizes that are numbers
+_FIELD = re.compile(r"^ *(\w+) (\w+);(?: *// *(.*?))?$", re.MULTILINE)
+_BLOCK = re.compile(r"^typedef struct \{\n(.*?)^\} (\w+);|^KERNEL\((\w+),.*?\n(.*?)^\)", re.MULTILINE | re.DOTALL)
+
+
+class _Array(NamedTuple):
+    """An array among the arguments: ``axes`` have a number, a letter, which may be empty, and what is added to it."""
+
+    name: str
+    dtype: np.dtype[Any]
+    axes: tuple[tuple[int, str, int], ...]
+    written: bool
+
+
+class _Number(NamedTuple):
+    """A number among the arguments, of type ``int64_t``, ``uint64_t`` or ``double``."""
+
+    name: str
+    kind: str
+
+
+class _Struct(NamedTuple):
+    """A tuple of arguments that belong together."""
+
+    name: str
+    fields: tuple[Any, ...]
+
+
+@cache
+def _declared() -> dict[str, tuple[Any, ...]]:
+    """The arguments of each kernel and of each structure, as the header declares them."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for match in _BLOCK.finditer((_FOLDER / "spanloom.h").read_text(encoding="utf-8")):
+        body, name = (match[1], match[2]) if match[2] else (match[4], f"spanloom_{match[3]}")
+        found[name] = tuple(_argument(*field, found) for field in _FIELD.findall(body))
+    return found
+
+
+def _argument(kind: str, name: str, sizes: str, known: dict[str, tuple[Any, ...]]) -> Any:
+    if kind in ("int64_t", "uint64_t", "double"):
+        return _Number(name, kind)
+    if kind in known:
+        return _Struct(name, known[kind])
+    words = sizes.partition(":")[0].split()
+    written = "out" in words
+    axes = []
+    for axis, word in enumerate(word for word in words if word != "out"):
+        letter, _, more = word.partition("+")
+        axes.append((axis, "" if letter == "*" else letter, int(more or 0)))
+    of, _, count = kind.partition("_")
+    if len(axes) != int(count):
+        raise RuntimeError(f"spanloom.h: {name} is {kind} and has {len(axes)} sizes")
+    return _Array(name, np.dtype(_TYPES[of]), tuple(axes), written)
+
+
+@cache
+def library(level: str = "") -> ctypes.CDLL:
+    """Load the kernels: those for this processor, or those of one level, ``baseline`` or ``avx2``.
+
+    Raises:
+        SpanloomError: they are not there, or do not fit the system.
+    """
+    paths = {path.stem.removeprefix("kernels-"): path for path in _FOLDER.glob("kernels-*") if path.suffix in _SUFFIXES}
+    try:
+        if level:
+            return ctypes.CDLL(str(paths[level]))
+        basic = ctypes.CDLL(str(paths["baseline"]))
+        wanted = os.environ.get("SPANLOOM_KERNELS", "avx2")
+        return library("avx2") if wanted == "avx2" and "avx2" in paths and basic.spanloom_has_avx2() else basic
+    except (KeyError, OSError) as error:
+        raise SpanloomError(
+            f"{_FOLDER}: the compiled kernels are missing or do not fit this system ({error}); install spanloom again, "
+            "or in a checkout run python hatch_build.py"
+        ) from error
+
+
+_SUFFIXES = (".so", ".dylib", ".dll")
+
+
+class _Checked:
+    """What has arguments to check."""
+
+    name: str
+
+    def _add(self, values: Sequence[Any], fields: tuple[Any, ...], words: array[int], held: list[Any]) -> None:
+        """Add the words of arguments, in the order of the structure in C: pointers and sizes, and numbers."""
+        if len(values) != len(fields):
+            raise UsageError(f"{self.name}: {len(values)} arguments, expected {len(fields)}")
+        sizes = dict(_FIXED)
+        for value, field in zip(values, fields, strict=True):
+            if type(field) is _Number:
+                words.append(_word(value, field.kind))
+                continue
+            if type(field) is _Struct:
+                if type(value) is Packed:
+                    words.extend(value.words)
+                else:
+                    self._add(value, field.fields, words, held)
+                continue
+            name, dtype, axes, written = field
+            own, shape, flags = value.dtype, value.shape, value.flags
+            if (own is not dtype and own != dtype and (own != _TRUTH or dtype != _BYTE)) or len(shape) != len(axes):
+                raise UsageError(
+                    f"{self.name}: {name} is an array of {own} of shape {shape}, expected {dtype} with {len(axes)} axes"
+                )
+            if not flags.c_contiguous or (written and not flags.writeable):
+                if written:
+                    raise UsageError(f"{self.name}: {name} is written to, and is read-only or not in C order")
+                value = np.ascontiguousarray(value)
+                held.append(value)
+            try:
+                words.append(_ADDRESS(_NOTHING(value)))
+            except TypeError:  # read-only; this way takes six times as long
+                words.append(value.__array_interface__["data"][0])
+            words.extend(shape)
+            for axis, letter, more in axes:
+                if letter and sizes.setdefault(letter, shape[axis] - more) != shape[axis] - more:
+                    wanted = " ".join(f"{each}+{plus}" if plus else each or "*" for _, each, plus in axes)
+                    raise UsageError(
+                        f"{self.name}: {name} is of shape {shape}, expected {wanted} with {letter} = {sizes[letter]}"
+                    )
+
+
+class Kernel(_Checked):
+    """A kernel: call it with arrays, numbers, and tuples of them, in the order of its declaration.
+
+    Arrays that are only read may have any layout; those that are not in C order are copied.
+
+    Args:
+        name: as declared, without ``spanloom_``.
+
+    Raises:
+        UsageError: an argument is not of the declared type, or sizes do not fit together.
+        SpanloomError: an index leads out of its table.
+        MemoryError: there is no memory for what the kernel needs.
+
+    >>> numbers = np.zeros(2, np.int64)
+    >>> Kernel("find_numbers")(np.ones(2, np.uint64), np.zeros(4, np.uint64), 62, np.zeros(0, np.uint64), numbers)
+    0
+    >>> numbers.tolist()
+    [-1, -1]
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._fields = _declared()[f"spanloom_{name}"]
+        self._function: Any = None
+
+    def __call__(self, *arguments: Any) -> int:
+        """Check the arguments and run the kernel; see its declaration for what it returns."""
+        if self._function is None:
+            function = getattr(library(), f"spanloom_{self.name}")
+            function.argtypes, function.restype = (ctypes.c_void_p,), ctypes.c_int64
+            self._function = function
+        words, held = array("q"), [arguments]
+        self._add(arguments, self._fields, words, held)
+        found: int = self._function(words.buffer_info()[0])
+        if found <= _BAD_INDEX:
+            if found == _NO_MEMORY:
+                raise MemoryError(f"{self.name}: not enough memory")
+            raise SpanloomError(
+                f"{self.name}: an index leads out of its table; the model file or an argument is damaged"
+            )
+        return found
+
+
+class Packed(_Checked):
+    """A tuple of arguments that many calls share: it is checked once. Its arrays must not be replaced meanwhile.
+
+    Args:
+        name: of the structure in the header.
+        values: the arguments.
+    """
+
+    def __init__(self, name: str, values: Sequence[Any]) -> None:
+        self.name = name
+        self.words, self._held = array("q"), [values]
+        self._add(values, _declared()[name], self.words, self._held)
+
+
+def _word(value: Any, kind: str) -> int:
+    """Return a number's 64 bits, as of an int64."""
+    if kind == "double":
+        word: int = struct.unpack("q", struct.pack("d", value))[0]
+        return word
+    number = index(value) if not isinstance(value, np.bool_) else int(value)
+    return number - (1 << 64) if kind == "uint64_t" and number >= 1 << 63 else number

@@ -1,0 +1,139 @@
+/* Keys of features: all templates at all tokens, and named values conjoined. */
+#include "hashing.h"
+#include "spanloom.h"
+
+enum { CONJUNCTION, BAG, SET };
+
+/* Add the keys of the members of a set. `values` has the set's bits. */
+static int64_t add_set(const FeatureProgram *program, int64_t f, uint64_t value, int inside, uint64_t *keys, int64_t n) {
+    uint64_t state = program->seeds.at[f];
+    if (!inside) {
+        keys[n] = mix(state, value);
+        return n + 1;
+    }
+    for (int64_t bit = 0; bit < program->members.n; bit++) {
+        keys[n] = mix(state, program->members.at[bit]);
+        n += (int64_t)((value >> (bit & 63)) & 1);
+    }
+    return n;
+}
+
+/* Add the keys of the distinct values of a column at the tokens around one, at `row[at]`; `low` and `high` are first and
+   last of them. */
+static int64_t add_bag(uint64_t seed, const uint64_t *row, int64_t low, int64_t at, int64_t high, uint64_t *keys, int64_t n) {
+    for (int64_t p = low; p <= high; p++) {
+        uint64_t value = row[p];
+        int fresh = (p != at) & (value != 0);
+        for (int64_t q = low; q < p; q++) fresh &= (row[q] != value) | (q == at);
+        keys[n] = mix(seed, value);
+        n += fresh;
+    }
+    return n;
+}
+
+/* The values of a sentence are first laid out column by column, with a margin of boundary values on both sides, so that
+   no place needs a test of bounds. A conjunction is then evaluated at all tokens before the next one: each of its places
+   stands at a fixed distance, so the inner loops go through neighbours in memory. */
+int64_t spanloom_evaluate(const evaluate_arguments *a) {
+    const FeatureProgram *program = &a->program;
+    const Columns *table = &a->table;
+    int64_t width = table->source.n, count = program->kinds.n, margin = program->before.n, longest = 0;
+    int64_t tokens = table->ids.m, *sentences = a->sentences.at;
+    for (int64_t s = 0; s + 1 < a->sentences.n; s++) {
+        if (sentences[s] < 0 || sentences[s + 1] < sentences[s] || sentences[s + 1] > tokens) return BAD_INDEX;
+        longest = most(longest, sentences[s + 1] - sentences[s]);
+    }
+    for (int64_t c = 0; c < width; c++)
+        if (table->source.at[c] < 0 || table->source.at[c] >= table->ids.n) return BAD_INDEX;
+    for (int64_t f = 0; f < count; f++)
+        for (int64_t k = program->places.at[f]; k < program->places.at[f + 1]; k++) {
+            if (k < 0 || k >= program->columns.n) return BAD_INDEX;
+            if (program->kinds.at[f] != BAG && llabs(program->shifts.at[k]) > margin) return BAD_INDEX;
+            if (program->columns.at[k] < 0 || program->columns.at[k] >= width) return BAD_INDEX;
+        }
+    memory own = {0};
+    int64_t laid = longest + 2 * margin;
+    uint64_t *values = TAKE(&own, uint64_t, width * laid), *states = TAKE(&own, uint64_t, count * longest);
+    uint8_t *present = TAKE(&own, uint8_t, count * longest);
+    if (own.failed) return give_back(&own, NO_MEMORY);
+    for (int64_t c = 0; c < width; c++)
+        for (int64_t m = 0; m < margin; m++) values[c * laid + m] = program->before.at[m];
+    int64_t n = 0, *offsets = a->offsets.at;
+    uint64_t *keys = a->keys.at;
+    offsets[0] = 0;
+    for (int64_t s = 0; s + 1 < a->sentences.n; s++) {
+        int64_t first = sentences[s], length = sentences[s + 1] - first;
+        for (int64_t c = 0; c < width; c++) { /* 1. lay out the values */
+            uint64_t *row = values + c * laid;
+            const int32_t *ids = &AT2(table->ids, table->source.at[c], first);
+            int64_t base = table->base.at[c], stride = table->stride.at[c], size = table->values.n;
+            for (int64_t t = 0; t < length; t++) {
+                int64_t at = base + ids[t] * stride;
+                if (at < 0 || at >= size) return give_back(&own, BAD_INDEX);
+                row[margin + t] = table->values.at[at];
+            }
+            for (int64_t m = 0; m < margin; m++) row[margin + length + m] = program->after.at[m];
+        }
+        for (int64_t f = 0; f < count; f++) { /* 2. conjunctions at all tokens */
+            uint64_t *state = states + f * longest, seed = program->seeds.at[f];
+            uint8_t *there = present + f * longest;
+            for (int64_t t = 0; t < length; t++) {
+                state[t] = seed;
+                there[t] = 1;
+            }
+            int64_t stop = program->kinds.at[f] == CONJUNCTION ? program->places.at[f + 1] : 0;
+            for (int64_t k = program->places.at[f]; k < stop; k++) {
+                const uint64_t *row = values + program->columns.at[k] * laid + margin + program->shifts.at[k];
+                for (int64_t t = 0; t < length; t++) {
+                    there[t] &= row[t] != 0;
+                    state[t] = mix(state[t], row[t]);
+                }
+            }
+        }
+        for (int64_t t = 0; t < length; t++) { /* 3. keys, token by token */
+            if (n + a->most > a->keys.n) return give_back(&own, BAD_INDEX);
+            for (int64_t f = 0; f < count; f++) {
+                int64_t place = program->places.at[f];
+                if (program->kinds.at[f] == CONJUNCTION) {
+                    keys[n] = states[f * longest + t];
+                    n += present[f * longest + t];
+                } else if (program->kinds.at[f] == BAG) {
+                    const uint64_t *row = values + program->columns.at[place] * laid;
+                    int64_t low = margin + most(0, t + program->shifts.at[place]);
+                    int64_t high = margin + least(length - 1, t + program->shifts.at[place + 1]);
+                    n = add_bag(program->seeds.at[f], row, low, margin + t, high, keys, n);
+                } else {
+                    int64_t at = t + program->shifts.at[place];
+                    uint64_t value = values[program->columns.at[place] * laid + margin + at];
+                    n = add_set(program, f, value, at >= 0 && at < length, keys, n);
+                }
+            }
+            offsets[first - sentences[0] + t + 1] = n;
+        }
+    }
+    return give_back(&own, n);
+}
+
+int64_t spanloom_conjoin(const conjoin_arguments *a) {
+    int64_t n = 0, things = a->values.m, count = a->program.seeds.n;
+    for (int64_t i = 0; i < a->program.row.n; i++)
+        if (a->program.row.at[i] < 0 || a->program.row.at[i] >= a->values.n) return BAD_INDEX;
+    a->offsets.at[0] = 0;
+    for (int64_t thing = 0; thing < things; thing++) {
+        for (int64_t f = 0; f < count; f++) {
+            uint64_t state = a->program.seeds.at[f];
+            int there = 1;
+            for (int64_t i = a->program.ptr.at[f]; i < a->program.ptr.at[f + 1]; i++) {
+                uint64_t value = AT2(a->values, a->program.row.at[i], thing), limit = a->program.most.at[i];
+                if (value == 0) {
+                    there = 0;
+                    break;
+                }
+                state = mix(state, value < limit ? value : limit);
+            }
+            if (there) a->ids.at[n++] = state != 0 ? state : 1;
+        }
+        a->offsets.at[thing + 1] = n;
+    }
+    return n;
+}

@@ -1,0 +1,595 @@
+/* The interface of all kernels: what Python reads to check the arguments of a call (`__init__.py`), and C to compile it.
+
+   Sizes stand behind each array. Equal letters of one kernel, or of one structure, are equal sizes; `E+1` is one more;
+   `*` is any size. `out` is written to. Each kernel gets one pointer, to its arguments one after the other, and returns
+   a number, NO_MEMORY or BAD_INDEX. */
+#pragma once
+#include "arrays.h"
+
+#ifdef _WIN32
+#define VISIBLE __declspec(dllexport)
+#else
+#define VISIBLE __attribute__((visibility("default")))
+#endif
+
+#define KERNEL(name, ...)                  \
+    typedef struct { __VA_ARGS__ } name##_arguments; \
+    VISIBLE int64_t spanloom_##name(const name##_arguments *a);
+
+/* ------------------------------------------------------------------------------------------------------ hashing.c */
+
+VISIBLE int64_t spanloom_has_avx2(void);
+
+/* Number the distinct strings in the order of their first occurrence; return their number. String i is the code points
+   from starts[i] to ends[i]. The table is empty and has room; of each distinct string the hash and first occurrence. */
+KERNEL(intern,
+    u32_1 codes; // *
+    i64_1 starts; // T
+    i64_1 ends; // T
+    i32_1 ids; // T out
+    u64_1 table; // * out
+    int64_t shift;
+    u64_1 hashes; // T out
+    i64_1 first; // T out
+)
+
+/* The number of each of some keys, -1 where there is none; `keys` are those of the numbers. */
+KERNEL(find_numbers,
+    u64_1 wanted; // N
+    u64_1 table; // *
+    int64_t shift;
+    u64_1 keys; // *
+    i64_1 numbers; // N out
+)
+
+/* Number distinct keys from `begin` on in the order of their first occurrence, until more than `limit` are known.
+   `found` are known before. `reached`: how far it came, and how many distinct keys are known then. */
+KERNEL(number,
+    u64_1 keys; // N
+    int64_t begin;
+    u64_1 table; // * out
+    int64_t shift;
+    u64_1 distinct; // * out
+    int64_t found;
+    int64_t limit;
+    i32_1 numbers; // N out
+    i64_1 reached; // 2 out
+)
+
+/* Enter distinct keys into an empty table, each with its row; those with a negative row are left out. */
+KERNEL(fill,
+    u64_1 keys; // N
+    i32_1 rows; // N
+    u64_1 table; // * out
+    int64_t shift;
+)
+
+/* ------------------------------------------------------------------------------------------------ features_columns.c */
+
+/* Properties of each code point: `maps` itself, its lower case, the same with digits as 0, and its kind in a word's shape
+   (below 128); `flags` bits of UPPER, TITLE, LOWER, DIGIT, ALNUM, MARK. */
+typedef struct {
+    u32_2 maps; // * X
+    u8_1 flags; // X
+} CharacterTable;
+
+/* The values of columns of each distinct word: hashes, 0 if absent, and bits for `orth`. The word's code points are those
+   from start to end; a column has a code and a parameter. `yes` and `no` are the hashes of True and False. */
+KERNEL(word_columns,
+    u32_1 codes; // *
+    i64_1 starts; // N
+    i64_1 ends; // N
+    i64_2 specifications; // C 2
+    CharacterTable characters;
+    uint64_t yes;
+    uint64_t no;
+    u64_2 values; // N C out
+)
+
+/* --------------------------------------------------------------------------------------------------- features_keys.c */
+
+/* Compiled templates. `kinds`: conjunction, bag or set; `places` are offsets into columns and shifts, in tokens from the
+   current one; a bag has two, its first and its last. */
+typedef struct {
+    i64_1 kinds; // F
+    u64_1 seeds; // F
+    i64_1 places; // F+1
+    i64_1 columns; // P
+    i64_1 shifts; // P
+    u64_1 before; // M
+    u64_1 after; // M
+    u64_1 members; // *
+} FeatureProgram;
+
+/* Values of C columns at T tokens: values[base[c] + ids[source[c], t] * stride[c]]; 0 if absent. */
+typedef struct {
+    i32_2 ids; // S T
+    u64_1 values; // *
+    i64_1 source; // C
+    i64_1 base; // C
+    i64_1 stride; // C
+    i64_1 sizes; // S
+} Columns;
+
+/* The keys of all tokens of some sentences, at most `most` each, in the order of the features; absent ones are left out.
+   Returns the number of keys. */
+KERNEL(evaluate,
+    FeatureProgram program;
+    Columns table;
+    int64_t most;
+    i64_1 sentences; // *
+    u64_1 keys; // * out
+    i64_1 offsets; // * out
+)
+
+/* F templates over named values: `ptr` says where the atoms of each begin, `row` which values, `most` what each counts
+   at most. */
+typedef struct {
+    u64_1 seeds; // F
+    i64_1 ptr; // F+1
+    i64_1 row; // A
+    u64_1 most; // A
+} ConjunctionProgram;
+
+/* The keys of N things, in the order of the templates; one that lacks a value, which is 0, lacks the feature. Returns the
+   number of keys; there is room for all. */
+KERNEL(conjoin,
+    ConjunctionProgram program;
+    u64_2 values; // V N
+    u64_1 ids; // * out
+    i64_1 offsets; // N+1 out
+)
+
+/* ------------------------------------------------------------------------------------------------- features_shared.c */
+
+/* Features of G groups; all of a group read the same value: of a source, from the tokens `first` to `last`, in tokens from
+   the current one. `features` are offsets into seeds and sets, `places` into columns. */
+typedef struct {
+    i64_1 source; // G
+    i64_1 first; // G
+    i64_1 last; // G
+    u8_1 bag; // G
+    i64_1 features; // G+1
+    u64_1 seeds; // F
+    u8_1 sets; // F
+    i64_1 places; // F+1
+    i64_1 columns; // *
+    u64_1 before; // M
+    u64_1 after; // M
+    u64_1 members; // *
+} SharedProgram;
+
+/* The keys of all values of all groups, in the order of the features; absent ones are left out. Returns their number. */
+KERNEL(value_keys,
+    SharedProgram program;
+    Columns table;
+    i64_1 starts; // G
+    u64_1 keys; // * out
+    i64_1 offsets; // * out
+)
+
+/* Which rows of `value_keys` the tokens of some sentences have, group by group. Returns the number of rows. */
+KERNEL(refer,
+    SharedProgram program;
+    Columns table;
+    i64_1 starts; // G
+    i64_1 sentences; // *
+    i32_1 rows; // * out
+    i64_1 offsets; // * out
+)
+
+/* -------------------------------------------------------------------------------------------------- features_index.c */
+
+/* Add to each distinct key the number of its tokens, and two sums of random numbers of these tokens: two keys with equal
+   counts and sums occur at the same tokens but with probability 2^-128. The keys of token t are numbers[offsets[t]:...]. */
+KERNEL(signatures,
+    i32_1 numbers; // *
+    i64_1 offsets; // *
+    int64_t begin;
+    int64_t end;
+    u64_2 signature; // * * out
+)
+
+/* Group the keys of equal signature, in the order of their first occurrence; those of fewer than `min_count` tokens get
+   group -1. Of each group its first key, its tokens, its keys. Returns the number of groups. */
+KERNEL(group,
+    u64_2 signature; // N *
+    int64_t min_count;
+    i32_1 table; // * out
+    i32_1 groups; // N out
+    i32_1 first; // N out
+    i32_1 counts; // N out
+    i32_1 sizes; // N out
+)
+
+/* Replace, in place, the keys of tokens by their rows, each row once. `rows`: each key's row, or -1; `last`: scratch, -1
+   before the first token; out_offsets[begin] says where entries go on; `first`: the first token of each row. */
+KERNEL(rows_of_tokens,
+    i32_1 numbers; // * out
+    i64_1 offsets; // T
+    i32_1 rows; // *
+    i32_1 last; // F out
+    int64_t begin;
+    int64_t end;
+    i64_1 out_offsets; // T out
+    i32_1 first; // F out
+)
+
+/* Look up the rows of keys, below `rows`; unknown keys are left out. `bits`: the topmost bits of a key's lower half are
+   the place of its bit. Returns the number of keys that are known. */
+KERNEL(lookup,
+    u64_1 keys; // *
+    i64_1 offsets; // T
+    u64_1 table; // *
+    int64_t shift;
+    u8_1 bits; // *
+    int64_t bits_shift;
+    int64_t rows;
+    i32_1 indices; // * out
+    i64_1 out_offsets; // T out
+)
+
+/* ----------------------------------------------------------------------------------------------- features_clusters.c */
+
+/* Neighbours of each of V words, as compressed sparse rows. */
+typedef struct {
+    i64_1 right_start; // V
+    i64_1 right_word; // R
+    i64_1 right_count; // R
+    i64_1 left_start; // V
+    i64_1 left_word; // L
+    i64_1 left_count; // L
+} Bigrams;
+
+/* The active clusters, one a slot; a cluster's name is its first, most frequent, word. `right[a, x]`: how often x follows
+   a; `left` its transpose; `loss`: what merging loses, below the diagonal; `margin`: s[a]; `name`: -1 for a free slot;
+   `parent`: union-find over words; `slot`: of a root, -1 for a word that has not entered; `logs`: of small numbers. */
+typedef struct {
+    i32_2 right; // C C out
+    i32_2 left; // C C out
+    i64_2 loss; // C C out
+    i64_1 counts; // C out
+    i64_1 margin; // C out
+    i64_1 name; // C out
+    i64_1 parent; // V out
+    i64_1 slot; // V out
+    i64_1 logs; // *
+    double scale;
+} Window;
+
+/* round(log(n) * scale) for each n; 0 for n = 0. */
+KERNEL(scaled_logs,
+    i64_1 logs; // * out
+    double scale;
+)
+
+/* Enter words, by frequency, with a merge after each one too many. */
+KERNEL(enter_words,
+    Window window;
+    Bigrams bigrams;
+    i64_1 counts; // *
+    int64_t first;
+    int64_t last;
+)
+
+/* Merge the clusters further, and write the names of each pair, the first name first. */
+KERNEL(join_clusters,
+    Window window;
+    i64_2 merges; // * 2 out
+)
+
+/* ----------------------------------------------------------------------------------------------------------- learn.c */
+
+/* The features of a batch of tokens, each once, in order of first occurrence. `counts`: 0 everywhere; afterwards how many
+   of the tokens have each. Returns the number of features. */
+KERNEL(distinct_features,
+    i32_1 indices; // *
+    i64_1 offsets; // *
+    i64_1 tokens; // *
+    i32_1 counts; // * out
+    i32_1 features; // * out
+)
+
+/* For each of the distinct features of a batch the places of its tokens in the batch, ascending. `counts`: as left by
+   `distinct_features`; 0 everywhere, afterwards. */
+KERNEL(feature_places,
+    i32_1 indices; // *
+    i64_1 offsets; // *
+    i64_1 tokens; // *
+    i32_1 features; // F
+    i32_1 counts; // * out
+    i64_1 ptr; // F+1 out
+    i32_1 places; // * out
+)
+
+/* One AdaGrad step on the weight rows of a batch's features, from `first` to `last` (Duchi et al. 2011):
+   g = sum of residuals + penalty w;  G += g^2;  w -= rate stretch g / sqrt(G). `row`: scratch. */
+KERNEL(adagrad,
+    i32_1 features; // B
+    i64_1 ptr; // B+1
+    i32_1 places; // *
+    f32_2 residual; // * R
+    f32_1 penalty; // F
+    f32_1 stretch; // F
+    double rate;
+    int64_t first;
+    int64_t last;
+    f32_2 weights; // F R out
+    f32_2 squares; // F R out
+    f32_1 row; // R out
+)
+
+/* Sums of products of blocks of 4096 elements, in double precision. */
+KERNEL(dot,
+    f32_1 x; // N
+    f32_1 y; // N
+    f64_1 partial; // * out
+    int64_t first;
+    int64_t last;
+)
+
+/* result = x + factor y; `result` may be one of the others. */
+KERNEL(add_scaled,
+    f32_1 result; // N out
+    f32_1 x; // N
+    double factor;
+    f32_1 y; // N
+    int64_t first;
+    int64_t last;
+)
+
+/* result = factor x; `result` may be x. */
+KERNEL(scale,
+    f32_1 result; // N out
+    double factor;
+    f32_1 x; // N
+    int64_t first;
+    int64_t last;
+)
+
+/* --------------------------------------------------------------------------------------------------------- scoring.c */
+
+/* scores[i] += sum of the weight rows of the features of token rows[i], for places from `first` to `last`. */
+KERNEL(multiply,
+    i32_1 indices; // *
+    i64_1 offsets; // *
+    i64_1 rows; // B
+    f32_2 weights; // F R
+    int64_t first;
+    int64_t last;
+    f32_2 scores; // B R out
+)
+
+/* scores[i] += at each of P positions the vector of token rows[i] times that position's weights. `own`: scratch. */
+KERNEL(add_dense,
+    f32_2 table; // V D
+    i32_2 columns; // T P
+    i64_1 rows; // B
+    f32_2 weights; // * R
+    f32_1 own; // R out
+    int64_t first;
+    int64_t last;
+    f32_2 scores; // B R out
+)
+
+/* scores[v] = row v of a table times the weights of one position. */
+KERNEL(score_words,
+    f32_2 table; // V D
+    f32_2 weights; // D R
+    int64_t first;
+    int64_t last;
+    f32_2 scores; // V R out
+)
+
+/* scores[i] += words[column[i]]. */
+KERNEL(add_words,
+    f32_2 words; // V R
+    i32_1 column; // B
+    int64_t first;
+    int64_t last;
+    f32_2 scores; // B R out
+)
+
+/* gradient[p D + d] = sum over tokens rows[i] of their vectors' number d at p times residual[i]. `own`: scratch. */
+KERNEL(gather_dense,
+    f32_2 table; // V D
+    i32_2 columns; // T P
+    i64_1 rows; // B
+    f32_2 residual; // B R
+    int64_t first;
+    int64_t last;
+    f32_2 own; // G R out
+    f32_2 gradient; // G R out
+)
+
+/* Token lists of features; `ptr` has each feature's next place. */
+KERNEL(transpose,
+    i32_1 indices; // *
+    i64_1 offsets; // *
+    i64_1 ptr; // F out
+    i32_1 tokens; // * out
+)
+
+/* Add to `counts` how often each number is among `indices`. */
+KERNEL(count,
+    i32_1 indices; // *
+    i64_1 counts; // * out
+)
+
+/* gradient[features[i]] += sum of the residual rows of the tokens that have it. `own`: scratch. */
+KERNEL(gather,
+    i32_1 tokens; // *
+    i64_1 ptr; // B+1
+    i32_1 features; // B
+    f32_2 residual; // * R
+    int64_t first;
+    int64_t last;
+    f32_1 own; // R out
+    f32_2 gradient; // F R out
+)
+
+/* gradient[features[i] - begin] += rows[i]. */
+KERNEL(add_rows,
+    i32_1 features; // B
+    f32_2 rows; // B R
+    int64_t begin;
+    f32_2 gradient; // * R out
+)
+
+/* ------------------------------------------------------------------------------------------------------- rescoring.c */
+
+/* Number the prefixes of some stretches of words, those of each document by themselves. The table is empty and has room;
+   `keys`: the hash of each prefix; `numbers`: of each stretch. Returns how many prefixes there are. */
+KERNEL(prefixes,
+    u64_1 words; // *
+    i64_1 documents; // L
+    i64_1 begins; // L
+    i64_1 ends; // L
+    u64_1 table; // * out
+    int64_t shift;
+    u64_1 keys; // * out
+    i64_1 numbers; // L out
+)
+
+/* The places that have the words of a numbered stretch: sentence, first token and end in it, and the number of what is
+   known of the prefix, by `ptr`. Returns how many there are; those beyond `found` are only counted. */
+KERNEL(places,
+    u64_1 words; // *
+    i64_1 documents; // N
+    i64_1 offsets; // N+1
+    u64_1 table; // *
+    int64_t shift;
+    u64_1 keys; // *
+    i64_1 ptr; // *
+    i64_2 found; // * 4 out
+)
+
+/* C candidates, by sentence and first token: `ptr` says where the ranges of each begin; `given`: it is nothing to others. */
+typedef struct {
+    i64_1 sentence; // C
+    i64_1 kind; // C
+    i64_1 ptr; // C+1
+    i64_1 first; // R
+    i64_1 end; // R
+    f64_1 odds; // C
+    u8_1 given; // C
+} Candidates;
+
+/* The largest log-odds of the candidates that are something to each; each is compared with `following` next at most. */
+KERNEL(strongest,
+    Candidates table;
+    int64_t following;
+    f64_2 found; // * C out
+)
+
+/* The bin of each of some log-odds, from 1; 0 for -inf. */
+KERNEL(bins,
+    f64_1 odds; // N
+    double width;
+    i64_1 found; // N out
+)
+
+/* The bin of the difference to each of some others; 0 where the other is -inf. */
+KERNEL(bins_less,
+    f64_1 odds; // N
+    f64_1 others; // N
+    double width;
+    i64_1 found; // N out
+)
+
+/* For each candidate the largest log-odds in its group among those that count and have another label; -inf for none. The
+   table is empty and has room for all groups; `keys`: scratch. */
+KERNEL(best_but,
+    u64_1 group; // C
+    f64_1 odds; // C
+    i64_1 label; // C
+    u8_1 counts; // C
+    u64_1 table; // * out
+    int64_t shift;
+    u64_1 keys; // C out
+    f64_1 found; // C out
+)
+
+/* ------------------------------------------------------------------------------------------------------------ text.c */
+
+/* The tokens of all stretches without white space that are easy, and the stretches that are left, start and end of each;
+   neighbours are one. `classes`: of characters; those beyond are hard. Returns the number of tokens. */
+KERNEL(easy_tokens,
+    u32_1 codes; // C
+    u8_1 classes; // *
+    i64_2 tokens; // C 2 out
+    i64_2 hard; // C 2 out
+    i64_1 left; // 1 out
+)
+
+/* ------------------------------------------------------------------------------------------------------ vocabulary.c */
+
+/* Texts as sparse vectors, the sums of their words' vectors; features in the order of their first occurrence. */
+KERNEL(vectors,
+    i64_1 words; // *
+    i64_1 ptr; // Q
+    i64_1 feature_ptr; // *
+    i64_1 features; // F
+    f32_1 counts; // F
+    int64_t size;
+    i64_1 out_ptr; // Q out
+    i64_1 out_features; // M out
+    f32_1 out_counts; // M out
+)
+
+/* The k concepts with the largest scalar products, each by its best row; best first, of equal ones the lower concept.
+   `row_concept` ascends. */
+KERNEL(nearest,
+    i64_1 ptr; // Q
+    i64_1 features; // F
+    f32_1 weights; // F
+    i64_1 posting_ptr; // *
+    i32_1 postings; // P
+    f32_1 posting_weights; // P
+    i32_1 row_concept; // *
+    int64_t k;
+    i64_1 out_ptr; // Q out
+    i32_1 out_row; // M out
+    f32_1 out_score; // M out
+)
+
+/* The best concepts by their best rows, of those above 0; as many as fit. Returns how many. */
+KERNEL(best_concepts,
+    f32_1 scores; // R
+    i32_1 row_concept; // R
+    i32_1 best_row; // K out
+    f32_1 best_score; // K out
+)
+
+/* Runs of tokens whose values sum to a key; they begin and end with a value that is not 0, and leave no sentence. Returns
+   their number; where it is larger than the output, call again with more room. */
+KERNEL(runs,
+    u64_1 values; // *
+    i64_1 bounds; // *
+    int64_t longest;
+    u64_1 keys; // *
+    u64_1 table; // *
+    int64_t shift;
+    i64_1 out_first; // M out
+    i64_1 out_end; // M out
+    i64_1 out_key; // M out
+)
+
+/* -------------------------------------------------------------------------------------------------------- language.c */
+
+/* The n-grams of one order, as the children of their contexts. */
+typedef struct {
+    i64_1 ptr; // *
+    i32_1 words; // N
+    f32_1 scores; // N
+    f32_1 backoff; // N
+} Level;
+
+/* The log10 probability of each word after none, one and two words before it in its sentence, from <s> to </s>. */
+KERNEL(score_words_of,
+    i32_1 stream; // S
+    Level unigrams;
+    Level bigrams;
+    Level trigrams;
+    f32_2 scores; // S 3 out
+)

@@ -1,0 +1,54 @@
+/* Tokens that need no regular expression: runs of letters and digits, and single characters.
+
+   The kernel takes the classes of characters and not the expressions themselves, so it knows where it need not look
+   further: a stretch without white space that holds nothing but letters, digits, and marks that stand by themselves has
+   no other tokens. Any other stretch is left to the expressions: one with a character that is hard, a full stop that does
+   not end it, a comma before a digit, a letter in a run that begins with a digit (10mg), or the same mark twice (--). */
+#include "spanloom.h"
+
+enum { HARD, SPACE, LETTER, DIGIT, SINGLE, MARK, STOP, COMMA }; /* classes of characters */
+
+/* The class of a character; behind the text is white space. */
+static inline int class_of(const easy_tokens_arguments *a, int64_t i) {
+    if (i >= a->codes.n) return SPACE;
+    return a->codes.at[i] < a->classes.n ? a->classes.at[a->codes.at[i]] : HARD;
+}
+
+int64_t spanloom_easy_tokens(const easy_tokens_arguments *a) {
+    int64_t n = 0, left = 0, i = 0, before = -1; /* before: the tokens when the last hard stretch was found */
+    while (i < a->codes.n) {
+        int kind = class_of(a, i), easy = 1;
+        if (kind == SPACE) {
+            i++;
+            continue;
+        }
+        int64_t begin = i, kept = n;
+        while (kind != SPACE) {
+            int64_t start = i++;
+            int first = kind;
+            kind = class_of(a, i);
+            if (first == LETTER || first == DIGIT) {
+                while (kind == LETTER || kind == DIGIT) {
+                    easy &= first == LETTER || kind == DIGIT;
+                    kind = class_of(a, ++i);
+                }
+            } else if (first == STOP) {
+                easy &= kind == SPACE;
+            } else if (first == COMMA) {
+                easy &= kind != DIGIT;
+            } else if (first != SINGLE) {
+                easy &= first == MARK && (i == a->codes.n || a->codes.at[i] != a->codes.at[start]);
+            }
+            AT2(a->tokens, n, 0) = start;
+            AT2(a->tokens, n++, 1) = i;
+        }
+        if (!easy) { /* neighbours are one */
+            n = kept;
+            if (n != before) AT2(a->hard, left++, 0) = begin;
+            AT2(a->hard, left - 1, 1) = i;
+            before = n;
+        }
+    }
+    a->left.at[0] = left;
+    return n;
+}
