@@ -49,7 +49,12 @@ def levels(target: str) -> dict[str, list[str]]:
 
 
 def build(
-    command: list[str], folder: Path = FOLDER, *, more: tuple[str, ...] = (), target: str = "", system: str = sys.platform
+    command: list[str],
+    folder: Path = FOLDER,
+    *,
+    more: tuple[str, ...] = (),
+    target: str = "",
+    system: str = sys.platform,
 ) -> list[Path]:
     """Compile the kernels into a folder, and return the libraries.
 
@@ -60,7 +65,16 @@ def build(
     for level, options in levels(target or platform.machine()).items():
         path = folder / f"kernels-{level}{SUFFIXES.get(system, '.so')}"
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        call = [*command, *FLAGS, *options, *more, "-o", str(part), *map(str, sorted(FOLDER.glob("*.c"))), *(() if system == "win32" else ("-lm",))]
+        call = [
+            *command,
+            *FLAGS,
+            *options,
+            *more,
+            "-o",
+            str(part),
+            *map(str, sorted(FOLDER.glob("*.c"))),
+            *(() if system == "win32" else ("-lm",)),
+        ]
         run = subprocess.run(call, capture_output=True, text=True, check=False)
         if run.returncode:
             part.unlink(missing_ok=True)

@@ -7,43 +7,37 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from spanloom.hashing import mixed
-from spanloom.link import kernels_beam as beam
-from spanloom.link import kernels_features as features
-from spanloom.link import kernels_shared, kernels_table, kernels_walk
-from spanloom.link.kernels_features import Data, Forms
+from spanloom.link.arrays import Data, Forms, WeightTable
 from spanloom.link.learning import Search, filled_table, new_table
+from spanloom.native import Kernel
 
 ALL = 255
 
 
-# kernels that only kernels call, for Python
-@njit
 def search(model, data, work, sentence, local, width, forced, labels, choices, learn, margin):
-    return beam.search(model, data, work, sentence, local, width, forced, labels, choices, learn, margin)
+    """How many steps were taken, and whether the best derivation is the gold one; its back pointers are in ``work``."""
+    found, picked = np.empty(len(work.parent), np.int32), np.empty(len(work.parent), np.int32)
+    right = np.zeros(1, np.int64)
+    given = (model, data, work, sentence, local, width, forced, labels, choices, learn, margin)
+    return Kernel("link_search")(*given, found, picked, right), bool(right[0])
 
 
-@njit
 def trace(work, steps, labels, choices):
-    kernels_walk.trace(work, steps, 0, labels, choices)
+    slot = 0
+    for i in range(steps - 1, -1, -1):
+        labels[i], choices[i], slot = work.label[i, slot], work.choice[i, slot], work.parent[i, slot]
 
 
-@njit
-def walk(model, data, work, labels, choices, begin, steps, roles, keys):
-    kernels_shared.prepare(model, data, work, np.int64(0))
-    return kernels_walk.walk(model, data, work, np.int64(0), labels, choices, begin, steps, roles, keys)
-
-
-@njit
 def change(table, key, delta, step):
-    kernels_table.change(table, key, delta, step)
+    Kernel("link_change")(table, np.array([key], np.uint64), np.array([delta], float), step)
 
 
-@njit
 def weight(table, key):
-    return kernels_table.weight(table, key)
+    found = np.empty(1, np.float32)
+    Kernel("link_weights")(table, np.array([key], np.uint64), found)
+    return found[0]
 
 
 class Case(NamedTuple):
@@ -120,10 +114,10 @@ def derivations(length: int, types: int, longest: int, data: Data) -> Iterator[t
             yield [*labels, 0], choices
 
 
-def score(case: Case, table: features.Data, labels: list[int], choices: list[int]) -> float:
+def score(case: Case, table: WeightTable, labels: list[int], choices: list[int]) -> float:
     """The score of a derivation: the weights of its features, as `walk` lists them, one by one."""
     keys, roles = listed(case, table, labels, choices)
-    known = dict(zip(table.keys.tolist(), table.weights.tolist(), strict=True))  # type: ignore[attr-defined]
+    known = dict(zip(table.keys.tolist(), table.weights.tolist(), strict=True))
     total = sum(known.get(key, 0.0) for key in keys if key)
     return total + sum(float(case.local[t, r]) for t, r in roles)
 
@@ -134,9 +128,12 @@ def listed(case: Case, table: object, labels: list[int], choices: list[int], beg
     work = case.search.workspace(case.data)
     model = case.search.model(table)
     roles, keys = np.empty((2 * steps, 2), np.int64), np.empty(steps * 192, np.uint64)
-    a, b = walk(
-        model, case.data, work, np.array(labels, np.int32), np.array(choices, np.int32), begin, steps, roles, keys
-    )
+    counts = np.zeros(2, np.int64)
+    Kernel("link_walk")(
+        model, case.data, work, 0, np.array(labels, np.int32), np.array(choices, np.int32), begin, steps, False, roles,
+        keys, counts,
+    )  # fmt: skip
+    a, b = counts.tolist()
     return keys[:b].tolist(), roles[:a].tolist()
 
 

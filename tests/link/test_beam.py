@@ -7,13 +7,13 @@ import pytest
 from link_cases import Case, derivations, listed, make_case, score, trace, weigh
 from link_cases import search as search_once
 
-from spanloom.link import kernels_beam as beam
+from spanloom.link.learning import FREE
 
 
 def search(case: Case, table: object, forced: np.ndarray | None = None) -> tuple[list[int], list[int], float]:
     length = len(case.local)
     work = case.search.workspace(case.data)
-    free = np.full(length, beam.FREE, np.int32) if forced is None else forced
+    free = np.full(length, FREE, np.int32) if forced is None else forced
     none = np.full(length, -2, np.int32)
     steps, _ = search_once(
         case.search.model(table), case.data, work, 0, case.local, case.search.width, free, none, none, False, 0.0

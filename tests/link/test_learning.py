@@ -10,10 +10,9 @@ from link_cases import search as search_once
 from spanloom.features import Sparse
 from spanloom.hashing import mixed
 from spanloom.learn import Epoch
-from spanloom.link import kernels_beam as beam
-from spanloom.link import kernels_perceptron as kernels
-from spanloom.link.kernels_features import Forms
+from spanloom.link.arrays import Forms
 from spanloom.link.learning import (
+    FREE,
     GoldDerivations,
     History,
     KeyedWeights,
@@ -23,6 +22,7 @@ from spanloom.link.learning import (
     new_table,
     perceptron,
 )
+from spanloom.native import Kernel
 
 NO_HISTORY = History(np.zeros(9, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
@@ -57,7 +57,7 @@ def step(width: int, local_bias: float) -> tuple[int, bool]:
     local[1, 0] = local_bias  # O at the second token
     gold = GoldDerivations(np.array([0, 1, 2], np.int32), np.array([-1, -1, 0], np.int32))
     work = search.workspace(data)
-    free = np.full(3, beam.FREE, np.int32)
+    free = np.full(3, FREE, np.int32)
     return search_once(
         search.model(new_table(256)), data, work, 0, local, width, free, gold.labels, gold.choices, True, 0.0
     )
@@ -76,7 +76,7 @@ def test_margin_makes_gold_lose_what_it_would_win() -> None:
     local = np.zeros((1, search.roles), np.float32)
     local[0, 0] = 1.0
     gold = GoldDerivations(np.zeros(1, np.int32), np.full(1, -1, np.int32))
-    free = np.full(1, beam.FREE, np.int32)
+    free = np.full(1, FREE, np.int32)
     for margin, right in ((0.0, True), (0.4, True), (0.6, False)):  # it counts for the label and for the link
         model, work = search.model(new_table(256)), search.workspace(data)
         found = search_once(model, data, work, 0, local, 4, free, gold.labels, gold.choices, True, margin)
@@ -103,10 +103,10 @@ def test_averages_are_those_of_the_plain_definition(margin: float, rate: float) 
     values = np.sqrt(np.float32(rate) * sizes)[matrix.indices]
     for _ in last:
         for n in random.permutation(4):
-            kernels.train(
-                search.model(table), data, (matrix.indices, matrix.offsets, values), gold, NO_HISTORY, np.array([n]), 0,
+            Kernel("link_train")(
+                search.model(table), data, matrix.indices, matrix.offsets, values, *gold, *NO_HISTORY, np.array([n]), 0,
                 steps, weights, sums, work, np.zeros((len(work.parent), search.roles), np.float32), search.width,
-                np.full(sum(lengths), beam.FREE, np.int32), margin,
+                np.full(sum(lengths), FREE, np.int32), margin, np.zeros(2, np.int64),
             )  # fmt: skip
             steps += 1
             total += weights
@@ -163,7 +163,7 @@ def test_a_table_with_too_little_room_stops_before_a_sentence() -> None:
     """Nothing is written behind the end, and with more room it goes on as if there had been enough."""
     lengths = [3, 4, 2, 5]
     data, gold = make_data(lengths, 1, 6), make_gold(np.concatenate([[0], np.cumsum(lengths)]), 6)
-    search, free = make_search(), np.full(sum(lengths), beam.FREE, np.int32)
+    search, free = make_search(), np.full(sum(lengths), FREE, np.int32)
     matrix, work = make_matrix(sum(lengths), 8, 6), search.workspace(data)
     arrays = (matrix.indices, matrix.offsets, np.ones(len(matrix.indices), np.float32))
     found = []
@@ -171,10 +171,12 @@ def test_a_table_with_too_little_room_stops_before_a_sentence() -> None:
         table, at, stops = new_table(room), 0, 0
         weights, sums = np.zeros((8, search.roles), np.float32), np.zeros((8, search.roles))
         while at < 4:
-            at, _ = kernels.train(
-                search.model(table), data, arrays, gold, NO_HISTORY, np.arange(4), at, at, weights, sums, work,
-                np.zeros((len(work.parent), search.roles), np.float32), search.width, free, 0.0,
+            reached = np.zeros(2, np.int64)
+            Kernel("link_train")(
+                search.model(table), data, *arrays, *gold, *NO_HISTORY, np.arange(4), at, at, weights, sums, work,
+                np.zeros((len(work.parent), search.roles), np.float32), search.width, free, 0.0, reached,
             )  # fmt: skip
+            at = int(reached[0])
             if at < 4:
                 table, stops = grown(table), stops + 1
         used = int(table.used[0])

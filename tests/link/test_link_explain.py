@@ -6,27 +6,19 @@ import json
 
 import numpy as np
 import pytest
-from numba import njit
 from test_linker import NAMES, make_documents
 
 from spanloom.document import Batch, Document, Mention
 from spanloom.errors import UsageError
-from spanloom.link import Linker
-from spanloom.link import kernels_beam as beam
-from spanloom.link import kernels_features as groups
-from spanloom.link import kernels_perceptron as kernels
+from spanloom.link import Linker, phases
 from spanloom.link.explain import _Closing, _derive
+from spanloom.link.learning import FREE
+from spanloom.link.templates import of_phase
 from spanloom.models import explain
+from spanloom.native import Kernel
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept
 from spanloom.vocabulary.store import Vocabulary
-
-
-@njit
-def segment_keys(program, values, data, base, length, first, end, span, kind, out):
-    """A kernel that only kernels call, for Python."""
-    return groups.segment_keys(program, values, data, base, length, first, end, span, kind, out)
-
 
 PAPER = {"state_features": True, "nonlocal_features": True, "word_rate": 1}
 
@@ -75,8 +67,8 @@ def test_scores_are_those_of_the_search(linker, document):
     data, search = derived.instance.data, derived.search
     scores = np.zeros(len(data.offsets) - 1)
     labels, choices = np.zeros(len(data.words), np.int32), np.full(len(data.words), -1, np.int32)
-    free = np.full(len(labels), beam.FREE, np.int32)
-    kernels.predict(
+    free = np.full(len(labels), FREE, np.int32)
+    Kernel("link_predict")(
         search.model(system.weights.table), data, 0, len(scores), derived.local, 0, search.workspace(data),
         search.width, free, labels, choices, scores,
     )  # fmt: skip
@@ -90,16 +82,13 @@ def test_every_key_of_the_closing_action_has_a_name(linker, document):
     system = linker.fitted
     ready = system.columns(Batch.of([prepare(document)]))
     derived = _derive(system, ready, ())
-    data, model = derived.instance.data, derived.search.model(system.weights.table)
-    keys = np.zeros(groups.MOST, np.uint64)
-    for first, end, kind, _ in system.segments(derived.instance, derived.labels, derived.choices):
+    data = derived.instance.data
+    templates = len(of_phase(derived.search.groups, phases.SEGMENT))
+    for first, end, _, _ in system.segments(derived.instance, derived.labels, derived.choices):
         closing = _Closing(system, derived, first, end)
         sentence = int(np.searchsorted(data.offsets, first, side="right")) - 1
-        base, stop = data.offsets[sentence : sentence + 2].tolist()
-        own = segment_keys(
-            model.program, closing._work.values, data, base, stop - base, first - base, end - base, closing._span, kind,
-            keys,
-        )  # fmt: skip
+        base = int(data.offsets[sentence])
+        own = templates + (data.span_keys.shape[2] if templates and closing._span >= 0 else 0)
         for choice in closing.choices():
             _, weights = closing._walk(choice, end - base, end - base + 1)
             assert len(weights) == own + len(closing.names(choice))

@@ -16,7 +16,7 @@ from safetensors.numpy import load_file, save
 from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.learn.tuning import Envelope
-from spanloom.link import Linker, Pipeline, kernels_features, load
+from spanloom.link import Linker, Pipeline, load, phases
 from spanloom.link.system import DecodedMentions
 from spanloom.lm.language_model import LanguageModel
 from spanloom.parallel import SERIAL
@@ -311,7 +311,7 @@ def test_the_ranges_of_a_language_model_may_be_left_to_template_15(
         linker.fit(train, dev=dev, vocabulary=vocabulary)
         needs = linker.model_.reader.tagger.scorer.needs
         assert ({"bigram", "trigram"} <= set(needs)) == words
-        assert linker.model_.search.groups & kernels_features.LANGUAGE
+        assert linker.model_.search.groups & phases.LANGUAGE
 
 
 def test_without_a_tuned_bias_there_is_none(train: list[Document], dev: list[Document], vocabulary: Vocabulary) -> None:

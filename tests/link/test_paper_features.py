@@ -10,7 +10,7 @@ import pytest
 from link_cases import Case, derivations, listed, make_case, weigh
 from test_beam import search
 
-from spanloom.link import kernels_features as groups
+from spanloom.link import phases as groups
 
 PAPER = groups.RECOGNITION | groups.NORMALIZATION | groups.JOINT | groups.LANGUAGE | groups.NIL
 SIZES = [(1, 1, 0), (3, 1, 1), (4, 1, 2), (4, 1, 3), (5, 1, 6), (3, 2, 4), (3, 2, 5)]

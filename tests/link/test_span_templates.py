@@ -7,12 +7,11 @@ import pytest
 
 from spanloom.features.conjunctions import atoms
 from spanloom.hashing import mix
-from spanloom.link import kernels_features as kernels
-from spanloom.link import templates
+from spanloom.link import phases, templates
 from spanloom.link.templates import STATES, compiled, keys, of_phase
 
 ALL = 255
-CLOSING = (kernels.CLOSE, kernels.CLOSE_SEVERAL, kernels.CLOSE_LAST)
+CLOSING = (phases.CLOSE, phases.CLOSE_SEVERAL, phases.CLOSE_LAST)
 OF_SPANS = [
     getattr(templates, name)
     for name in ("SPAN", "SPAN_EVIDENCE", "CANDIDATE", "CANDIDATE_EVIDENCE", "NIL", "NIL_EVIDENCE")
@@ -28,21 +27,21 @@ def test_no_two_templates_share_a_number_or_say_the_same() -> None:
 
 
 def test_what_the_search_knows_is_read_and_nothing_else() -> None:
-    for phase, names in enumerate(kernels.ATOMS):
+    for phase, names in enumerate(phases.ATOMS):
         read = {name for text in of_phase(ALL, phase) for name in text.split("|")}
         assert read <= {*names}
-        if names != kernels.CLOSING:
+        if names != phases.CLOSING:
             assert {*names} - read <= {"bias"}
     closing = [text for phase in CLOSING for text in of_phase(ALL, phase)]
-    assert {name for text in closing for name in text.split("|")} == {*kernels.CLOSING} - {"bias"}
+    assert {name for text in closing for name in text.split("|")} == {*phases.CLOSING} - {"bias"}
 
 
 def test_a_group_that_is_off_has_no_template() -> None:
-    phases = len(kernels.ATOMS)
-    for groups in (0, kernels.NIL):
-        assert compiled(groups).tolist() == [phases + 1] * (phases + 1)
-    sizes = np.diff(compiled(kernels.HISTORY | kernels.JOINT)[: phases + 1].astype(np.int64))
-    filled = {kernels.NEXT, kernels.CLOSE_LAST, kernels.CLOSE_FAR}
+    count = len(phases.ATOMS)
+    for groups in (0, phases.NIL):
+        assert compiled(groups).tolist() == [count + 1] * (count + 1)
+    sizes = np.diff(compiled(phases.HISTORY | phases.JOINT)[: count + 1].astype(np.int64))
+    filled = {phases.NEXT, phases.CLOSE_LAST, phases.CLOSE_FAR}
     assert {*np.flatnonzero(sizes).tolist()} == filled
 
 
@@ -53,10 +52,10 @@ def test_a_key_is_made_of_number_and_values() -> None:
     for value in (7, 5, 2):
         state = mix(state, value)
     assert own.tolist() == [state]
-    program = compiled(kernels.HISTORY)
-    at = int(program[kernels.CLOSE_LAST])
-    names = [kernels.CLOSING[place] for place in program[at + 2 : at + 5].tolist()]
-    assert program[at : at + 2].tolist() == [mix(int(kernels.NOTHING), 2001), 3]
+    program = compiled(phases.HISTORY)
+    at = int(program[phases.CLOSE_LAST])
+    names = [phases.CLOSING[place] for place in program[at + 2 : at + 5].tolist()]
+    assert program[at : at + 2].tolist() == [mix(phases.NOTHING, 2001), 3]
     assert names == ["linked-before", "cand.way", "linked"]
 
 

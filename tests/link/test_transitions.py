@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanloom.link.kernels_states import role
 from spanloom.link.transitions import Segment, actions, role_names
+from spanloom.native import Kernel
 
 
 def test_table_1() -> None:
@@ -43,7 +43,7 @@ def test_roles_of_the_kernel_are_those_that_are_named(types: list[str]) -> None:
         for label in range(1 + 2 * kinds):
             if label and label % 2 == 0 and previous not in (label, label - 1):
                 continue  # I follows B or I of its type only
-            name = names[role.__wrapped__(kinds, previous, label)]
+            name = names[Kernel("link_role")(kinds, previous, label)]
             if label == 0:
                 expected = "O after O" if previous == 0 else f"O after {types[(previous - 1) // 2]}"
             elif label % 2:

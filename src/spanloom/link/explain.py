@@ -16,8 +16,8 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, align, to_spans
 from spanloom.errors import UsageError
-from spanloom.link import kernels_explain as kernels
-from spanloom.link import kernels_features as groups
+from spanloom.hashing import Int64, UInt64
+from spanloom.link import phases as groups
 from spanloom.link.instances import Instance
 from spanloom.link.learning import Int32, Search, Singles
 from spanloom.link.names import NIL
@@ -25,9 +25,11 @@ from spanloom.link.system import Prescribed, System
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL_EVIDENCE, of_phase
 from spanloom.link.templates import NIL as NIL_TEMPLATES
 from spanloom.model.explanation import Candidate, Explanation
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL
 from spanloom.scoring import Part
 
+_link_walk, _link_weights = Kernel("link_walk"), Kernel("link_weights")
 NEXT, NOTHING = "next", "nothing"
 CANDIDATES = [*CANDIDATE.values(), *CANDIDATE_EVIDENCE.values()]
 NILS = [*NIL_TEMPLATES.values(), *NIL_EVIDENCE.values()]
@@ -146,8 +148,7 @@ class _Closing:
             start, limit = self._data.offsets[sentence : sentence + 2].tolist()
             labels = np.append(derived.labels[start:limit], 0).astype(np.int32)
             choices = np.append(-1, derived.choices[start:limit]).astype(np.int32)
-            earlier = sentence < self._sentence
-            kernels.prepare(self._model, self._data, self._work, sentence, labels, choices, earlier)
+            self._run(sentence, labels, choices, 0, len(labels), sentence < self._sentence)
         self._labels, self._choices = labels, choices
         self.chosen = int(choices[self._at])
         self._span = int(self._work.span_at[self._first, end - first - 1])
@@ -170,14 +171,21 @@ class _Closing:
         """Roles and the weights of keys of the steps from ``begin`` on, with another choice."""
         choices = self._choices.copy()
         choices[self._at] = choice
-        roles = np.empty((2 * self._steps, 2), np.int64)
+        roles, keys = self._run(self._sentence, self._labels, choices, begin, steps)
+        weights = np.empty(len(keys), np.float32)
+        _link_weights(self._model.table, keys, weights)
+        return [(int(token), int(role)) for token, role in roles], weights.tolist()
+
+    def _run(
+        self, sentence: int, labels: Int32, choices: Int32, begin: int, steps: int, earlier: bool = False
+    ) -> tuple[Int64, UInt64]:
+        """Walk along a derivation: its roles and keys; of an earlier sentence only what it is linked to is noted."""
+        roles, counts = np.empty((2 * self._steps, 2), np.int64), np.zeros(2, np.int64)
         keys = np.empty(self._steps * 3 * groups.MOST, np.uint64)
-        weights = np.empty(len(keys))
-        counts = kernels.walk(
-            self._model, self._data, self._work, self._sentence, self._labels, choices, begin, steps, roles, keys,
-            weights,
-        )  # fmt: skip
-        return [(int(token), int(role)) for token, role in roles[: counts[0]]], weights[: counts[1]].tolist()
+        _link_walk(
+            self._model, self._data, self._work, sentence, labels, choices, begin, steps, earlier, roles, keys, counts
+        )
+        return roles[: counts[0]], keys[: counts[1]]
 
     def score(self, choice: int) -> float:
         """Of the sentence's derivation with a choice."""

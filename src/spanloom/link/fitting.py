@@ -16,10 +16,10 @@ from spanloom.hypergraph import Ints
 from spanloom.learn import EarlyStopping, Epoch, Listener, Progress, TrainingHistory
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.tuning import Envelope, Wanted, nearest_best
+from spanloom.link.arrays import Forms
 from spanloom.link.chain import LinkerChain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
-from spanloom.link.kernels_features import Forms
 from spanloom.link.learning import KeyedWeights, Search, Singles, filled_table, new_table, perceptron
 from spanloom.link.names import Concepts, NameMemory, find_combinations
 from spanloom.link.parameters import LinkerParameters

@@ -13,9 +13,9 @@ from spanloom.document import Batch
 from spanloom.hashing import Int64
 from spanloom.hypergraph import Potentials
 from spanloom.link import span_features
+from spanloom.link.arrays import Data, Forms
 from spanloom.link.columns import language_ranges
 from spanloom.link.evidence import find_evidence
-from spanloom.link.kernels_features import Data, Forms
 from spanloom.link.learning import GoldDerivations, History
 from spanloom.link.names import Concepts
 from spanloom.link.proposals import NAME_CLOSE, Proposer

@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from spanloom.features import Sparse
 from spanloom.hashing import Slots
 from spanloom.learn import Epoch, check_weights
-from spanloom.link import kernels_perceptron as kernels
-from spanloom.link import kernels_shared as shared
-from spanloom.link.kernels_beam import FREE
-from spanloom.link.kernels_features import MOST, NIL, VALUES, WIDTH, Data, Forms
-from spanloom.link.kernels_table import WeightTable
+from spanloom.link.arrays import BeamModel, Data, Forms, SharedScores, WeightTable, Workspace
+from spanloom.link.phases import MOST, NIL
 from spanloom.link.templates import compiled
+from spanloom.native import Kernel
 
 Singles = NDArray[np.float32]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+FREE = -1  # a label that is not prescribed
+_WIDTH = 16  # columns of a state
+_link_train = Kernel("link_train")
 
 
 class GoldDerivations(NamedTuple):
@@ -68,7 +69,7 @@ class Search:
 
     Args:
         forms: the concepts' names.
-        groups: templates, as bits of `spanloom.link.kernels_features`.
+        groups: templates, as bits of `spanloom.link.phases`.
         types: K.
         longest: tokens of an entity, at most.
         width: of the beam.
@@ -85,29 +86,28 @@ class Search:
         """R."""
         return 2 + 7 * self.types
 
-    def model(self, table: WeightTable) -> shared.BeamModel:
+    def model(self, table: WeightTable) -> BeamModel:
         """With weights."""
         nil = bool(self.groups & NIL)
-        return shared.BeamModel(table, self.forms, compiled(self.groups), nil, self.types, self.longest)
+        return BeamModel(table, self.forms, compiled(self.groups), nil, self.types, self.longest)
 
-    def workspace(self, data: Data) -> shared.Workspace:
+    def workspace(self, data: Data) -> Workspace:
         """Scratch memory for all of the sentences."""
         steps = int(np.diff(data.offsets).max(initial=0)) + 1
         rows = int((np.diff(data.cand_ptr[data.span_ptr]) + np.diff(data.span_ptr)).max(initial=0)) + steps
         width = self.width + 1
         parent, choice, label = (np.zeros((steps, width), np.int32) for _ in range(3))
-        return shared.Workspace(
-            np.zeros((2, width, WIDTH), np.int64), np.zeros((2, width)), parent, choice, label,
+        return Workspace(
+            np.zeros((2, width, _WIDTH), np.int64), np.zeros((2, width)), parent, choice, label,
             np.zeros((steps, self.longest), np.int32), np.zeros((steps, self.longest, self.types), np.float32),
             np.zeros(rows, np.float32), np.zeros(rows, np.uint64), np.zeros(rows, np.float32),
-            np.zeros((rows, 1 + self.types), np.float32), self._shared(), self._shared(), np.zeros(WIDTH, np.int64),
+            np.zeros((rows, 1 + self.types), np.float32), self._shared(), self._shared(),
             np.zeros(len(self.forms.size), np.int64), np.zeros(MOST, np.uint64),
-            np.zeros(VALUES, np.uint64),
         )  # fmt: skip
 
-    def _shared(self) -> shared.SharedScores:
+    def _shared(self) -> SharedScores:
         scores = np.zeros((self.width, 1 + self.types), np.float32)
-        return shared.SharedScores(np.zeros(self.width, np.uint64), scores, np.zeros(1, np.int64))
+        return SharedScores(np.zeros(self.width, np.uint64), scores, np.zeros(1, np.int64))
 
 
 def perceptron(
@@ -146,15 +146,16 @@ def perceptron(
     prescribed = np.full(len(gold.labels), FREE, np.int32) if forced is None else forced
     random = np.random.default_rng(seed)
     filled = np.flatnonzero(np.diff(data.offsets))
-    steps = 0
+    steps, come = 0, np.zeros(2, np.int64)
     for number in range(1, passes + 1):
         order = random.permutation(filled)
         at = updates = 0
         while True:
-            reached, changed = kernels.train(
-                search.model(table), data, arrays, gold, history, order, at, steps, weights, sums, work, local,
-                search.width, prescribed, margin,
+            _link_train(
+                search.model(table), data, *arrays, *gold, *history, order, at, steps, weights, sums, work, local,
+                search.width, prescribed, margin, come,
             )  # fmt: skip
+            reached, changed = come.tolist()
             steps += reached - at
             at, updates = reached, updates + changed
             if at == len(order):

@@ -27,7 +27,7 @@ from spanloom.formats.inputs import (
 )
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
-from spanloom.link import kernels_features as groups
+from spanloom.link import phases as groups
 from spanloom.link.explain import explain
 from spanloom.link.fitting import Fitter, Plan
 from spanloom.link.parameters import LinkerParameters

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from spanloom.features.conjunctions import atoms
 from spanloom.hashing import Int64, UInt64
-from spanloom.link.kernels_features import Forms
-from spanloom.link.kernels_spans import rivals
+from spanloom.link.arrays import Forms
 from spanloom.link.names import NameMemory
 from spanloom.link.proposals import NAME_CLOSE, Proposals
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL, NIL_EVIDENCE, SPAN, SPAN_EVIDENCE, keys
+from spanloom.native import Kernel
 
 Values = dict[str, NDArray[Any]]
+_rivals = Kernel("rivals")
 _LOGITS = tuple(np.arange(-4.4, 7.0, 0.7).tolist())
 _COARSE = (0.001, 0.05, 0.2, 0.5, 0.8, 0.95)
 _COUNTS = (1, 2, 3, 5, 10, 30)
@@ -180,3 +181,10 @@ def supporters(
     group = group.reshape(-1)
     votes = (sure & (probability >= 0.3)).astype(np.int64)
     return np.bincount(group, votes)[group].astype(np.int64) - votes
+
+
+def rivals(ptr: Int64, first: Int64, end: Int64, probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(S,) the highest probability of a span of the same sentence that overlaps; 0 for none."""
+    found = np.zeros(len(first))
+    _rivals(ptr, first, end, probability, found)
+    return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from spanloom.errors import ModelError
+from spanloom.link.arrays import Forms
 from spanloom.link.chain import STRUCTURE
 from spanloom.link.instances import Reader
-from spanloom.link.kernels_features import Forms
 from spanloom.link.learning import KeyedWeights, Search, filled_table
 from spanloom.link.names import Concepts, NameMemory
 from spanloom.link.proposals import Proposer

@@ -12,19 +12,20 @@ from spanloom.document import Batch, Document, Mention, align
 from spanloom.features import Sparse
 from spanloom.hashing import Int64
 from spanloom.learn.tuning import Wanted
-from spanloom.link import kernels_beam as beam
-from spanloom.link import kernels_perceptron as kernels
 from spanloom.link.columns import COMMON, with_columns
 from spanloom.link.instances import Instance, Reader
-from spanloom.link.learning import Int32, KeyedWeights, Search, Singles
+from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles
 from spanloom.link.names import NIL, Concepts
 from spanloom.link.transitions import label_of
 from spanloom.lm.language_model import LanguageModel
 from spanloom.model.corpus import place
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures.base import contiguous_table
 from spanloom.tag.filling import Filler, fill_batch
+
+_link_predict = Kernel("link_predict")
 
 
 class DecodedMentions(NamedTuple):
@@ -101,7 +102,7 @@ class System:
     ) -> DecodedMentions:  # fmt: skip
         """The best derivations; of the documents that are ``wanted``, (D,), or of all."""
         data, search = instance.data, self.search
-        forced = np.full(len(data.words), beam.FREE, np.int32)
+        forced = np.full(len(data.words), FREE, np.int32)
         if prescribed is not None:
             forced = prescribed.labels
             search = replace(search, longest=max(search.longest, prescribed.longest))
@@ -110,7 +111,7 @@ class System:
         scores = np.zeros(len(data.offsets) - 1)
 
         def part(bounds: tuple[int, int]) -> None:
-            kernels.predict(
+            _link_predict(
                 search.model(self.weights.table), data, *bounds, local, 0, search.workspace(data), search.width,
                 forced, labels, choices, scores,
             )  # fmt: skip

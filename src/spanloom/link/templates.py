@@ -14,7 +14,7 @@ import numpy as np
 
 from spanloom.features.conjunctions import Values, conjoined
 from spanloom.hashing import UInt64, mix
-from spanloom.link import kernels_features as kernels
+from spanloom.link import phases
 
 Templates = Mapping[int, str]  # number -> text
 
@@ -47,9 +47,9 @@ NIL: Templates = {
 """Of there being no candidate that is meant."""
 NIL_EVIDENCE: Templates = {71: "p.best|best.way", 72: "p.best|best.similarity"}
 STATES: Mapping[int, Mapping[int, Templates]] = {
-    kernels.APPEND: {kernels.RECOGNITION: {200: "known|label"}},
-    kernels.NEXT: {
-        kernels.JOINT: {
+    phases.APPEND: {phases.RECOGNITION: {200: "known|label"}},
+    phases.NEXT: {
+        phases.JOINT: {
             1101: "n[-1]|label", 1103: "n[-1]|label[-2]|label", 1302: "n[-2]|label[-1]|label|bias",
             1303: "label[-1]|label|n[-1].len:9", 1401: "label[-2]|label[-1]|label|n[-1].len:9",
             1402: "label[-2]|n[-1]|label", 1104: "n[-1].first|label[-1]|label|bias",
@@ -57,35 +57,35 @@ STATES: Mapping[int, Mapping[int, Templates]] = {
             1102: "n[-1]|label[-1]|label",
         }
     },
-    kernels.NEXT_FAR: {
-        kernels.RECOGNITION: {401: "e[-1]|label[-1]|label", 601: "e[-2].last|e[-1].last|label"},
+    phases.NEXT_FAR: {
+        phases.RECOGNITION: {401: "e[-1]|label[-1]|label", 601: "e[-2].last|e[-1].last|label"},
     },
-    kernels.CLOSE: {
-        kernels.NORMALIZATION: {
+    phases.CLOSE: {
+        phases.NORMALIZATION: {
             701: "n[-1]|word", 702: "n[-1].first|word", 801: "n[-2].len:9|n[-1]", 802: "n[-2].last|n[-1]",
             803: "n[-2].last|n[-1].last", 901: "n[-1]", 902: "n[-1]|n[-2]", 1001: "n[-1].last|n[-1].len:9",
             1002: "n[-2]|n[-1].len:9", 1003: "n[-2].last|n[-1].len:9",
         }
     },
-    kernels.CLOSE_SEVERAL: {kernels.NORMALIZATION: {903: "n[-1].first|n[-1].last"}},
-    kernels.CLOSE_LAST: {
-        kernels.LANGUAGE: {1501: "bigram|linked", 1502: "trigram|linked"},
-        kernels.HISTORY: {2001: "linked-before|cand.way|linked"},
+    phases.CLOSE_SEVERAL: {phases.NORMALIZATION: {903: "n[-1].first|n[-1].last"}},
+    phases.CLOSE_LAST: {
+        phases.LANGUAGE: {1501: "bigram|linked", 1502: "trigram|linked"},
+        phases.HISTORY: {2001: "linked-before|cand.way|linked"},
     },
-    kernels.CLOSE_FAR: {
-        kernels.HISTORY: {2002: "same|between|type", 2003: "same|gap:8|cand.way", 2004: "e[-1].concept|n|type"},
+    phases.CLOSE_FAR: {
+        phases.HISTORY: {2002: "same|between|type", 2003: "same|gap:8|cand.way", 2004: "e[-1].concept|n|type"},
     },
-    kernels.SEGMENT: {
-        kernels.SEGMENTS: {
+    phases.SEGMENT: {
+        phases.SEGMENTS: {
             3001: "len:12|type", 3002: "words|type", 3003: "word[first]|word[last]|type",
             3004: "word[first-1]|word[last+1]|type", 3005: "word[last]|len:5|type", 3006: "word[first]|len:5|type",
             3007: "word[first-1]|word[first]|type", 3008: "word[last]|word[last+1]|type",
             3009: "ending[first]|ending[last]|len:5|type", 3010: "shapes|type", 3011: "proposed|type",
         }
     },
-    kernels.UNPROPOSED: {kernels.CANDIDATES: {4001: "bias"}},
+    phases.UNPROPOSED: {phases.CANDIDATES: {4001: "bias"}},
 }  # fmt: skip
-"""Of the actions of the search, by phase and by group: see `spanloom.link.kernels_features`."""
+"""Of the actions of the search, by phase and by group: see `spanloom.link.phases`."""
 
 
 def keys(templates: Templates, values: Values) -> list[UInt64]:
@@ -99,13 +99,13 @@ def of_phase(groups: int, phase: int) -> list[str]:
 
 
 def compiled(groups: int) -> UInt64:
-    """The templates of some groups, given as bits, as `spanloom.link.kernels_features.evaluate` reads them."""
+    """The templates of some groups, given as bits, as `native/link.h` reads them."""
     starts: list[int] = []
     code: list[int] = []
-    for phase, names in enumerate(kernels.ATOMS):
-        starts.append(len(kernels.ATOMS) + 1 + len(code))
+    for phase, names in enumerate(phases.ATOMS):
+        starts.append(len(phases.ATOMS) + 1 + len(code))
         for group, templates in STATES[phase].items():
             for number, text in templates.items() if groups & group else ():
                 places = [names.index(name) for name in text.split("|")]
-                code += [mix(int(kernels.NOTHING), number), len(places), *places]
-    return np.array([*starts, len(kernels.ATOMS) + 1 + len(code), *code], np.uint64)
+                code += [mix(phases.NOTHING, number), len(places), *places]
+    return np.array([*starts, len(phases.ATOMS) + 1 + len(code), *code], np.uint64)

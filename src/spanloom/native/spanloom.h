@@ -593,3 +593,192 @@ KERNEL(score_words_of,
     Level trigrams;
     f32_2 scores; // S 3 out
 )
+
+/* ------------------------------------------------------------------------------------------------------------ link.c */
+
+/* Weights by 64-bit key, in the order in which they entered. A key that is not there weighs nothing. Beside each weight w
+   stands u, the sum of its changes, each times the number of steps before it: the mean of w after each of c steps is
+   w - u / c. `sums` are empty where nothing is learned; `used`: how many keys there are. */
+typedef struct {
+    u64_1 slots; // *
+    int64_t shift;
+    u64_1 keys; // N
+    f32_1 weights; // N
+    f64_1 sums; // *
+    i64_1 used; // 1
+} WeightTable;
+
+/* The preferred names of V concepts: hashes of the first and the last word, and how many words. */
+typedef struct {
+    u64_1 first; // V
+    u64_1 last; // V
+    i64_1 size; // V
+} Forms;
+
+/* N sentences with T tokens, S spans that may be entities, and C candidate concepts: see `spanloom.link.instances`. */
+typedef struct {
+    i64_1 offsets; // N+1
+    i64_1 document; // N
+    u64_1 words; // T
+    u64_1 endings; // T
+    u64_1 shapes; // T
+    u8_2 language; // T *
+    i64_1 span_ptr; // N+1
+    i32_1 span_first; // S
+    i32_1 span_end; // S
+    u8_1 span_known; // S
+    u64_3 span_keys; // S * *
+    u64_2 nil_keys; // S *
+    i64_1 cand_ptr; // S+1
+    i32_1 cand_concept; // C
+    u8_1 cand_class; // C
+    u64_2 cand_keys; // C *
+} LinkData;
+
+/* What scores derivations: K types; entities have at most `longest` tokens; `nil`: one that has candidates may be linked to
+   none of them. */
+typedef struct {
+    WeightTable table;
+    Forms forms;
+    u64_1 program; // *
+    int64_t nil;
+    int64_t types;
+    int64_t longest;
+} BeamModel;
+
+/* Scores of the next label that derivations share: `used` of them. */
+typedef struct {
+    u64_1 contexts; // B out
+    f32_2 scores; // B * out
+    i64_1 used; // 1 out
+} SharedScores;
+
+/* Scratch memory for sentences of up to T tokens with a beam of B: see `spanloom.link.learning.Workspace`. */
+typedef struct {
+    i64_3 states; // 2 B * out
+    f64_2 scores; // 2 B out
+    i32_2 parent; // T B out
+    i32_2 choice; // T B out
+    i32_2 label; // T B out
+    i32_2 span_at; // T L out
+    f32_3 segments; // T L * out
+    f32_1 choices; // R out
+    u64_1 context; // R out
+    f32_1 closing; // R out
+    f32_2 following; // R * out
+    SharedScores near;
+    SharedScores far;
+    i64_1 linked; // * out
+    u64_1 keys; // * out
+} Workspace;
+
+/* Train on sentences in an order, from `begin`, until the table has no room for the next one. `indices`, `offsets` and
+   `values` are the features of tokens; `ptr`, `sentences` and `concepts` what each document is linked to, and where first;
+   `step`: how many sentences were seen before; `forced`: labels that are prescribed, or -1. `reached`: how far it came in
+   the order, and how many updates were made. */
+KERNEL(link_train,
+    BeamModel model;
+    LinkData data;
+    i32_1 indices; // I
+    i64_1 offsets; // *
+    f32_1 values; // I
+    i32_1 gold_label; // T
+    i32_1 gold_choice; // T
+    i64_1 ptr; // *
+    i64_1 sentences; // H
+    i64_1 concepts; // H
+    i64_1 order; // *
+    int64_t begin;
+    int64_t step;
+    f32_2 weights; // F R out
+    f64_2 sums; // F R out
+    Workspace work;
+    f32_2 local; // * R out
+    int64_t width;
+    i32_1 forced; // T
+    double margin;
+    i64_1 reached; // 2 out
+)
+
+/* The best derivations of sentences `first` to `last`, in the documents' order; `local` are scores of the roles at the
+   tokens from `base` on; `out_choice`: of the entity whose last token it is, else -1. */
+KERNEL(link_predict,
+    BeamModel model;
+    LinkData data;
+    int64_t first;
+    int64_t last;
+    f32_2 local; // * R
+    int64_t base;
+    Workspace work;
+    int64_t width;
+    i32_1 forced; // T
+    i32_1 out_label; // T out
+    i32_1 out_choice; // T out
+    f64_1 out_score; // N out
+)
+
+/* Search one sentence. Returns the steps taken; labels and choices of the best derivation, and whether it is the gold one. */
+KERNEL(link_search,
+    BeamModel model;
+    LinkData data;
+    Workspace work;
+    int64_t sentence;
+    f32_2 local; // * R
+    int64_t width;
+    i32_1 forced; // T
+    i32_1 gold_label; // T
+    i32_1 gold_choice; // T
+    int64_t learn;
+    double margin;
+    i32_1 labels; // S out
+    i32_1 choices; // S out
+    i64_1 right; // 1 out
+)
+
+/* Walk along a derivation of a sentence, from step `begin`: token and role of its actions, and their keys; `counts`: how
+   many of each. With `note`, only what the sentence is linked to is noted. */
+KERNEL(link_walk,
+    BeamModel model;
+    LinkData data;
+    Workspace work;
+    int64_t sentence;
+    i32_1 labels; // S
+    i32_1 choices; // S
+    int64_t begin;
+    int64_t steps;
+    int64_t note;
+    i64_2 roles; // * 2 out
+    u64_1 keys; // * out
+    i64_1 counts; // 2 out
+)
+
+/* The weight of each of some keys. */
+KERNEL(link_weights,
+    WeightTable table;
+    u64_1 keys; // K
+    f32_1 weights; // K out
+)
+
+/* Add to the weights of some keys, at a step of training. */
+KERNEL(link_change,
+    WeightTable table;
+    u64_1 keys; // K
+    f64_1 deltas; // K
+    double step;
+)
+
+/* The role of a label after another one. */
+KERNEL(link_role,
+    int64_t types;
+    int64_t previous;
+    int64_t label;
+)
+
+/* The highest probability of a span of the same sentence that overlaps, or what `found` has before. */
+KERNEL(rivals,
+    i64_1 ptr; // *
+    i64_1 first; // S
+    i64_1 end; // S
+    f64_1 probability; // S
+    f64_1 found; // S out
+)
