@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from spanloom.structures.strands.graph import Strand
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY
 
 START = 0
 Node = tuple[int, int, int]  # token, type, position

@@ -20,8 +20,7 @@ from spanloom.models import explain
 from spanloom.structures import STRUCTURES, MentionTable, Structure, structure_of
 from spanloom.structures.base import drop_gaps, no_heads
 from spanloom.structures.chain import Bio, FlatChain
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
-from spanloom.structures.strands.pieces import StrandPieces
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 from spanloom.structures.strands.structure import Shape, Stranded
 
 

@@ -18,8 +18,7 @@ from structure_helpers import offsets_of
 from spanloom.structures import STRUCTURES
 from spanloom.structures.base import Crowd, MentionTable
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
-from spanloom.structures.strands.pieces import component_pieces
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, component_pieces
 from spanloom.structures.strands.reading import crowded, find_all, find_enough
 from spanloom.structures.strands.reading import ranges as as_mentions
 

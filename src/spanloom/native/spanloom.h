@@ -782,3 +782,73 @@ KERNEL(rivals,
     f64_1 probability; // S
     f64_1 found; // S out
 )
+
+/* --------------------------------------------------------------------------------------------------------- strands.c */
+
+/* R runs between J joints, which are numbered from left to right: see `spanloom.structures.strands.graph.StrandRuns`. */
+typedef struct {
+    i64_1 tail; // R
+    i64_1 head; // R
+    i64_1 leaves; // R
+    i64_1 enters; // R
+    i64_1 sentence; // R
+    i64_1 kind; // R
+    i64_1 ptr; // R+1
+    i64_1 bounds; // *
+    i64_1 place; // J
+} StrandRuns;
+
+/* Number the joints of a strand, with -1 for other nodes; count joints, runs and bounds. */
+KERNEL(count_runs,
+    u8_2 start; // T K
+    u8_3 links; // T K P
+    i32_3 number; // T K P out
+    i64_1 counts; // 3 out
+)
+
+/* Find the runs of a valid strand, which are filled in; `heads`: whether it is a strand of heads. */
+KERNEL(contract,
+    u8_2 start; // T K
+    u8_3 links; // T K P
+    i32_3 number; // T K P
+    int64_t heads;
+    i64_1 offsets; // *
+    StrandRuns runs;
+)
+
+/* The units of each run in a minimum flow: by how many paths it is used. */
+KERNEL(cover_runs,
+    StrandRuns runs;
+    i64_1 units; // R out
+)
+
+/* As few paths as use every run: sentence, kind and size, and bounds, tokens of the batch, with -1 where there are fewer. */
+KERNEL(read_paths,
+    StrandRuns runs;
+    i64_1 units; // R
+    i64_1 sentence; // M out
+    i64_1 kind; // M out
+    i64_1 size; // M out
+    i64_2 bounds; // M * out
+)
+
+/* Write the strand of one position that hyperedges say. `now`, `following`: bits that each says of its token and of the
+   next, the last row for none; `start`: the bit that says that a mention starts. */
+KERNEL(flagged,
+    i16_3 edges; // T K *
+    u8_1 now; // E
+    u8_1 following; // E
+    int64_t start;
+    u8_2 begins; // T K out
+    u8_3 links; // T K 1 out
+)
+
+/* Write one of the strands that hyperedges say. `place`: strand, position and links of each hyperedge, the last row for
+   none; of a start, position -1 and the positions as bits. */
+KERNEL(stranded,
+    i16_3 edges; // T K *
+    i64_2 place; // * 3
+    int64_t strand;
+    u8_2 start; // T K out
+    u8_3 links; // T K P out
+)

@@ -17,8 +17,7 @@ import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MOST_COMPONENTS, MentionTable, check_number, too_many_components
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
-from spanloom.structures.strands.pieces import StrandPieces, component_pieces
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, component_pieces
 from spanloom.structures.strands.reading import FoundPaths, ranges
 from spanloom.structures.strands.structure import Shape, Stranded
 

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import ENGINES, Edges, Ints, Paths, Template
+from spanloom.native import Kernel
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure, drop_gaps
-from spanloom.structures.strands import kernels_reading as kernels
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.kernels_reading import END, STAY
-from spanloom.structures.strands.pieces import component_pieces
+from spanloom.structures.strands.pieces import END, STAY, component_pieces
 from spanloom.structures.strands.reading import crowded, ranges, read
 
+_flagged = Kernel("flagged")
 START, AHEAD = 2, 8  # bits, beside STAY and END: a mention starts here, or at the next token
 _BITS = {"S": START, "C": STAY, "E": END}  # of roles
 Flags = NDArray[np.bool_]
@@ -79,7 +79,7 @@ class Flagged(Structure):
         """A strand of one position."""
         start = np.empty(edges.shape[:2], np.uint8)
         links = np.empty((*edges.shape[:2], 1), np.uint8)
-        kernels.flagged(edges, *flags(self), START, start, links)
+        _flagged(edges, *flags(self), START, start, links)
         return Strand(start, links)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:

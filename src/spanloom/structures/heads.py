@@ -19,8 +19,7 @@ import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import GAP, MentionTable, no_heads
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
-from spanloom.structures.strands.pieces import StrandPieces
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 from spanloom.structures.strands.reading import FoundPaths
 from spanloom.structures.strands.structure import Shape, Stranded
 

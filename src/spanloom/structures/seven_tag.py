@@ -23,8 +23,7 @@ from spanloom.structures.base import (
 )
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, SevenTagRuns, find_runs, number, read_all, read_enough
-from spanloom.structures.strands.kernels_reading import STAY
-from spanloom.structures.strands.pieces import component_pieces, path_ptr, stretches
+from spanloom.structures.strands.pieces import STAY, component_pieces, path_ptr, stretches
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
 

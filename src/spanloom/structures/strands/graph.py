@@ -18,10 +18,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
+from spanloom.native import Kernel
 from spanloom.structures.base import MentionTable
-from spanloom.structures.strands import kernels_reading as kernels
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY, StrandRuns
-from spanloom.structures.strands.pieces import StrandPieces
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
+
+_count_runs, _contract = Kernel("count_runs"), Kernel("contract")
+
+
+class StrandRuns(NamedTuple):
+    """R runs between J joints, which are numbered from left to right.
+
+    Args:
+        tail: (R,) the joint where each begins; -1 for a start.
+        head: (R,) the joint where each ends; -1 for an end.
+        leaves: (R,) kind of its first arc.
+        enters: (R,) kind of its last arc.
+        sentence: (R,) its number.
+        kind: (R,) the type's number.
+        ptr: (R + 1,) where the bounds of each begin.
+        bounds: tokens of the batch, ascending in each run.
+        place: (J,) whether a joint is in a `COMPONENT` or a `GAP`; or `BEFORE` a head, in a `HEAD`, or `AFTER` one.
+    """
+
+    tail: Ints
+    head: Ints
+    leaves: Ints
+    enters: Ints
+    sentence: Ints
+    kind: Ints
+    ptr: Ints
+    bounds: Ints
+    place: Ints
 
 
 class Strand(NamedTuple):
@@ -73,5 +100,10 @@ def draw(
 
 def contract(strand: Strand, offsets: Ints) -> StrandRuns:
     """The runs of a strand, by place of their first node."""
-    runs: StrandRuns = kernels.contract(strand.start.view(np.uint8), strand.links, strand.heads, offsets)
+    number, counts = np.empty(strand.links.shape, np.int32), np.empty(3, np.int64)
+    _count_runs(strand.start, strand.links, number, counts)
+    joints, count, bounds = counts.tolist()
+    sizes = (count, count, count, count, count, count, count + 1, bounds, joints)
+    runs = StrandRuns(*(np.empty(size, np.int64) for size in sizes))
+    _contract(strand.start, strand.links, number, strand.heads, offsets, runs)
     return runs

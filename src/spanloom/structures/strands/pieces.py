@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MentionTable
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
+
+STAY, ADVANCE, END = 1, 2, 4
+"""The links of a node, as bits: to itself at the next token, to the node after it, to the leaf."""
 
 
 class StrandPieces(NamedTuple):

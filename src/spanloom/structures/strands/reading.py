@@ -48,12 +48,20 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Ints
+from spanloom.native import Kernel
 from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable, no_heads
-from spanloom.structures.strands import kernels_reading as kernels
-from spanloom.structures.strands.graph import Strand, contract
-from spanloom.structures.strands.kernels_reading import END, RANK, STAY, TURN, StrandRuns
+from spanloom.structures.strands.graph import Strand, StrandRuns, contract
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY
 
 Bounds = tuple[int, ...]
+_cover_runs, _read_paths = Kernel("cover_runs"), Kernel("read_paths")
+_TURN = np.zeros((5, 5), np.int64)  # which run out of a joint is served first: `turn` of `native/strands.c`
+_TURN[0, [STAY, END, ADVANCE]] = 0, 1, 2
+_TURN[1, [ADVANCE, STAY]] = 0, 1
+_TURN[2, [STAY, ADVANCE]] = 0, 1
+_TURN[3, [ADVANCE, STAY, END]] = 0, 1, 2
+_TURN[4, [STAY, END]] = 0, 1
+_RANK = (2, 0, 1)  # of runs into a joint, by kind of arc: start, STAY, ADVANCE; `rank` there
 
 
 class FoundPaths(NamedTuple):
@@ -93,8 +101,15 @@ def find_enough(strand: Strand, offsets: Ints) -> FoundPaths:
         strand: valid.
         offsets: (N + 1,) first token of each sentence.
     """
-    found = kernels.enough(contract(strand, offsets), strand.links.shape[2] + 1)
-    return _sorted(FoundPaths(*found), offsets)
+    runs = contract(strand, offsets)
+    units = np.empty(len(runs.tail), np.int64)
+    _cover_runs(runs, units)
+    count = int(units[runs.tail < 0].sum())
+    found = FoundPaths(
+        *(np.empty(count, np.int64) for _ in range(3)), np.empty((count, strand.links.shape[2] + 1), np.int64)
+    )
+    _read_paths(runs, units, *found)
+    return _sorted(found, offsets)
 
 
 def find_all(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
@@ -261,9 +276,9 @@ def branches(runs: StrandRuns) -> Branches:
         if joint >= 0:
             into[joint].append(run)
     for group in into:
-        group.sort(key=lambda run: RANK[enters[run]])
+        group.sort(key=lambda run: _RANK[enters[run]])
     place = np.append(runs.place, 0)[runs.tail[kept]]
-    for run in np.argsort(TURN[place, runs.leaves[kept]], kind="stable").tolist():
+    for run in np.argsort(_TURN[place, runs.leaves[kept]], kind="stable").tolist():
         if tail[run] >= 0:
             outs[tail[run]].append(run)
     pieces = zip(runs.ptr[kept].tolist(), runs.ptr[kept + 1].tolist(), strict=True)

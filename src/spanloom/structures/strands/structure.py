@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Template
+from spanloom.native import Kernel
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
-from spanloom.structures.strands import kernels_reading as kernels
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.kernels_reading import ADVANCE, END, STAY
-from spanloom.structures.strands.pieces import StrandPieces, path_ptr, stretches
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, path_ptr, stretches
 from spanloom.structures.strands.reading import FoundPaths, crowded, read
 
+_stranded = Kernel("stranded")
 _SETS = (END, ADVANCE, ADVANCE | END, STAY, STAY | END, STAY | ADVANCE, STAY | ADVANCE | END)
 
 
@@ -153,7 +153,7 @@ class Stranded(Structure):
         for j, shape in enumerate(self.shapes()):
             start = np.zeros(edges.shape[:2], np.uint8)
             links = np.zeros((*edges.shape[:2], len(shape.nodes)), np.uint8)
-            kernels.stranded(edges, self._table.place, j, start, links)
+            _stranded(edges, self._table.place, j, start, links)
             result.append(Strand(start, links, shape.heads))
         return result
 
