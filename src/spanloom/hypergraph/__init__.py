@@ -13,8 +13,8 @@ from spanloom.hypergraph.engine import (
     Ranking,
     Singles,
 )
-from spanloom.hypergraph.kernels_walks import Paths
 from spanloom.hypergraph.subgraphs import SubgraphEngine
+from spanloom.hypergraph.tables import Paths
 from spanloom.hypergraph.template import Child, Hyperedge, Role, Template
 
 ENGINES: dict[str, type[Engine]] = {"derivations": DerivationEngine, "subgraphs": SubgraphEngine}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Potentials
-from spanloom.hypergraph.kernels_walks import Paths
+from spanloom.hypergraph.tables import Paths
 from spanloom.hypergraph.template import Template
 
 Bools = NDArray[np.bool_]

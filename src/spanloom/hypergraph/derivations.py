@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph import kernels_derivations, reference
+from spanloom.hypergraph import reference
 from spanloom.hypergraph.engine import (
     Choices,
     Engine,
@@ -18,16 +18,15 @@ from spanloom.hypergraph.engine import (
     Ranking,
     pieces,
 )
-from spanloom.hypergraph.kernels_automaton import Automaton
-from spanloom.hypergraph.kernels_gold import Graph
-from spanloom.hypergraph.kernels_walks import Paths
 from spanloom.hypergraph.subgraphs import SubgraphEngine
-from spanloom.hypergraph.tables import csr
+from spanloom.hypergraph.tables import Automaton, Graph, Paths, csr
 from spanloom.hypergraph.template import Template
 from spanloom.hypergraph.walks import Walker
+from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
 Bools = NDArray[np.bool_]
+_sums = Kernel("derivation_sums")
 
 
 class DerivationEngine(Engine):
@@ -41,16 +40,13 @@ class DerivationEngine(Engine):
         self._automaton = _automaton(self._graph)
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
-        roles, constants, allowed = scores
-        sentences, types = len(offsets) - 1, roles.shape[2]
+        sentences, types = len(offsets) - 1, scores.roles.shape[2]
         log_partition = np.zeros((sentences, types))
-        expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
-        each = np.zeros((sentences, len(constants), types))
+        expected = np.zeros(scores.roles.shape if with_counts else (0, 0, 0), np.float32)
+        each = np.zeros((sentences, len(scores.constants), types))
 
         def one(piece: Ints) -> None:
-            kernels_derivations.sums(
-                roles, constants, allowed, piece, offsets, self._automaton, log_partition, expected, each
-            )
+            _sums(scores, piece, offsets, self._automaton, log_partition, expected, each)
 
         run.map(one, pieces(sentences))
         return Expectations(log_partition, expected, each)

@@ -10,12 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spanloom.errors import SpanloomError, UsageError
-from spanloom.hypergraph import kernels_best, kernels_gold
-from spanloom.hypergraph.kernels_automaton import Automaton
-from spanloom.hypergraph.kernels_gold import Graph
-from spanloom.hypergraph.kernels_walks import Paths
-from spanloom.hypergraph.tables import csr, hyperedges_of
+from spanloom.hypergraph.tables import Automaton, Graph, Paths, csr, hyperedges_of
 from spanloom.hypergraph.template import Template
+from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 
 Floats = NDArray[np.float64]
@@ -24,6 +21,7 @@ Ints = NDArray[np.int64]
 Edges = NDArray[np.int16]
 Mask = NDArray[np.uint8]
 
+_best, _count_roles, _count_constants = Kernel("best"), Kernel("count_roles"), Kernel("count_constants")
 PIECES = 32  # work is cut into this many pieces, whatever the number of threads
 _LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
@@ -210,7 +208,7 @@ class Engine(ABC):
 
             def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
                 own = bounds[piece[0] : piece[-1] + 2]
-                kernels_best.best(*scores, own, sentence, kind, offsets, automaton, best.score, best.edges)
+                _best(scores, own, sentence, kind, offsets, automaton, best.score, best.edges)
 
             run.map(one, pieces(len(bounds) - 1))
         if len(automata) > 1:
@@ -284,7 +282,7 @@ class Engine(ABC):
         if self.counting == "derivations":  # a shared node counts once for each parent: go from node to node
             return self._count(edges, offsets, sentences, np.zeros((0, 0, 0), np.float32))
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
-        kernels_gold.count_constants(edges, sentences, offsets, self._graph.hyperedges.constant, constants)
+        _count_constants(edges, sentences, offsets, self._graph.hyperedges.constant, constants)
         return constants
 
     def log_probability(
@@ -305,9 +303,7 @@ class Engine(ABC):
 
     def _count(self, edges: Edges, offsets: Ints, sentences: Ints, roles: Singles) -> Floats:
         constants = np.zeros((len(self.template.constants), edges.shape[1]))
-        wrong = kernels_gold.count_roles(
-            edges, sentences, offsets, self._graph, self.counting == "derivations", roles, constants
-        )
+        wrong = _count_roles(edges, sentences, offsets, self._graph, self.counting == "derivations", roles, constants)
         if wrong >= 0:
             raise SpanloomError(f"hyperedges at token {wrong} are not those of the nodes reached there")
         return constants

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 
-from spanloom.hypergraph import kernels_paths, kernels_subgraphs, kernels_walks
 from spanloom.hypergraph.engine import (
     Choices,
     Edges,
@@ -20,14 +19,14 @@ from spanloom.hypergraph.engine import (
     groups,
     pieces,
 )
-from spanloom.hypergraph.kernels_automaton import Automaton, Hyperedges
-from spanloom.hypergraph.kernels_walks import Paths
 from spanloom.hypergraph.program import AutomatonArcs, AutomatonProgram, compile_program, parts
-from spanloom.hypergraph.tables import hyperedges_of
+from spanloom.hypergraph.tables import Automaton, Hyperedges, Paths, hyperedges_of
 from spanloom.hypergraph.template import Hyperedge, Template
 from spanloom.hypergraph.walks import Walker
+from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
+_sums, _log_sums, _kbest, _sample = (Kernel(name) for name in ("sums", "log_sums", "kbest", "sample"))
 _CACHED = 1 << 17  # bytes of scores that an automaton may keep for a token: what a core's cache holds
 _LANES = 128  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _VECTOR = 8  # numbers that a core adds at once
@@ -136,8 +135,7 @@ class _IndependentPart:
         return Expectations(log_partition, expected, each)
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
-        roles, constants, allowed = scores
-        types = roles.shape[2]
+        roles, types = scores.roles, scores.roles.shape[2]
         lengths = np.diff(offsets)
         order = np.argsort(-lengths, kind="stable")
         order = order[lengths[order] > 0]
@@ -145,7 +143,7 @@ class _IndependentPart:
         bounds = groups(lengths[order], 8 * numbers, _ROOM, _whole_vectors(self._lanes // types))
         log_partition = np.zeros((len(lengths), types))
         expected = np.zeros(roles.shape if with_counts else (0, 0, 0), np.float32)
-        each = np.zeros((len(lengths), len(constants), types))
+        each = np.zeros((len(lengths), len(scores.constants), types))
         safely = np.ones(log_partition.shape, np.bool_)
 
         tokens = int((np.diff(bounds) * lengths[order[bounds[:-1]]]).max(initial=0))
@@ -153,26 +151,27 @@ class _IndependentPart:
 
         def one(piece: Ints) -> None:
             room = rooms.pop() if rooms else np.empty(tokens * numbers)
-            kernels_subgraphs.sums(
-                roles, constants, allowed, bounds[piece[0] : piece[-1] + 2], order, offsets, self.program.orders,
-                self._bundled, room, log_partition, safely, expected, each,
+            _sums(
+                scores, bounds[piece[0] : piece[-1] + 2], order, offsets, *self.program.orders, self._bundled, room,
+                log_partition, safely, expected, each,
             )  # fmt: skip
             rooms.append(room)
 
         # A piece takes neighbours in the order of length; long sentences are few and stand first.
         run.map(one, pieces(len(bounds) - 1))
         for n, k in np.argwhere(~safely).tolist():
-            log_partition[n, k] = kernels_paths.log_sums(
-                roles, constants, allowed, offsets[n], offsets[n + 1], k, self.program.orders, self._bundled, expected,
-                each[n],
-            )  # fmt: skip
+            found = np.empty(1)
+            _log_sums(
+                scores, offsets[n], offsets[n + 1], k, *self.program.orders, self._bundled, found, expected, each[n]
+            )
+            log_partition[n, k] = found[0]
         return Expectations(log_partition, expected, each)
 
     def kbest(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         score = np.empty(count)
         edges = np.empty((count, end - start, max(self.program.depth, 1)), np.int16)
-        kernels_paths.kbest(*scores, start, end, kind, count, self._single, score, edges)
+        _kbest(scores, start, end, kind, self._single, score, edges)
         return Ranking(score, _structures(edges[score > -np.inf]))
 
     def sample(
@@ -180,7 +179,7 @@ class _IndependentPart:
     ) -> tuple[Choices, ...]:
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         edges = np.full((count, end - start, max(self.program.depth, 1)), -1, np.int16)
-        drawn = kernels_walks.sample(*scores, start, end, kind, random.random(edges.shape), self._single, edges)
+        drawn = _sample(scores, start, end, kind, random.random(edges.shape), self._single, edges)
         return _structures(edges) if drawn else ()
 
     def path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor, result: Floats) -> None:

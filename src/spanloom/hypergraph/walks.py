@@ -1,4 +1,4 @@
-"""Path probabilities, in either way of counting: see `spanloom.hypergraph.kernels_walks`."""
+"""Path probabilities, in either way of counting: see `native/walks.c`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph import kernels_walks
 from spanloom.hypergraph.engine import PIECES, Floats, Ints, Masked
-from spanloom.hypergraph.kernels_automaton import Automaton
-from spanloom.hypergraph.kernels_walks import Paths, ProductRange
+from spanloom.hypergraph.tables import Automaton, Paths
+from spanloom.native import Kernel
 from spanloom.parallel import Executor
+
+_path_probability = Kernel("path_probability")
 
 
 @dataclass(frozen=True)
@@ -42,23 +43,14 @@ class Walker:
             run: how pieces of the work are run; the result does not depend on it.
         """
         chances = np.ones(len(paths.sentence))
-        picked = np.concatenate([usable, np.ones((1, usable.shape[1]), bool)]).astype(np.uint8)
-        questions = paths._replace(allowed=picked)
+        questions = paths._replace(allowed=usable.astype(np.uint8))
         begins = starts.astype(np.uint8)
 
         def one(piece: Ints) -> None:
-            kernels_walks.path_probability(
-                *scores, offsets, questions, begins, piece, self._room(len(picked)), self.late, self.automaton,
-                chances,
-            )  # fmt: skip
+            _path_probability(scores, offsets, questions, begins, piece, self.late, self.automaton, chances)
 
         run.map(one, _pieces(paths, queries))
         return chances
-
-    def _room(self, rows: int) -> ProductRange:
-        return ProductRange(
-            np.zeros((rows, len(self.automaton.accept)), np.int64), *(np.zeros(rows, np.int64) for _ in range(5))
-        )
 
 
 def _pieces(paths: Paths, queries: Ints) -> list[Ints]:

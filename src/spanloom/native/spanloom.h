@@ -852,3 +852,204 @@ KERNEL(stranded,
     u8_2 start; // T K out
     u8_3 links; // T K P out
 )
+
+/* ------------------------------------------------------------------- hypergraph.h: tables and scores of the engines */
+
+/* Roles and constants of E hyperedges: see `spanloom.hypergraph.tables`. */
+typedef struct {
+    i64_1 constant; // E
+    i64_1 role_ptr; // E+1
+    i64_1 role; // L
+    i64_1 step; // L
+    i64_1 varying; // *
+} Hyperedges;
+
+/* S states of a token, and C choices that lead from state to state: see `spanloom.hypergraph.tables`. */
+typedef struct {
+    i64_1 order; // *
+    i64_1 first; // S
+    i64_1 stop; // S
+    i64_1 source; // C
+    i64_1 edge; // C
+    i64_1 target_ptr; // C+1
+    i64_1 target; // *
+    i64_1 bundle_ptr; // *
+    i64_1 bundle_edge; // *
+    i64_1 accept; // *
+    int64_t root;
+    i16_1 number; // E
+    Hyperedges hyperedges;
+} Automaton;
+
+/* Scores of T tokens, R roles and K types, and of C constants; `allowed`: 0 where a hyperedge of the template is forbidden,
+   a column for each hyperedge and type; no rows where none is. */
+typedef struct {
+    f32_3 roles; // T R K
+    f32_2 constants; // C K
+    u8_2 allowed; // * *
+} Potentials;
+
+/* ------------------------------------------------------------------------------------------------------------ sums.c */
+
+/* log_partition of each sentence and type and, where `expected` has rows, expected counts of roles and of constants.
+   Sentences are in groups, as ranges of `sentences`, longest first; `backward` are the choices by source, last stages first,
+   `forward` by target, first stages first; the automaton has bundles; `room`: scratch, R + S numbers for each lane of a group
+   and each token of its longest sentence; `safely`: made 0 where a lane must be computed again, of which nothing is in the
+   counts. */
+KERNEL(sums,
+    Potentials scores;
+    i64_1 group_ptr; // *
+    i64_1 sentences; // *
+    i64_1 offsets; // N+1
+    i64_1 backward; // *
+    i64_1 forward; // *
+    Automaton automaton;
+    f64_1 room; // * out
+    f64_2 log_partition; // N K out
+    u8_2 safely; // N K out
+    f32_3 expected; // * * * out
+    f64_3 totals; // N * K out
+)
+
+/* ----------------------------------------------------------------------------------------------------------- paths.c */
+
+/* log_partition of one sentence, from row `start` to `end`, and type in the log domain; add to `expected` and `totals`, if
+   `expected` has rows. */
+KERNEL(log_sums,
+    Potentials scores;
+    int64_t start;
+    int64_t end;
+    int64_t kind;
+    i64_1 backward; // *
+    i64_1 forward; // *
+    Automaton automaton;
+    f64_1 log_partition; // 1 out
+    f32_3 expected; // * * * out
+    f64_2 totals; // * * out
+)
+
+/* The best structures of one sentence and type, best first; -inf where there are fewer. The automaton has no bundles.
+   `edges`: the hyperedges picked at each token, -1 for no more. */
+KERNEL(kbest,
+    Potentials scores;
+    int64_t start;
+    int64_t end;
+    int64_t kind;
+    Automaton automaton;
+    f64_1 score; // B out
+    i16_3 edges; // B * * out
+)
+
+/* ------------------------------------------------------------------------------------------------------ derivations.c */
+
+/* log_partition over derivations of each sentence and type and, where `expected` has rows, expected counts. */
+KERNEL(derivation_sums,
+    Potentials scores;
+    i64_1 sentences; // *
+    i64_1 offsets; // N+1
+    Automaton automaton;
+    f64_2 log_partition; // N K out
+    f32_3 expected; // * * * out
+    f64_3 totals; // N * K out
+)
+
+/* ------------------------------------------------------------------------------------------------------------ best.c */
+
+/* The best structure of each lane, a sentence and a type; of equal choices the first hyperedge wins. Lanes run side by side
+   in groups, as ranges, longest sentences first. `score` is added to, -inf where every structure is forbidden; `edges`: the
+   hyperedges picked at each token, parents first, appended to existing ones. */
+KERNEL(best,
+    Potentials scores;
+    i64_1 group_ptr; // *
+    i64_1 sentence; // L
+    i64_1 kind; // L
+    i64_1 offsets; // N+1
+    Automaton automaton;
+    f64_2 score; // N * out
+    i16_3 edges; // * * * out
+)
+
+/* ------------------------------------------------------------------------------------------------------------ gold.c */
+
+/* E hyperedges of a template with V kinds: see `spanloom.hypergraph.tables`. */
+typedef struct {
+    int64_t root;
+    i64_1 head; // E
+    i64_1 child_ptr; // E+1
+    i64_1 child; // L
+    i64_1 step; // L
+    u8_1 final; // V
+    Hyperedges hyperedges;
+} Graph;
+
+/* Count each role and constant of structures; with `unfold`, a shared node once for each parent. `edges`: as `best` gives
+   them; `roles` have no rows to count constants only. Returns the first token whose hyperedges are not those of the nodes
+   reached there; -1 if there is none. */
+KERNEL(count_roles,
+    i16_3 edges; // * * *
+    i64_1 sentences; // *
+    i64_1 offsets; // *
+    Graph graph;
+    int64_t unfold;
+    f32_3 roles; // * * * out
+    f64_2 constants; // * * out
+)
+
+/* Count each constant where a hyperedge counts once, without a check of the structure. */
+KERNEL(count_constants,
+    i16_3 edges; // * K *
+    i64_1 sentences; // *
+    i64_1 offsets; // *
+    i64_1 edge_constant; // *
+    f64_2 constants; // * K out
+)
+
+/* ----------------------------------------------------------------------------------------------------------- walks.c */
+
+/* Q paths: from a token on, a structure picks only allowed hyperedges. See `spanloom.hypergraph.tables`. */
+typedef struct {
+    i64_1 sentence; // Q
+    i64_1 kind; // Q
+    i64_1 first; // Q
+    i64_1 run_ptr; // Q+1
+    i64_1 row; // L
+    i64_1 size; // L
+    u8_2 allowed; // * *
+} Paths;
+
+/* The probability of each path or, `late`, the expected number of times in a derivation, 1 at most. `allowed` of the paths
+   is here of choices; `starts`: for each row the entries where a path may begin; `order`: paths
+   sorted by sentence and type, and then by token. The automaton has no bundles. */
+KERNEL(path_probability,
+    Potentials scores;
+    i64_1 offsets; // *
+    Paths paths;
+    u8_2 starts; // * *
+    i64_1 order; // *
+    int64_t late;
+    Automaton automaton;
+    f64_1 probability; // Q out
+)
+
+/* Draw structures of one sentence and type, each with its probability. `random`: numbers drawn between 0 and 1; `edges`: the
+   hyperedges picked at each token, -1 for no more. The automaton has no bundles. Returns whether there are any. */
+KERNEL(sample,
+    Potentials scores;
+    int64_t start;
+    int64_t end;
+    int64_t kind;
+    f64_3 random; // B T D
+    Automaton automaton;
+    i16_3 edges; // B T D out
+)
+
+/* The kernels' own exponential function and logarithm. */
+KERNEL(take_exponentials,
+    f64_1 x; // N
+    f64_1 result; // N out
+)
+
+KERNEL(take_logarithms,
+    f64_1 x; // N
+    f64_1 result; // N out
+)

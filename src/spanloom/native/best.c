@@ -1,0 +1,275 @@
+/* Best structures, in either way of counting (Viterbi).
+
+   Pairs of a sentence and a type run side by side as *lanes*, the longest sentences first. With w[e] the score of hyperedge
+   e, or the largest of a bundle,
+
+       b[s] = max over the choices c of state s of (w[edge of c] + sum over targets d of c of b[d])
+
+   from the last token to the first. The choice that gives the maximum is kept for each state, token and lane; to look for it
+   again where the best structure comes by takes longer, as processors cannot foresee what is found. Choices stand in the
+   order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
+#include "hypergraph.h"
+
+/* A group of lanes side by side. */
+typedef struct {
+    const best_arguments *a;
+    const int64_t *starts, *ends, *kinds; /* (lanes,) */
+    int64_t lanes;
+    double *b;        /* (S, lanes) the best scores of states */
+    double *w;        /* (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle */
+    double *constant; /* (E, lanes) the constant scores of hyperedges */
+    double *p;        /* (2, R, lanes) role scores of this token and the next, at its number modulo 2 */
+    double *best, *sum, *none; /* (lanes,) the largest score so far, a sum over several states, zeros */
+    int32_t *pick;    /* (lanes,) the choice of the largest score so far */
+    int32_t *choices; /* (T, S - X, lanes) */
+    int32_t *members; /* (T, bundles, lanes) the best hyperedge of each bundle */
+} group;
+
+/* Keep the larger of one + two and the best so far, with its choice. */
+static inline void keep_larger(const double *restrict one, const double *restrict two, int64_t this, double *restrict best,
+                               int32_t *restrict pick, int64_t lanes) {
+    for (int64_t lane = 0; lane < lanes; lane++) {
+        double value = one[lane] + two[lane];
+        pick[lane] = value > best[lane] ? (int32_t)this : pick[lane];
+        best[lane] = value > best[lane] ? value : best[lane];
+    }
+}
+
+/* Compute the scores of hyperedges that vary, and of bundles with their best member, at a token. */
+static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
+    const Automaton *automaton = &g->a->automaton;
+    const Hyperedges *h = &automaton->hyperedges;
+    u8_2 allowed = g->a->scores.allowed;
+    int64_t edges = automaton->number.n, roles = g->a->scores.roles.m, types = g->a->scores.roles.l;
+    int64_t bundles = automaton->bundle_ptr.n - 1, masked = allowed.n > 0;
+    for (int64_t v = 0; v < (masked ? edges : h->varying.n); v++) {
+        int64_t e = masked ? v : h->varying.at[v], number = automaton->number.at[e];
+        double *restrict w = g->w + e * g->lanes;
+        memcpy(w, g->constant + e * g->lanes, (size_t)lanes * sizeof *w);
+        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
+            int64_t step = h->step.at[i], reached = step ? lanes_next : lanes;
+            const double *restrict p = g->p + ((token + step) % 2 * roles + h->role.at[i]) * g->lanes;
+            for (int64_t lane = 0; lane < reached; lane++) w[lane] += p[lane];
+        }
+        for (int64_t lane = 0; masked && number >= 0 && lane < lanes; lane++)
+            if (!AT2(allowed, g->starts[lane] + token, number * types + g->kinds[lane])) w[lane] = -INFINITY;
+    }
+    for (int64_t i = 0; i < bundles; i++) {
+        const int64_t *edge = automaton->bundle_edge.at;
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            g->best[lane] = -INFINITY;
+            g->pick[lane] = (int32_t)edge[automaton->bundle_ptr.at[i]];
+        }
+        for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++)
+            keep_larger(g->w + edge[j] * g->lanes, g->none, edge[j], g->best, g->pick, lanes);
+        memcpy(g->w + (edges + i) * g->lanes, g->best, (size_t)lanes * sizeof *g->w);
+        memcpy(g->members + (token * bundles + i) * g->lanes, g->pick, (size_t)lanes * sizeof *g->pick);
+    }
+}
+
+/* Compute the best scores of a token's states, from those of its exits, and the choices that give them. Each choice leads
+   to one state here. The first two are compared at once: most states have no more. */
+static void pull(const group *g, int32_t *choices, int64_t lanes) {
+    const Automaton *automaton = &g->a->automaton;
+    const int64_t *edge = automaton->edge.at, *target = automaton->target.at;
+    for (int64_t j = automaton->order.n - 1; j >= 0; j--) {
+        int64_t s = automaton->order.at[j], first = automaton->first.at[s], stop = automaton->stop.at[s];
+        double *restrict best = g->best;
+        int32_t *restrict pick = g->pick;
+        if (lanes == 1 || stop == first) {
+            for (int64_t lane = 0; lane < lanes; lane++) {
+                double top = -INFINITY;
+                int64_t at = first;
+                for (int64_t c = first; c < stop; c++) {
+                    double value = g->w[edge[c] * g->lanes + lane] + g->b[target[c] * g->lanes + lane];
+                    at = value > top ? c : at;
+                    top = value > top ? value : top;
+                }
+                g->b[s * g->lanes + lane] = top;
+                choices[s * g->lanes + lane] = (int32_t)at;
+            }
+            continue;
+        }
+        int64_t second = stop > first + 1 ? first + 1 : first;
+        const double *restrict w1 = g->w + edge[first] * g->lanes, *restrict b1 = g->b + target[first] * g->lanes;
+        const double *restrict w2 = g->w + edge[second] * g->lanes, *restrict b2 = g->b + target[second] * g->lanes;
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            double one = w1[lane] + b1[lane], two = w2[lane] + b2[lane];
+            one = one > -INFINITY ? one : -INFINITY;
+            pick[lane] = (int32_t)(two > one ? second : first);
+            best[lane] = two > one ? two : one;
+        }
+        for (int64_t c = first + 2; c < stop; c++)
+            keep_larger(g->w + edge[c] * g->lanes, g->b + target[c] * g->lanes, c, best, pick, lanes);
+        memcpy(g->b + s * g->lanes, best, (size_t)lanes * sizeof *best);
+        memcpy(choices + s * g->lanes, pick, (size_t)lanes * sizeof *pick);
+    }
+}
+
+/* Compute the same as `pull`, where a choice leads to any number of states. */
+static void pull_several(const group *g, int32_t *choices, int64_t lanes) {
+    const Automaton *automaton = &g->a->automaton;
+    const int64_t *target_ptr = automaton->target_ptr.at, *target = automaton->target.at;
+    for (int64_t j = automaton->order.n - 1; j >= 0; j--) {
+        int64_t s = automaton->order.at[j];
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            g->best[lane] = -INFINITY;
+            g->pick[lane] = (int32_t)automaton->first.at[s];
+        }
+        for (int64_t c = automaton->first.at[s]; c < automaton->stop.at[s]; c++) {
+            int64_t begin = target_ptr[c], last = target_ptr[c + 1] - 1;
+            memcpy(g->sum, g->w + automaton->edge.at[c] * g->lanes, (size_t)lanes * sizeof *g->sum);
+            for (int64_t i = begin; i < last; i++)
+                for (int64_t lane = 0; lane < lanes; lane++) g->sum[lane] += g->b[target[i] * g->lanes + lane];
+            keep_larger(g->sum, begin <= last ? g->b + target[last] * g->lanes : g->none, c, g->best, g->pick, lanes);
+        }
+        memcpy(g->b + s * g->lanes, g->best, (size_t)lanes * sizeof *g->best);
+        memcpy(choices + s * g->lanes, g->pick, (size_t)lanes * sizeof *g->pick);
+    }
+}
+
+/* Fill in the choices of all states, the members of all bundles and the best scores. */
+static void choose(const group *g, int single) {
+    const best_arguments *a = g->a;
+    const Automaton *automaton = &a->automaton;
+    const int64_t *constant = automaton->hyperedges.constant.at;
+    int64_t inside = automaton->order.n, entries = automaton->accept.n, edges = automaton->number.n, lanes = 0;
+    int64_t roles = a->scores.roles.m;
+    for (int64_t e = 0; e < edges; e++)
+        for (int64_t lane = 0; lane < g->lanes; lane++) {
+            double score = constant[e] >= 0 ? (double)AT2(a->scores.constants, constant[e], g->kinds[lane]) : 0.0;
+            g->w[e * g->lanes + lane] = g->constant[e * g->lanes + lane] = score;
+        }
+    for (int64_t token = g->ends[0] - g->starts[0] - 1; token >= 0; token--) {
+        int64_t lanes_next = lanes;
+        for (int64_t x = 0; x < entries; x++)
+            memcpy(g->b + (inside + x) * g->lanes, g->b + x * g->lanes, (size_t)lanes_next * sizeof *g->b);
+        for (; lanes < g->lanes && g->starts[lanes] + token < g->ends[lanes]; lanes++)
+            for (int64_t x = 0; x < entries; x++)
+                g->b[(inside + x) * g->lanes + lanes] = automaton->accept.at[x] ? 0.0 : -INFINITY;
+        for (int64_t lane = 0; lane < lanes; lane++)
+            for (int64_t r = 0; r < roles; r++)
+                g->p[(token % 2 * roles + r) * g->lanes + lane] =
+                    AT3(a->scores.roles, g->starts[lane] + token, r, g->kinds[lane]);
+        weigh(g, token, lanes, lanes_next);
+        int32_t *choices = g->choices + token * inside * g->lanes;
+        if (single) pull(g, choices, lanes);
+        else pull_several(g, choices, lanes);
+    }
+}
+
+/* Collect the hyperedges of the best structures that are not forbidden, where each choice leads to one state. Lanes take
+   turns at each token, so that the processor reads for one while it waits for another. Return whether there was room. */
+static int follow(const group *g, int64_t *states) {
+    const Automaton *automaton = &g->a->automaton;
+    i16_3 picked = g->a->edges;
+    int64_t inside = automaton->order.n, edges = automaton->number.n, bundles = automaton->bundle_ptr.n - 1, lanes = g->lanes;
+    for (int64_t lane = 0; lane < lanes; lane++) states[lane] = automaton->root;
+    for (int64_t token = 0; token < g->ends[0] - g->starts[0]; token++) {
+        while (g->starts[lanes - 1] + token >= g->ends[lanes - 1]) lanes--;
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            if (g->b[automaton->root * g->lanes + lane] == -INFINITY) continue;
+            int64_t s = states[lane], depth = 0, steps = 0;
+            int16_t *row = &AT3(picked, g->starts[lane] + token, g->kinds[lane], 0);
+            while (depth < picked.l && row[depth] >= 0) depth++; /* by another part of the template */
+            while (s < inside) {
+                int64_t choice = g->choices[(token * inside + s) * g->lanes + lane];
+                if (choice >= automaton->edge.n) return 0;
+                int64_t e = automaton->edge.at[choice];
+                if (e >= edges) e = g->members[(token * bundles + e - edges) * g->lanes + lane];
+                if (automaton->number.at[e] >= 0) {
+                    if (depth >= picked.l) return 0;
+                    row[depth++] = automaton->number.at[e];
+                }
+                s = automaton->target.at[choice];
+                if (++steps > inside) return 0;
+            }
+            states[lane] = s - inside;
+        }
+    }
+    return 1;
+}
+
+/* Add a state to the reached ones, once; return their number. */
+static int64_t reach(int64_t state, int64_t *reached, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (reached[i] == state) return count;
+    reached[count] = state;
+    return count + 1;
+}
+
+/* Collect the same as `follow`, where a choice leads to any number of states: from the root on, parents first. */
+static int unfold(const group *g, int64_t lane, int64_t *reached) {
+    const Automaton *automaton = &g->a->automaton;
+    const int64_t *target_ptr = automaton->target_ptr.at, *target = automaton->target.at;
+    i16_3 picked = g->a->edges;
+    int64_t inside = automaton->order.n, width = automaton->first.n, count = 1;
+    reached[0] = automaton->root;
+    for (int64_t token = 0; token < g->ends[lane] - g->starts[lane]; token++) {
+        int64_t *now = reached + token % 2 * width, *following = reached + (token + 1) % 2 * width, ahead = 0, depth = 0;
+        while (count > 0) {
+            int64_t at = 0;
+            for (int64_t i = 1; i < count; i++) at = now[i] < now[at] ? i : at;
+            int64_t choice = g->choices[(token * inside + now[at]) * g->lanes + lane];
+            if (choice >= automaton->edge.n) return 0;
+            int64_t e = automaton->edge.at[choice];
+            now[at] = now[--count];
+            if (depth >= picked.l || e >= automaton->number.n) return 0;
+            AT3(picked, g->starts[lane] + token, g->kinds[lane], depth++) = automaton->number.at[e];
+            for (int64_t i = target_ptr[choice]; i < target_ptr[choice + 1]; i++) {
+                if (target[i] < inside) count = reach(target[i], now, count);
+                else ahead = reach(target[i] - inside, following, ahead);
+            }
+        }
+        count = ahead;
+    }
+    return 1;
+}
+
+int64_t spanloom_best(const best_arguments *a) {
+    const Automaton *automaton = &a->automaton;
+    int64_t inside = automaton->order.n, states = automaton->first.n, edges = automaton->number.n;
+    int64_t bundles = automaton->bundle_ptr.n - 1, roles = a->scores.roles.m, single = 1;
+    if (!automaton_fits(automaton, &a->scores, a->offsets) || !are_sentences(a->sentence, a->offsets)) return BAD_INDEX;
+    if (a->edges.n != a->scores.roles.n || a->edges.m != a->scores.roles.l || a->score.m != a->scores.roles.l) return BAD_INDEX;
+    for (int64_t c = 0; c < automaton->edge.n; c++)
+        single &= automaton->target_ptr.at[c] == c && automaton->target_ptr.at[c + 1] == c + 1;
+    for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
+        int64_t begin = a->group_ptr.at[number], lanes = a->group_ptr.at[number + 1] - begin;
+        if (begin < 0 || lanes < 1 || begin + lanes > a->sentence.n) return BAD_INDEX;
+        memory own = {0};
+        int64_t *starts = TAKE(&own, int64_t, lanes), *ends = TAKE(&own, int64_t, lanes), longest = 0, previous = INT64_MAX;
+        int64_t *scratch = TAKE(&own, int64_t, most(lanes, 2 * states));
+        if (own.failed) return give_back(&own, NO_MEMORY);
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            int64_t n = a->sentence.at[begin + lane], k = a->kind.at[begin + lane];
+            starts[lane] = a->offsets.at[n];
+            ends[lane] = a->offsets.at[n + 1];
+            if (k < 0 || k >= a->scores.roles.l || ends[lane] - starts[lane] > previous) return give_back(&own, BAD_INDEX);
+            previous = ends[lane] - starts[lane];
+            longest = most(longest, previous);
+        }
+        if (longest == 0) {
+            give_back(&own, 0);
+            continue;
+        }
+        group g = {
+            a, starts, ends, a->kind.at + begin, lanes, TAKE(&own, double, states * lanes),
+            TAKE(&own, double, (edges + bundles) * lanes), TAKE(&own, double, edges * lanes),
+            TAKE(&own, double, 2 * roles * lanes), TAKE(&own, double, lanes), TAKE(&own, double, lanes),
+            TAKE_ZEROS(&own, double, lanes), TAKE(&own, int32_t, lanes), TAKE(&own, int32_t, longest * inside * lanes),
+            TAKE(&own, int32_t, longest * bundles * lanes),
+        };
+        if (own.failed) return give_back(&own, NO_MEMORY);
+        choose(&g, (int)single);
+        for (int64_t lane = 0; lane < lanes; lane++)
+            if (ends[lane] > starts[lane])
+                AT2(a->score, a->sentence.at[begin + lane], a->kind.at[begin + lane]) += g.b[automaton->root * lanes + lane];
+        int room = single ? follow(&g, scratch) : 1;
+        for (int64_t lane = 0; !single && room && lane < lanes; lane++)
+            if (g.b[automaton->root * lanes + lane] > -INFINITY) room = unfold(&g, lane, scratch);
+        give_back(&own, 0);
+        if (!room) return BAD_INDEX;
+    }
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* What all kernels of the engines share: scores of hyperedges, and whether tables lead to what is there. */
+#ifndef SPANLOOM_HYPERGRAPH_H
+#define SPANLOOM_HYPERGRAPH_H
+
+#include "spanloom.h"
+
+#define NEGLIGIBLE (-40.0) /* what is smaller by so much leaves a float64 as it is */
+#define LARGEST 40.0       /* a finite score beyond this could make a number vanish in the linear domain */
+#define TINIEST 1e-150     /* so could a share between 0 and this: the next token could take it below 1e-308 */
+
+/* Whether every number of the tables lies within the table that it leads to, so that kernels need not look again. */
+static inline int hyperedges_fit(const Hyperedges *h, int64_t roles, int64_t constants) {
+    int64_t edges = h->constant.n;
+    if (h->role_ptr.at[0] < 0 || h->role_ptr.at[edges] > h->role.n) return 0;
+    for (int64_t e = 0; e < edges; e++)
+        if (h->constant.at[e] >= constants || h->role_ptr.at[e] > h->role_ptr.at[e + 1]) return 0;
+    for (int64_t i = 0; i < h->role.n; i++)
+        if (h->role.at[i] < 0 || h->role.at[i] >= roles || h->step.at[i] < 0 || h->step.at[i] > 1) return 0;
+    for (int64_t i = 0; i < h->varying.n; i++) {
+        int64_t e = h->varying.at[i];
+        if (e < 0 || e >= edges || h->role_ptr.at[e] == h->role_ptr.at[e + 1]) return 0;
+    }
+    return 1;
+}
+
+static inline int automaton_fits(const Automaton *a, const Potentials *p, i64_1 offsets) {
+    int64_t states = a->first.n, exits = a->order.n, entries = a->accept.n, choices = a->edge.n;
+    int64_t edges = a->number.n, bundles = a->bundle_ptr.n - 1, types = p->roles.l, tokens = p->roles.n;
+    if (states != exits + entries || a->root < 0 || a->root >= entries || bundles < 0 || types < 1) return 0;
+    if (edges != a->hyperedges.constant.n || !hyperedges_fit(&a->hyperedges, p->roles.m, p->constants.n)) return 0;
+    for (int64_t j = 0; j < exits; j++)
+        if (a->order.at[j] < 0 || a->order.at[j] >= exits) return 0;
+    for (int64_t s = 0; s < states; s++)
+        if (a->first.at[s] < 0 || a->first.at[s] > a->stop.at[s] || a->stop.at[s] > choices) return 0;
+    if (a->target_ptr.at[0] < 0 || a->target_ptr.at[choices] > a->target.n) return 0;
+    for (int64_t c = 0; c < choices; c++) {
+        if (a->source.at[c] < 0 || a->source.at[c] >= states || a->target_ptr.at[c] > a->target_ptr.at[c + 1]) return 0;
+        if (a->edge.at[c] < 0 || a->edge.at[c] >= edges + bundles) return 0;
+    }
+    for (int64_t i = 0; i < a->target.n; i++)
+        if (a->target.at[i] < 0 || a->target.at[i] >= states) return 0;
+    if (a->bundle_ptr.at[0] < 0 || a->bundle_ptr.at[bundles] > a->bundle_edge.n) return 0;
+    for (int64_t i = 0; i < bundles; i++)
+        if (a->bundle_ptr.at[i] >= a->bundle_ptr.at[i + 1]) return 0;
+    for (int64_t i = 0; i < a->bundle_edge.n; i++)
+        if (a->bundle_edge.at[i] < 0 || a->bundle_edge.at[i] >= edges) return 0;
+    if (p->allowed.n > 0 && p->allowed.n != tokens) return 0;
+    for (int64_t e = 0; e < edges; e++)
+        if (p->allowed.n > 0 && a->number.at[e] >= 0 && (a->number.at[e] + 1) * types > p->allowed.m) return 0;
+    for (int64_t n = 0; n + 1 < offsets.n; n++)
+        if (offsets.at[n] < 0 || offsets.at[n] > offsets.at[n + 1] || offsets.at[n + 1] > tokens) return 0;
+    return 1;
+}
+
+/* Whether each choice leads to one state, so that `target` has one for each. */
+static inline int is_simple(const Automaton *a) {
+    int simple = a->target.n == a->edge.n;
+    for (int64_t c = 0; c < a->edge.n; c++) simple &= a->target_ptr.at[c] == c && a->target_ptr.at[c + 1] == c + 1;
+    return simple;
+}
+
+/* Whether some numbers are those of sentences. */
+static inline int are_sentences(i64_1 numbers, i64_1 offsets) {
+    for (int64_t i = 0; i < numbers.n; i++)
+        if (numbers.at[i] < 0 || numbers.at[i] + 1 >= offsets.n) return 0;
+    return 1;
+}
+
+/* Compute the scores of all hyperedges at a token; roles of the token past the last are ignored. */
+static inline void score_all(double *w, const Potentials *p, int64_t row, int64_t end, int64_t k, const Automaton *a) {
+    const Hyperedges *h = &a->hyperedges;
+    int64_t types = p->constants.m;
+    for (int64_t e = 0; e < h->constant.n; e++) {
+        double value = h->constant.at[e] >= 0 ? (double)AT2(p->constants, h->constant.at[e], k) : 0.0;
+        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++)
+            if (row + h->step.at[i] < end) value += AT3(p->roles, row + h->step.at[i], h->role.at[i], k);
+        if (p->allowed.n > 0 && a->number.at[e] >= 0 && !AT2(p->allowed, row, a->number.at[e] * types + k)) value = -INFINITY;
+        w[e] = value;
+    }
+}
+
+#endif

@@ -1,0 +1,455 @@
+/* Sums that count each sub-hypergraph once, and their marginals, over the automaton of a template.
+
+   Several (sentence, type) pairs run side by side as *lanes*, so that every arc is one vector operation: a group of
+   sentences of falling length, times K types. At token t the first lanes are the sentences that reach it. With
+   p[r] = exp(score of role r) and w[e] = product of p over the roles of hyperedge e, or the sum over a bundle of them,
+
+       b[s] = sum over arcs s -> d with hyperedge e of w[e] b[d]        (inside, from the last token to the first)
+       a[d] = sum over arcs s -> d with hyperedge e of a[s] w[e]        (outside, from the first to the last)
+       m[e] = w[e] * sum over its arcs of a[s] b[d] / (sum over entries of a b)
+
+   in the linear domain, with one scale factor a token and lane: five times faster than logarithms. Inside scores of all
+   states are kept, so that the way back need not compute them again. A number could only vanish below the smallest float
+   after it was seen to be tiny, or by one step of enormous scores. Lanes where either happens are not *safe*; the caller
+   computes them again in the log domain (`log_sums`). So the result is exact for any scores. */
+#include "hypergraph.h"
+
+#define NORMAL 2.3e-308 /* the smallest float64 of all its digits, about */
+#define LOG_2 0.6931471805599453
+#define PIECE 64 /* hyperedges whose gates stay in a cache */
+
+/* A group of sentences side by side. */
+typedef struct {
+    const sums_arguments *a;
+    const int64_t *starts, *ends; /* rows of each sentence, longest first */
+    int64_t count, types, lanes, wide; /* sentences; lanes are sentences times types; `wide` is a row of `base` and `w` */
+    double *p;    /* (T, R, lanes) weights of roles */
+    double *b;    /* (T, S, lanes) inside scores of states, scaled where they are exits */
+    double *base; /* (E + bundles, wide) weights of hyperedges without their roles */
+    double *w;    /* (E + bundles, wide) weights of hyperedges */
+    uint8_t *safe; /* (lanes,) */
+    double *total; /* (lanes,) scratch */
+    /* What a mask forbids; weights are set only at tokens where it forbids something. */
+    uint8_t *partly; /* (T, count) whether anything is forbidden at a token; NULL without a mask */
+    uint8_t *gate;   /* (PIECE, lanes) scratch: what is allowed, lanes side by side */
+    int held; /* whether the weights of hyperedges without roles are those of a token where something is forbidden */
+} group;
+
+/* How many of the group's first sentences have this token. */
+static int64_t reach_of(const group *g, int64_t count, int64_t token) {
+    while (count > 0 && g->starts[count - 1] + token >= g->ends[count - 1]) count--;
+    return count;
+}
+
+static inline int is_safe(double score) { return fabs(score) <= LARGEST || score == -INFINITY; }
+
+/* Compute exp(score of each role) at the tokens of a group. */
+static void weigh_roles(group *g) {
+    const Potentials *scores = &g->a->scores;
+    int64_t roles = scores->roles.m, types = g->types, tokens = g->ends[0] - g->starts[0];
+    for (int64_t token = 0; token < tokens; token++) {
+        int64_t reach = reach_of(g, g->count, token), lanes = reach * types;
+        for (int64_t r = 0; r < roles; r++) {
+            double *restrict row = g->p + (token * roles + r) * g->lanes;
+            for (int64_t j = 0; j < reach; j++) {
+                const float *restrict source = &AT3(scores->roles, g->starts[j] + token, r, 0);
+                for (int64_t k = 0; k < types; k++) row[j * types + k] = source[k];
+            }
+            for (int64_t lane = 0; lane < lanes; lane++) g->safe[lane] &= is_safe(row[lane]);
+            for (int64_t lane = 0; lane < lanes; lane++) row[lane] = exponential(row[lane]);
+        }
+    }
+}
+
+/* Look through the mask of a group, once. */
+static void look_through(group *g) {
+    u8_2 allowed = g->a->scores.allowed;
+    for (int64_t j = 0; j < g->count; j++)
+        for (int64_t token = 0; token < g->ends[j] - g->starts[j]; token++) {
+            const uint8_t *row = &AT2(allowed, g->starts[j] + token, 0);
+            int64_t zeros = 0; /* faster than to stop at the first */
+            for (int64_t i = 0; i < allowed.m; i++) zeros += row[i] == 0;
+            g->partly[token * g->count + j] = zeros > 0;
+        }
+}
+
+/* Forbid hyperedges at a token of the first sentences, and lift what was forbidden at the one before. Hyperedges are gone
+   through in pieces, whose gates stay in a cache. */
+static void forbid(group *g, int64_t token, int64_t count) {
+    const Automaton *automaton = &g->a->automaton;
+    const int16_t *number = automaton->number.at;
+    const int64_t *role_ptr = automaton->hyperedges.role_ptr.at;
+    int64_t types = g->types, lanes = count * types, edges = automaton->number.n;
+    int forbidden = 0;
+    for (int64_t j = 0; j < count; j++) forbidden |= g->partly[token * g->count + j];
+    for (int64_t begin = 0; begin < (forbidden || g->held ? edges : 0); begin += PIECE) {
+        int64_t stop = least(PIECE, edges - begin);
+        for (int64_t i = 0; i < stop; i++) memset(g->gate + i * g->lanes, 1, (size_t)lanes);
+        for (int64_t j = 0; j < count; j++) {
+            if (!g->partly[token * g->count + j]) continue;
+            const uint8_t *row = &AT2(g->a->scores.allowed, g->starts[j] + token, 0);
+            for (int64_t i = 0; i < stop; i++) {
+                int64_t column = number[begin + i] > 0 ? number[begin + i] * types : 0;
+                memcpy(g->gate + i * g->lanes + j * types, row + column, (size_t)types);
+            }
+        }
+        for (int64_t i = 0; i < stop; i++) {
+            int64_t e = begin + i;
+            if (number[e] < 0) continue;
+            double *w = g->w + e * g->wide;
+            const double *weights = role_ptr[e] == role_ptr[e + 1] ? g->base + e * g->wide : w;
+            const uint8_t *gate = g->gate + i * g->lanes;
+            for (int64_t lane = 0; lane < lanes; lane++) w[lane] = gate[lane] > 0 ? weights[lane] : 0.0;
+        }
+    }
+    g->held = forbidden;
+}
+
+/* Compute the weights of hyperedges and bundles at a token. */
+static void weigh(group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
+    const Automaton *automaton = &g->a->automaton;
+    const Hyperedges *h = &automaton->hyperedges;
+    int64_t roles = g->a->scores.roles.m, edges = h->constant.n;
+    for (int64_t v = 0; v < h->varying.n; v++) {
+        int64_t e = h->varying.at[v], first = h->role_ptr.at[e], step = h->step.at[first];
+        int64_t reached = step ? lanes_next : lanes;
+        double *restrict w = g->w + e * g->wide;
+        const double *restrict base = g->base + e * g->wide;
+        const double *restrict p = g->p + ((token + step) * roles + h->role.at[first]) * g->lanes;
+        for (int64_t lane = 0; lane < reached; lane++) w[lane] = base[lane] * p[lane];
+        for (int64_t lane = reached; lane < lanes; lane++) w[lane] = base[lane];
+        for (int64_t i = first + 1; i < h->role_ptr.at[e + 1]; i++) {
+            step = h->step.at[i];
+            reached = step ? lanes_next : lanes;
+            p = g->p + ((token + step) * roles + h->role.at[i]) * g->lanes;
+            for (int64_t lane = 0; lane < reached; lane++) w[lane] *= p[lane];
+        }
+    }
+    if (g->partly != NULL) forbid(g, token, lanes / g->types);
+    for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++) {
+        double *restrict bundle = g->w + (edges + i) * g->wide;
+        memset(bundle, 0, (size_t)lanes * sizeof *bundle);
+        for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++) {
+            const double *restrict member = g->w + automaton->bundle_edge.at[j] * g->wide;
+            for (int64_t lane = 0; lane < lanes; lane++) bundle[lane] += member[lane];
+        }
+    }
+}
+
+/* Add to values[here] the sum over arcs of w * values[there], arcs in runs of equal `here`, four at once. No arc leads from
+   a state to itself. */
+static void gather_arcs(double *values, int64_t width, const int64_t *here, const int64_t *there, i64_1 order,
+                        const double *w, int64_t wide, const int64_t *choice, int64_t lanes) {
+    int64_t i = 0;
+    while (i < order.n) {
+        const int64_t *at = order.at + i;
+        int64_t s = here[at[0]];
+        double *restrict own = values + s * width;
+        const double *restrict v1 = values + there[at[0]] * width, *restrict w1 = w + choice[at[0]] * wide;
+        if (i + 3 < order.n && here[at[3]] == s) {
+            const double *restrict v2 = values + there[at[1]] * width, *restrict w2 = w + choice[at[1]] * wide;
+            const double *restrict v3 = values + there[at[2]] * width, *restrict w3 = w + choice[at[2]] * wide;
+            const double *restrict v4 = values + there[at[3]] * width, *restrict w4 = w + choice[at[3]] * wide;
+            for (int64_t lane = 0; lane < lanes; lane++) {
+                double total = own[lane] + w1[lane] * v1[lane];
+                total += w2[lane] * v2[lane];
+                total += w3[lane] * v3[lane];
+                own[lane] = total + w4[lane] * v4[lane];
+            }
+            i += 4;
+        } else {
+            for (int64_t lane = 0; lane < lanes; lane++) own[lane] += w1[lane] * v1[lane];
+            i++;
+        }
+    }
+}
+
+/* Scale rows to sum 1 into as many rows of a result; find their sums. A row is `from`, or `into`, numbers wide. */
+static void scale_rows(const double *values, int64_t from, double *result, int64_t into, int64_t rows, int64_t lanes,
+                       double *restrict total, uint8_t *restrict safe) {
+    memset(total, 0, (size_t)lanes * sizeof *total);
+    for (int64_t x = 0; x < rows; x++)
+        for (int64_t lane = 0; lane < lanes; lane++) total[lane] += values[x * from + lane];
+    for (int64_t x = 0; x < rows; x++) {
+        const double *restrict source = values + x * from;
+        double *restrict target = result + x * into;
+        for (int64_t lane = 0; lane < lanes; lane++) /* 0 where everything is forbidden */
+            target[lane] = total[lane] > 0.0 ? source[lane] / total[lane] : 0.0;
+        for (int64_t lane = 0; lane < lanes; lane++) safe[lane] &= target[lane] >= TINIEST || target[lane] == 0.0;
+    }
+}
+
+/* Compute the inside scores of states, and log_partition of lanes. The product of all scale factors is kept as numbers in
+   [1, 2) times powers of 2, which have no largest; a factor of 0 is left to the caller. */
+static void find_inside(group *g, double *log_partition, double *product, int64_t *exponent) {
+    const Automaton *automaton = &g->a->automaton;
+    int64_t exits = automaton->order.n, entries = automaton->accept.n, states = automaton->first.n, lanes_next = 0;
+    for (int64_t lane = 0; lane < g->lanes; lane++) {
+        product[lane] = 1.0;
+        exponent[lane] = 0;
+    }
+    for (int64_t token = g->ends[0] - g->starts[0] - 1; token >= 0; token--) {
+        int64_t lanes = reach_of(g, g->count, token) * g->types;
+        double *own = g->b + token * states * g->lanes;
+        if (lanes_next > 0) {
+            scale_rows(own + states * g->lanes, g->lanes, own + exits * g->lanes, g->lanes, entries, lanes_next, g->total,
+                       g->safe);
+            for (int64_t lane = 0; lane < lanes_next; lane++) {
+                double factor = g->total[lane];
+                g->safe[lane] &= (NORMAL <= factor && factor < INFINITY) || factor == 0.0;
+                uint64_t bits = bits_of(product[lane] * factor);
+                exponent[lane] += ((int64_t)bits >> 52) - 1023;
+                product[lane] = of_bits((bits & 0xFFFFFFFFFFFFFull) | 0x3FF0000000000000ull);
+            }
+        }
+        for (int64_t x = 0; x < entries; x++)
+            for (int64_t lane = lanes_next; lane < lanes; lane++)
+                own[(exits + x) * g->lanes + lane] = (double)automaton->accept.at[x];
+        for (int64_t s = 0; s < exits; s++) memset(own + s * g->lanes, 0, (size_t)lanes * sizeof *own);
+        weigh(g, token, lanes, lanes_next);
+        gather_arcs(own, g->lanes, automaton->source.at, automaton->target.at, g->a->backward, g->w, g->wide,
+                    automaton->edge.at, lanes);
+        lanes_next = lanes;
+    }
+    for (int64_t lane = 0; lane < g->lanes; lane++) {
+        double first = lane < lanes_next ? g->b[automaton->root * g->lanes + lane] : 1.0;
+        log_partition[lane] = logarithm(first) + logarithm(product[lane]) + (double)exponent[lane] * LOG_2;
+    }
+}
+
+/* Compute the weights of hyperedges without their roles, and which lanes they leave safe. A lane's type is that of its
+   number modulo K, so the first lanes of many are those of few. */
+static void weigh_lanes(const sums_arguments *a, double *base, uint8_t *safe, int64_t lanes) {
+    const int64_t *constant = a->automaton.hyperedges.constant.at;
+    int64_t types = a->scores.constants.m, edges = a->automaton.hyperedges.constant.n;
+    memset(safe, 1, (size_t)lanes);
+    for (int64_t i = 0; i < (edges + a->automaton.bundle_ptr.n - 1) * lanes; i++) base[i] = 1.0;
+    for (int64_t e = 0; e < edges; e++)
+        for (int64_t k = 0; constant[e] >= 0 && k < types; k++) {
+            double score = AT2(a->scores.constants, constant[e], k), weight = exponential(score);
+            for (int64_t lane = k; lane < lanes; lane += types) {
+                base[e * lanes + lane] = weight;
+                safe[lane] &= is_safe(score); /* NaN is not, either */
+            }
+        }
+}
+
+/* The scratch of the way back. */
+typedef struct {
+    double *a, *entry, *count, *norm; /* (S, lanes) outside scores, (X, lanes), (E + bundles, lanes), (lanes,) */
+    double *share; /* (E, lanes) counts of hyperedges in each lane, see `count_edges` */
+    float *present, *following; /* (R, lanes) counts of roles at a token and the next; rows lie apart in `expected` */
+    uint8_t *varies, *occurs; /* (E + bundles,), (R,) */
+} way_back;
+
+/* Set the outside scores of a token's entries, so that with their inside scores they sum to 1, and others to 0. */
+static void begin_token(const group *g, const way_back *o, const double *b, int64_t lanes) {
+    int64_t entries = g->a->automaton.accept.n, states = g->a->automaton.first.n;
+    double *restrict norm = o->norm;
+    memset(norm, 0, (size_t)lanes * sizeof *norm);
+    for (int64_t x = 0; x < entries; x++)
+        for (int64_t lane = 0; lane < lanes; lane++) norm[lane] += o->entry[x * g->lanes + lane] * b[x * g->lanes + lane];
+    for (int64_t lane = 0; lane < lanes; lane++) norm[lane] = norm[lane] > 0.0 ? 1.0 / norm[lane] : 0.0;
+    for (int64_t x = 0; x < entries; x++)
+        for (int64_t lane = 0; lane < lanes; lane++) o->a[x * g->lanes + lane] = o->entry[x * g->lanes + lane] * norm[lane];
+    for (int64_t s = entries; s < states; s++) memset(o->a + s * g->lanes, 0, (size_t)lanes * sizeof *o->a);
+}
+
+/* Count the hyperedges and bundles of a token's arcs. Those that vary have their counts in `count`, but for their weights.
+   Counts of others are added to `share`, with their weights where a mask changes these. */
+static void count_edges(const group *g, const way_back *o, const double *b, int64_t lanes) {
+    const Automaton *automaton = &g->a->automaton;
+    const int64_t *constant = automaton->hyperedges.constant.at;
+    int64_t edges = automaton->hyperedges.constant.n, all = edges + automaton->bundle_ptr.n - 1;
+    int masked = g->partly != NULL;
+    for (int64_t e = 0; e < all; e++)
+        if (o->varies[e]) memset(o->count + e * g->lanes, 0, (size_t)lanes * sizeof *o->count);
+    for (int64_t i = 0; i < automaton->source.n; i++) {
+        int64_t e = automaton->edge.at[i];
+        const double *restrict from = o->a + automaton->source.at[i] * g->lanes;
+        const double *restrict to = b + automaton->target.at[i] * g->lanes, *restrict w = g->w + e * g->wide;
+        if (o->varies[e]) {
+            double *restrict count = o->count + e * g->lanes;
+            for (int64_t lane = 0; lane < lanes; lane++) count[lane] += from[lane] * to[lane];
+        } else if (constant[e] >= 0) {
+            double *restrict share = o->share + e * g->lanes;
+            if (masked)
+                for (int64_t lane = 0; lane < lanes; lane++) share[lane] += from[lane] * w[lane] * to[lane];
+            else
+                for (int64_t lane = 0; lane < lanes; lane++) share[lane] += from[lane] * to[lane];
+        }
+    }
+    for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++) {
+        const double *restrict bundle = o->count + (edges + i) * g->lanes;
+        for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++) {
+            int64_t e = automaton->bundle_edge.at[j];
+            const double *restrict w = g->w + e * g->wide;
+            if (o->varies[e]) {
+                double *restrict count = o->count + e * g->lanes;
+                for (int64_t lane = 0; lane < lanes; lane++) count[lane] += bundle[lane];
+            } else if (constant[e] >= 0) {
+                double *restrict share = o->share + e * g->lanes;
+                if (masked)
+                    for (int64_t lane = 0; lane < lanes; lane++) share[lane] += bundle[lane] * w[lane];
+                else
+                    for (int64_t lane = 0; lane < lanes; lane++) share[lane] += bundle[lane];
+            }
+        }
+    }
+}
+
+/* Count the roles of a token's hyperedges, at this token and the next. */
+static void count_roles_of(const group *g, const way_back *o, int64_t lanes, int64_t lanes_next) {
+    const Hyperedges *h = &g->a->automaton.hyperedges;
+    for (int64_t v = 0; v < h->varying.n; v++) {
+        int64_t e = h->varying.at[v];
+        double *restrict count = o->count + e * g->lanes;
+        const double *restrict w = g->w + e * g->wide;
+        for (int64_t lane = 0; lane < lanes; lane++) count[lane] *= w[lane];
+        if (h->constant.at[e] >= 0) {
+            double *restrict share = o->share + e * g->lanes;
+            for (int64_t lane = 0; lane < lanes; lane++) share[lane] += count[lane];
+        }
+        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
+            float *restrict row = (h->step.at[i] ? o->following : o->present) + h->role.at[i] * g->lanes;
+            int64_t reached = h->step.at[i] ? lanes_next : lanes;
+            for (int64_t lane = 0; lane < reached; lane++) row[lane] = (float)(row[lane] + count[lane]);
+        }
+    }
+}
+
+/* Compute expected counts of a group: of roles, and of hyperedges in each lane. */
+static void find_outside(group *g, way_back *o) {
+    const Automaton *automaton = &g->a->automaton;
+    f32_3 expected = g->a->expected;
+    int64_t roles = expected.m, types = g->types, states = automaton->first.n, exits = automaton->order.n;
+    int64_t entries = automaton->accept.n, tokens = g->ends[0] - g->starts[0];
+    for (int64_t token = 0; token < tokens; token++) {
+        int64_t reach = reach_of(g, g->count, token), lanes = reach * types;
+        int64_t lanes_next = reach_of(g, reach, token + 1) * types;
+        const double *b = g->b + token * states * g->lanes;
+        weigh(g, token, lanes, lanes_next);
+        begin_token(g, o, b, lanes);
+        gather_arcs(o->a, g->lanes, automaton->target.at, automaton->source.at, g->a->forward, g->w, g->wide,
+                    automaton->edge.at, lanes);
+        count_edges(g, o, b, lanes);
+        scale_rows(o->a + exits * g->lanes, g->lanes, o->entry, g->lanes, entries, lanes, o->norm, g->safe);
+        count_roles_of(g, o, lanes, lanes_next);
+        for (int64_t r = 0; r < roles; r++)
+            for (int64_t j = 0; o->occurs[r] && j < reach; j++)
+                memcpy(&AT3(expected, g->starts[j] + token, r, 0), o->present + r * g->lanes + j * types,
+                       (size_t)types * sizeof(float));
+        float *spent = o->present;
+        o->present = o->following;
+        o->following = spent;
+        memset(spent, 0, (size_t)(roles * g->lanes) * sizeof *spent);
+    }
+}
+
+/* Whether groups are ranges of sentences, longest first, and there is room for each. */
+static int groups_fit(const sums_arguments *a, int64_t *widest) {
+    i64_1 ptr = a->group_ptr, offsets = a->offsets;
+    int64_t types = a->scores.roles.l, each = a->scores.roles.m + a->automaton.first.n;
+    *widest = 0;
+    if (!are_sentences(a->sentences, offsets)) return 0;
+    for (int64_t g = 0; g + 1 < ptr.n; g++) {
+        if (ptr.at[g] < 0 || ptr.at[g] >= ptr.at[g + 1] || ptr.at[g + 1] > a->sentences.n) return 0;
+        int64_t longest = -1, previous = 0, count = ptr.at[g + 1] - ptr.at[g];
+        for (int64_t i = ptr.at[g]; i < ptr.at[g + 1]; i++) {
+            int64_t n = a->sentences.at[i], length = offsets.at[n + 1] - offsets.at[n];
+            if (longest < 0) longest = previous = length;
+            if (length > previous) return 0;
+            previous = length;
+        }
+        if (longest * each > a->room.n / (count * types)) return 0;
+        *widest = most(*widest, count * types);
+    }
+    return 1;
+}
+
+int64_t spanloom_sums(const sums_arguments *a) {
+    const Automaton *automaton = &a->automaton;
+    const Hyperedges *h = &automaton->hyperedges;
+    int64_t roles = a->scores.roles.m, types = a->scores.roles.l, edges = h->constant.n, states = automaton->first.n;
+    int64_t all = edges + automaton->bundle_ptr.n - 1, wide, entries = automaton->accept.n, counted = a->expected.n > 0;
+    if (!automaton_fits(automaton, &a->scores, a->offsets) || !is_simple(automaton) || !groups_fit(a, &wide)) return BAD_INDEX;
+    if (counted && (a->expected.n != a->scores.roles.n || a->expected.m != roles)) return BAD_INDEX;
+    for (int64_t i = 0; i < a->backward.n; i++)
+        if (a->backward.at[i] < 0 || a->backward.at[i] >= automaton->source.n) return BAD_INDEX;
+    for (int64_t i = 0; i < a->forward.n; i++)
+        if (a->forward.at[i] < 0 || a->forward.at[i] >= automaton->source.n) return BAD_INDEX;
+    for (int64_t i = 0; i < automaton->source.n; i++)
+        if (automaton->source.at[i] == automaton->target.at[i]) return BAD_INDEX;
+    memory own = {0};
+    group g = {.a = a, .types = types, .wide = wide};
+    double *log_z = TAKE(&own, double, wide), *product = TAKE(&own, double, wide);
+    int64_t *exponent = TAKE(&own, int64_t, wide), *rows = TAKE(&own, int64_t, 2 * wide);
+    uint8_t *fitting = TAKE(&own, uint8_t, wide);
+    g.base = TAKE(&own, double, all * wide);
+    g.w = TAKE(&own, double, all * wide);
+    g.safe = TAKE(&own, uint8_t, wide);
+    g.total = TAKE(&own, double, wide);
+    g.gate = TAKE(&own, uint8_t, PIECE * wide);
+    int64_t back = counted ? wide : 0;
+    way_back o = {
+        TAKE(&own, double, states * back), TAKE(&own, double, entries * back), TAKE(&own, double, all * back),
+        TAKE(&own, double, back), TAKE(&own, double, edges * back), NULL, NULL, TAKE_ZEROS(&own, uint8_t, all),
+        TAKE_ZEROS(&own, uint8_t, roles),
+    };
+    float *both = TAKE(&own, float, 2 * roles * back);
+    if (own.failed) return give_back(&own, NO_MEMORY);
+    for (int64_t v = 0; v < h->varying.n; v++) o.varies[h->varying.at[v]] = 1;
+    memset(o.varies + edges, 1, (size_t)(all - edges));
+    for (int64_t i = 0; i < h->role.n; i++) o.occurs[h->role.at[i]] = 1;
+    weigh_lanes(a, g.base, fitting, wide);
+    memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double));
+    for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
+        const int64_t *members = a->sentences.at + a->group_ptr.at[number];
+        g.count = a->group_ptr.at[number + 1] - a->group_ptr.at[number];
+        g.lanes = g.count * types;
+        for (int64_t j = 0; j < g.count; j++) {
+            rows[j] = a->offsets.at[members[j]];
+            rows[g.count + j] = a->offsets.at[members[j] + 1];
+        }
+        g.starts = rows;
+        g.ends = rows + g.count;
+        g.p = a->room.at;
+        g.b = a->room.at + (g.ends[0] - g.starts[0]) * roles * g.lanes;
+        memcpy(g.safe, fitting, (size_t)g.lanes);
+        weigh_roles(&g);
+        memory mask = {0};
+        g.partly = NULL;
+        g.held = 0;
+        if (a->scores.allowed.n > 0) {
+            memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double)); /* the last group left weights that it forbids */
+            g.partly = TAKE_ZEROS(&mask, uint8_t, (g.ends[0] - g.starts[0]) * g.count);
+            if (mask.failed) return give_back(&own, NO_MEMORY);
+            look_through(&g);
+        }
+        find_inside(&g, log_z, product, exponent);
+        if (counted) {
+            memset(o.share, 0, (size_t)(edges * g.lanes) * sizeof(double));
+            memset(o.count, 0, (size_t)(all * g.lanes) * sizeof(double));
+            memset(o.entry, 0, (size_t)(entries * g.lanes) * sizeof(double));
+            for (int64_t lane = 0; lane < g.lanes; lane++) o.entry[automaton->root * g.lanes + lane] = 1.0;
+            memset(both, 0, (size_t)(2 * roles * g.lanes) * sizeof(float));
+            o.present = both;
+            o.following = both + roles * g.lanes;
+            find_outside(&g, &o);
+        }
+        for (int64_t lane = 0; lane < g.lanes; lane++) {
+            int64_t n = members[lane / types], k = lane % types;
+            AT2(a->log_partition, n, k) = log_z[lane];
+            int safe = AT2(a->safely, n, k) = g.safe[lane] && log_z[lane] < INFINITY;
+            for (int64_t e = 0; safe && counted && e < edges; e++) {
+                if (h->constant.at[e] < 0) continue; /* hyperedges without roles are weighed now, unless there is a mask */
+                int steady = h->role_ptr.at[e] == h->role_ptr.at[e + 1] && g.partly == NULL;
+                AT3(a->totals, n, h->constant.at[e], k) += o.share[e * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
+            }
+            for (int64_t row = a->offsets.at[n]; !safe && counted && row < a->offsets.at[n + 1]; row++)
+                for (int64_t r = 0; r < roles; r++) AT3(a->expected, row, r, k) = 0.0f;
+        }
+        give_back(&mask, 0);
+    }
+    return give_back(&own, 0);
+}
