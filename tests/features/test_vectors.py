@@ -68,13 +68,13 @@ def test_information_is_that_of_counters(monkeypatch, texts, min_count, contexts
         return
     sentences = list(sentence_words(map(prepare, documents)))
     expected = information_of(sentences, found.words, min(contexts, len(found.words)))
-    np.testing.assert_allclose(vectors._information(found).toarray(), expected, atol=1e-12)
+    np.testing.assert_allclose(vectors._information(found).dense(), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("dimensions", [3, 12, 200])
 def test_vectors_are_those_of_the_singular_value_decomposition(dimensions):
     words = words_of(zipf_text(1), 2)
-    u, s, _ = np.linalg.svd(vectors._information(words).toarray(), full_matrices=False)
+    u, s, _ = np.linalg.svd(vectors._information(words).dense(), full_matrices=False)
     expected = (u * np.sqrt(s))[:, :dimensions]
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     found = word_vectors(words, dimensions, passes=300)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import exp, lgamma, log, log1p
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
@@ -262,7 +262,7 @@ def concept_test(
 
 def _f1(rows: Sequence[ReportRow], documents: int) -> list[Floats]:
     """Return the F1 of each document, for each row."""
-    counts = unit_counts(rows, documents).toarray().reshape(documents, len(rows), 4)
+    counts = unit_counts(rows, documents).dense().reshape(documents, len(rows), 4)
     return [rates(counts[:, i])[:, 2] for i in range(len(rows))]
 
 
@@ -282,4 +282,26 @@ def t_test(a: Floats, b: Floats) -> float:
     error = change.std(ddof=1) / np.sqrt(len(change))
     if not error:
         return 0.0
-    return float(2 * stdtr(len(change) - 1, -abs(change.mean() / error)))
+    degrees = len(change) - 1
+    return _beta(degrees / 2, 0.5, degrees / (degrees + float(change.mean() / error) ** 2))
+
+
+def _beta(a: float, b: float, x: float) -> float:
+    """Return the regularized incomplete beta function, by Lentz's method (Press et al. 2007, section 6.4)."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):  # where the continued fraction converges faster
+        return 1 - _beta(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    fraction, m, step = d, 0, 0.0
+    while abs(step - 1) > 1e-15 and m < 10_000:
+        m += 1
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d, c = 1 / (1 + term * d), 1 + term / c
+            step = c * d
+            fraction *= step
+    return front * fraction

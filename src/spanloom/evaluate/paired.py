@@ -118,7 +118,7 @@ def compare_rows(a: ReportRow, b: ReportRow, cut: ResamplingUnits, samples: int,
     """Test the difference of two rows of any counts; arguments as for `paired_test`."""
     counts = unit_counts([a, b], cut.count)
     drawn = bootstrap(counts, 2, samples, seed)[:, :, 2]
-    of_a, of_b = np.split(counts.toarray(), 2, axis=1)
+    of_a, of_b = np.split(counts.dense(), 2, axis=1)
     p_value, enumerated = randomization(of_a, of_b, samples, seed)
     return PairedTest(
         a=Score(*of_a.sum(axis=0).tolist()),

@@ -21,12 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from spanloom.document import Mention
 from spanloom.evaluate.compare import ComparedSide, MentionComparison
 from spanloom.evaluate.overlap import flatten, shared
+from spanloom.sparse import largest_matching
 
 Ints = NDArray[np.int64]
 
@@ -80,8 +79,7 @@ def _place(side: ComparedSide, row: int) -> tuple[int, str]:
 
 def _pair_boundaries(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints) -> Ints:
     columns, rows = _edges(gold, missed, predicted, spurious)
-    graph = csr_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(len(missed), len(spurious)))
-    match = maximum_bipartite_matching(graph, perm_type="column")
+    match = largest_matching(rows, columns, (len(missed), len(spurious)))
     paired = np.flatnonzero(match >= 0)
     return np.stack([missed[paired], spurious[match[paired]]], axis=1)
 

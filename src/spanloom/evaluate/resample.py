@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from spanloom.evaluate.measures import Floats, rates
+from spanloom.sparse import SparseMatrix
 
 _CHUNK = 2_000_000  # weights held at once
 _TIE = 1e-12  # differences of F1 closer than this are equal: the same fractions, rounded on different ways
 
 
-def bootstrap(counts: csr_array, columns: int, samples: int, seed: int) -> Floats:
+def bootstrap(counts: SparseMatrix | Floats, columns: int, samples: int, seed: int) -> Floats:
     """Compute precision, recall and F1 of bootstrap samples of the units (Efron and Tibshirani 1993, chapter 13).
 
     Args:
@@ -30,8 +30,8 @@ def bootstrap(counts: csr_array, columns: int, samples: int, seed: int) -> Float
     Returns:
         (samples, rows, 3) precision, recall, F1; NaN where a sample has nothing below the line.
     """
-    units = counts.shape[0]
-    transposed = counts.T.tocsr()
+    rows = counts if isinstance(counts, SparseMatrix) else SparseMatrix.of(counts)
+    transposed, units = rows.transposed(), len(rows.ptr) - 1
     parts = [(transposed @ weights.T).T.reshape(-1, columns, 4) for weights in _weights(units, samples, seed)]
     return np.concatenate([_defined(part) for part in parts])
 

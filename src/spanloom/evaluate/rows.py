@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from spanloom.evaluate.compare import MentionComparison
 from spanloom.evaluate.measures import Floats, Interval, Intervals, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval
+from spanloom.sparse import SparseMatrix
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -80,7 +80,7 @@ def by_sentence(comparison: MentionComparison, units: int) -> dict[str, ReportRo
     }
 
 
-def unit_counts(rows: Iterable[ReportRow], units: int) -> csr_array:
+def unit_counts(rows: Iterable[ReportRow], units: int) -> SparseMatrix:
     """Count the mentions of each unit (U, 4 * rows): correct, predicted, found, gold of each row in turn."""
     where: list[Ints] = []
     columns: list[Ints] = []
@@ -95,13 +95,13 @@ def unit_counts(rows: Iterable[ReportRow], units: int) -> csr_array:
             columns.append(np.full(len(members), 4 * i + column))
             weights.append(np.full(len(members), weight))
     shape = (units, 4 * (i + 1))
-    return csr_array((np.concatenate(weights), (np.concatenate(where), np.concatenate(columns))), shape=shape)
+    return SparseMatrix.build(np.concatenate(where), np.concatenate(columns), np.concatenate(weights), shape)
 
 
 def scores(rows: Sequence[ReportRow], units: int, samples: int, seed: int) -> list[Score]:
     """Return the score of each row, with 95 % bootstrap intervals if ``samples`` is not 0."""
     counts = unit_counts(rows, units)
-    totals = [Score(p, q, f, g) for p, q, f, g in counts.sum(axis=0).reshape(len(rows), 4).tolist()]
+    totals = [Score(p, q, f, g) for p, q, f, g in counts.dense().sum(axis=0).reshape(len(rows), 4).tolist()]
     if not samples or not units:
         return totals
     drawn = bootstrap(counts, len(rows), samples, seed)

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
@@ -74,7 +73,7 @@ def evaluate_tags(
     if not tokens:
         raise DataError("the gold documents hold no tokens; give annotated text")
     # precision, recall and F1 are one where each token has one value on either side
-    found = bootstrap(csr_array(units[:, [0, 1, 0, 1]]), 1, samples, seed)[:, 0, 2]
+    found = bootstrap(units[:, [0, 1, 0, 1]], 1, samples, seed)[:, 0, 2]
     low, high = percentile_interval(found).tolist()
     return TagReport(column, tokens, correct, correct / tokens, low, high)
 

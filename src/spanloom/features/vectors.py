@@ -17,12 +17,12 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from spanloom.document import Document
 from spanloom.features.clusters import Clusters, check_sizes
 from spanloom.features.counting import TextCounts, count_words, frequent_words
 from spanloom.features.letters import learn_letters
+from spanloom.sparse import SparseMatrix
 
 Vectors = NDArray[np.float64]
 
@@ -80,16 +80,17 @@ def word_vectors(words: TextCounts, dimensions: int = _DIMENSIONS, passes: int =
         passes: of the iteration that finds the directions; more are more precise.
     """
     information = _information(words)
-    size, contexts = information.shape
+    size, contexts = len(information.ptr) - 1, information.width
+    transposed = information.transposed()
     directions = np.random.default_rng(0).standard_normal((contexts, min(dimensions + _SPARE, size, contexts)))
     for _ in range(passes):
-        directions = _orthonormal(information.T @ (information @ directions))
+        directions = _orthonormal(transposed @ (information @ directions))
     vectors = (information @ directions)[:, :dimensions]
     vectors = _over(vectors, np.sqrt(np.sqrt(_squares(vectors.T))))
     return _over(vectors.T, np.sqrt(_squares(vectors))).T.copy()
 
 
-def _information(words: TextCounts) -> csr_array:
+def _information(words: TextCounts) -> SparseMatrix:
     """Return positive pointwise mutual information (V, 2 C): of contexts behind a word, then before it."""
     left, right, times = words.neighbours.left, words.neighbours.right, words.neighbours.times
     size = len(words.words)
@@ -102,7 +103,7 @@ def _information(words: TextCounts) -> csr_array:
     common = np.bincount(column, times, 2 * contexts) ** _SMOOTHING
     value = np.log(times * common.sum() / (near[row] * common[column]))
     kept = value > 0
-    return csr_array((value[kept], (row[kept], column[kept])), (size, 2 * contexts))
+    return SparseMatrix.build(row[kept], column[kept], value[kept], (size, 2 * contexts))
 
 
 def _orthonormal(columns: Vectors) -> Vectors:

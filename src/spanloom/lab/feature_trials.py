@@ -201,7 +201,7 @@ class TrialCorpus:
             predicted = list(model.stream(self.dev, notice=lambda _: None))
             times.append(thread_time() - began)
         row = everything(compare(self.dev, predicted, self.cut, key))
-        counts = unit_counts([row], self.cut.count).toarray().astype(int)
+        counts = unit_counts([row], self.cut.count).dense().astype(int)
         features: FeatureSet = model.structured[0].scorer.features
         batch = Batch.of(self.dev)
         correct, found, _, gold = counts.sum(axis=0).tolist()
@@ -223,7 +223,7 @@ def _without(document: Document, column: str) -> Document:
 
 
 def _gold(dev: Sequence[Document], cut: ResamplingUnits) -> Int64:
-    counts: Int64 = unit_counts([everything(compare(dev, dev, cut))], cut.count).toarray()[:, 3].astype(np.int64)
+    counts: Int64 = unit_counts([everything(compare(dev, dev, cut))], cut.count).dense()[:, 3].astype(np.int64)
     return counts
 
 

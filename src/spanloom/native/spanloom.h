@@ -1053,3 +1053,23 @@ KERNEL(take_logarithms,
     f64_1 x; // N
     f64_1 result; // N out
 )
+
+/* ---------------------------------------------------------------------------------------------------------- sparse.c */
+
+/* The product of a sparse matrix, by rows, and a dense one. */
+KERNEL(sparse_product,
+    i64_1 ptr; // R+1
+    i64_1 columns; // P
+    f64_1 values; // P
+    f64_2 dense; // * D
+    f64_2 result; // R D out
+)
+
+/* The largest matching of rows with `size` columns that a sparse matrix joins: the column of each row, -1 for none. Returns
+   the number of pairs. */
+KERNEL(match,
+    i64_1 ptr; // R+1
+    i64_1 columns; // *
+    int64_t size;
+    i64_1 partner; // R out
+)

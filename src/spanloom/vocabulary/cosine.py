@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from spanloom.errors import UsageError
 from spanloom.native import Kernel
+from spanloom.sparse import row_offsets
 from spanloom.vocabulary.folding import FoldedPieces, fold_word, hashes
 from spanloom.vocabulary.stored import damaged, same_length, take_ascending, take_numbers, take_ptr
 
@@ -196,11 +196,10 @@ class CosineIndex:
         ([0, 2, 3], [1, 0, 0], [1.0, 0.15, 0.92])
         """
         vectors = weights.vectors(words)
-        table = csr_matrix(
-            (vectors.weights, vectors.features, vectors.ptr), shape=(len(row_concept), len(weights.codes))
-        ).tocsc()
-        ptr, postings = table.indptr.astype(np.int64), table.indices.astype(np.int32)
-        return cls(weights, row_concept, ptr, postings, table.data)
+        order = np.argsort(vectors.features, kind="stable")
+        rows = np.repeat(np.arange(len(row_concept), dtype=np.int32), np.diff(vectors.ptr))
+        ptr = row_offsets(vectors.features, len(weights.codes))
+        return cls(weights, row_concept, ptr, rows[order], vectors.weights[order])
 
     def find(self, vectors: Vectors, k: int) -> Nearest:
         """The k nearest concepts of some texts, by each concept's nearest name; exact, cosines above 0 only."""

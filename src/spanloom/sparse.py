@@ -1,0 +1,83 @@
+"""Sparse matrices of float64, by rows: sums of what stands at equal places, products with dense matrices."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.native import Kernel
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+_product, _match = Kernel("sparse_product"), Kernel("match")
+
+
+class SparseMatrix(NamedTuple):
+    """A sparse matrix of R rows and C columns.
+
+    Args:
+        ptr: (R + 1,) where the entries of each row begin.
+        columns: of the entries, ascending in a row.
+        values: of the entries.
+        width: C.
+
+    >>> matrix = SparseMatrix.build(np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([0.5, 1, 1]), (2, 3))
+    >>> matrix.dense().tolist(), (matrix @ np.ones((3, 1))).tolist(), matrix.transposed().ptr.tolist()
+    ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.5]], [[1.0], [1.5]], [0, 1, 1, 2])
+    """
+
+    ptr: Ints
+    columns: Ints
+    values: Floats
+    width: int
+
+    @classmethod
+    def build(cls, rows: Ints, columns: Ints, values: Floats, shape: tuple[int, int]) -> SparseMatrix:
+        """Return the matrix with these values at places; those at one place are added."""
+        places, where = np.unique(rows * shape[1] + columns, return_inverse=True)
+        row, column = np.divmod(places, max(shape[1], 1))
+        sums = np.bincount(where, values, len(places)).astype(np.float64)
+        return cls(row_offsets(row, shape[0]), column, sums, shape[1])
+
+    @classmethod
+    def of(cls, dense: Floats) -> SparseMatrix:
+        """Return a dense matrix as a sparse one."""
+        rows, columns = np.nonzero(dense)
+        return cls.build(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
+
+    def __matmul__(self, other: Floats) -> Floats:  # type: ignore[override]
+        result = np.empty((len(self.ptr) - 1, other.shape[1]))
+        _product(self.ptr, self.columns, self.values, other, result)
+        return result
+
+    def transposed(self) -> SparseMatrix:
+        """Return the transpose."""
+        order = np.argsort(self.columns, kind="stable")
+        rows = np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+        ptr = row_offsets(self.columns, self.width)
+        return SparseMatrix(ptr, rows[order], self.values[order], len(self.ptr) - 1)
+
+    def dense(self) -> Floats:
+        """Return the whole matrix."""
+        found = np.zeros((len(self.ptr) - 1, self.width))
+        found[np.repeat(np.arange(len(found)), np.diff(self.ptr)), self.columns] = self.values
+        return found
+
+
+def row_offsets(rows: NDArray[Any], count: int) -> Ints:
+    """Return where each of ``count`` rows begins among entries sorted by row, and the end of the last."""
+    return np.append(0, np.cumsum(np.bincount(rows, minlength=count))).astype(np.int64)
+
+
+def largest_matching(rows: Ints, columns: Ints, shape: tuple[int, int]) -> Ints:
+    """Return (R,) the column of each row in a largest matching of the pairs that are given; -1 for none.
+
+    >>> largest_matching(np.array([0, 0, 1]), np.array([0, 1, 0]), (2, 2)).tolist()
+    [1, 0]
+    """
+    order = np.lexsort((columns, rows))
+    partner = np.empty(shape[0], np.int64)
+    _match(row_offsets(rows, shape[0]), columns[order], shape[1], partner)
+    return partner
