@@ -1,4 +1,4 @@
-"""The house rules that a reader of one file cannot see: who imports whom, how long a module is, what loads Numba."""
+"""The house rules that a reader of one file cannot see: who imports whom, how long a module is, how C is written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import pytest
 
 import spanloom
 from spanloom.document import Document, Mention
-from spanloom.kernels import _OPTIONS
 from spanloom.recognize import Recognizer
 
 ROOT = Path(__file__).parents[1]
@@ -55,8 +54,8 @@ ORDER = (
     "integrations",
     "cli",
 )
-FREE = {"errors", "extras", "data", "hashing", "kernels", "kernels_exp", "kernels_hashing", "lazy", "parallel"}
-HASHES = {"hashing", "kernels_exp", "kernels_hashing"}  # and what else is kernels beside the folders
+FREE = {"errors", "extras", "data", "hashing", "lazy", "native", "parallel", "sparse"}
+KERNELS = {"hashing", "native", "sparse"}  # what calls them beside the folders
 STORED = {"errors", "files", "modelfile"}  # whatever writes may import them
 NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a table, or alone, and are imported when first used: nothing is loaded before it is needed.
@@ -118,8 +117,8 @@ def folder(module: Path) -> str:
 
 def allowed(name: str) -> set[str]:
     """The folders that a folder may import from, its own among them."""
-    if name in HASHES:
-        return {name, "kernels", "kernels_hashing"}
+    if name in KERNELS:
+        return {name, "errors", "native"}
     if name in FREE:
         return {name, "errors"}
     if name in STORED:
@@ -162,39 +161,27 @@ def test_modules_are_short_and_say_what_they_are(module: Path) -> None:
     assert ast.get_docstring(tree(module))
 
 
-KERNELS = [module for module in MODULES if module.name.startswith("kernels_")]
-DECORATORS = ("kernel", "kernel_only", "kernel_only_no_refcount")
-# numbers that are part of file formats, so that they change with these only
-FIXED = {"spanloom.hashing.hash_text"}
+C_FILES = sorted((PACKAGE / "native").glob("*.[ch]"))
 
 
-@pytest.mark.parametrize("module", MODULES, ids=str)
-def test_only_kernels_use_numba(module: Path) -> None:
-    found = set(imports(module))
-    assert any(name.split(".")[0] == "numba" for name in found) == (module == Path("kernels.py"))
-    uses = any(f"spanloom.kernels.{decorator}" in found for decorator in DECORATORS)
-    assert uses == (module in KERNELS), "kernels belong into modules called kernels_*.py, and only those do"
+@pytest.mark.parametrize("path", C_FILES, ids=lambda path: path.name)
+def test_c_is_short_and_says_what_it_is(path: Path) -> None:
+    lines = path.read_text(encoding="ascii").splitlines()
+    assert lines[0].startswith("/* ")
+    assert [number for number, line in enumerate(lines, 1) if len(line) > 120] == []
+    assert path.name == "spanloom.h" or len(lines) <= LONGEST + 200
 
 
-@pytest.mark.parametrize("module", KERNELS, ids=str)
-def test_kernels_are_compiled_in_one_way(module: Path) -> None:
-    """A module of kernels knows those of its folder and those beside the folders, of which names of caches are made."""
-    assert _OPTIONS == {"nogil": True, "error_model": "numpy"}
-    for node in tree(module).body:
-        if isinstance(node, ast.FunctionDef):
-            [decorator] = node.decorator_list
-            assert ast.unparse(decorator).startswith((*DECORATORS, "partial(kernel, signature=")), node.name
-    beside = ("spanloom.kernels.", "spanloom.kernels_exp.", "spanloom.kernels_hashing.")
-    own = (f"spanloom.{folder(module)}.kernels_", *beside)
-    known = {name for name in imports(module) if name.startswith("spanloom.")} - FIXED
-    assert all(name.startswith(own) for name in known), sorted(known)
+def test_only_the_binding_loads_the_library() -> None:
+    found = [module.as_posix() for module in MODULES if "ctypes" in imports(module)]
+    assert found == ["files/swap.py", "native/__init__.py"]  # the first calls the system's `renameat2`
 
 
-def test_mypy_exempts_the_kernels_and_nothing_else() -> None:
-    overrides = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["mypy"]["overrides"]
-    exempt = next(entry["module"] for entry in overrides if entry.get("disallow_untyped_defs") is False)
-    kernels = [".".join(("spanloom", *m.with_suffix("").parts)) for m in MODULES if m.name.startswith("kernels")]
-    assert exempt == kernels
+def test_the_package_needs_neither_numba_nor_scipy() -> None:
+    names = {name.split(".")[0] for module in MODULES for name in imports(module)}
+    assert not names & {"llvmlite", "numba", "scipy"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert not any(re.match("llvmlite|numba|scipy", name) for name in project["dependencies"])
 
 
 def test_ci_runs_what_the_readme_promises() -> None:
@@ -206,7 +193,7 @@ def test_ci_runs_what_the_readme_promises() -> None:
 
 
 def test_importing_spanloom_loads_nothing_heavy() -> None:
-    heavy = {"numba", "scipy", "numpy", "rich", "typer", "pydantic", "safetensors"}
+    heavy = {"numpy", "rich", "typer", "pydantic", "safetensors"}
     code = f"import sys, spanloom; print(sorted({heavy!r} & {{name.split('.')[0] for name in sys.modules}}))"
     assert loaded(code) == "[]"
 
@@ -215,16 +202,15 @@ def test_help_loads_no_kernel() -> None:
     code = (
         "import sys\nfrom spanloom.cli import main\nsys.stdout = sys.stderr\n"
         "try:\n    main(['train', 'recognizer', '--help'])\nexcept SystemExit:\n    pass\n"
-        "print(sorted({'numba', 'scipy', 'numpy'} & set(sys.modules)), file=sys.__stdout__)"
+        "print(sorted({'numpy'} & set(sys.modules)), file=sys.__stdout__)"
     )
     assert loaded(code) == "[]"
 
 
 def test_a_recognizer_loads_what_it_needs(tmp_path: Path) -> None:
-    # Numba looks for SciPy's BLAS before it runs its first kernel, so no kernel runs here
     note = Document("no pain", mentions=[Mention("problem", [(3, 7)])])
     Recognizer(features=["w[0]"], epochs=1).fit([note] * 20).save(tmp_path / "model")
-    libraries = {"rapidfuzz", "rich.console", "scipy.linalg", "scipy.sparse", "scipy.special", "simplemma"}
+    libraries = {"rapidfuzz", "rich.console", "simplemma"}
     ours = {"spanloom.cli.train", "spanloom.evaluate.report", "spanloom.link.linker", "spanloom.segment.segmenter"}
     code = (
         "import sys, spanloom.cli.explain, spanloom.cli.predict, spanloom.models\n"
@@ -232,19 +218,6 @@ def test_a_recognizer_loads_what_it_needs(tmp_path: Path) -> None:
         f"print(sorted({libraries | ours!r} & set(sys.modules)))"
     )
     assert loaded(code) == "[]"
-
-
-def test_the_command_predicts_without_linear_algebra(tmp_path: Path) -> None:
-    note = Document("no pain", mentions=[Mention("problem", [(3, 7)])])
-    Recognizer(features=["w[0]"], epochs=1).fit([note] * 20).save(tmp_path / "model")
-    (tmp_path / "note.txt").write_text("no pain")
-    code = (
-        "import sys\nfrom spanloom.cli import main\nout, sys.stdout = sys.stdout, sys.stderr\n"
-        f"try:\n    main(['predict', {str(tmp_path / 'model')!r}, {str(tmp_path / 'note.txt')!r}])\n"
-        "except SystemExit as end:\n    assert not end.code\n"
-        "print(sorted({'numba', 'scipy.linalg', 'scipy.linalg.cython_blas'} & set(sys.modules)), file=out)"
-    )
-    assert loaded(code) == "['numba']"
 
 
 def loaded(code: str) -> str:

@@ -49,9 +49,6 @@ PUBLIC = {
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.integrations": "",
-    "spanloom.kernels": "kernel kernel_only kernel_only_no_refcount watch_compilation",
-    "spanloom.kernels_exp": "exponential",
-    "spanloom.kernels_hashing": "enter fill find find_number find_numbers finish intern mix number",
     "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
     "spanloom.lake": "Annotator",

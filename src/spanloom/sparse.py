@@ -47,7 +47,7 @@ class SparseMatrix(NamedTuple):
         rows, columns = np.nonzero(dense)
         return cls.build(rows, columns, dense[rows, columns], (dense.shape[0], dense.shape[1]))
 
-    def __matmul__(self, other: Floats) -> Floats:  # type: ignore[override]
+    def __matmul__(self, other: Floats) -> Floats:
         result = np.empty((len(self.ptr) - 1, other.shape[1]))
         _product(self.ptr, self.columns, self.values, other, result)
         return result

@@ -6,32 +6,11 @@ import json
 from datetime import datetime
 
 import pytest
-from numba import njit
 
-from spanloom.cli.execute import COMPILING
 from spanloom.cli.pace import counted
 from spanloom.cli.progress import Reporter
 from spanloom.document import Document
-from spanloom.kernels import watch_compilation
 from spanloom.recognize import Progress
-
-
-def test_compilation_is_told_once_and_only_where_there_is_some():
-    told = []
-    fresh = njit(lambda x: x + 1)
-    with watch_compilation(lambda: told.append("compiling")):
-        fresh(1)
-        fresh(1.5)
-    assert told == ["compiling"]
-    with watch_compilation(lambda: told.append("again")):
-        fresh(1)
-    assert told == ["compiling"]
-    fresh(1j)
-    assert told == ["compiling"]
-
-
-def test_the_line_names_the_verb_that_helps():
-    assert "spanloom warm" in COMPILING
 
 
 def test_documents_pass_unchanged(capsys):

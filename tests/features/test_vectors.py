@@ -142,7 +142,7 @@ def test_threads_of_libraries_do_not_matter(tmp_path):
     runs = {
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, check=True,
-            env={**os.environ, "OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n, "NUMBA_NUM_THREADS": n},
+            env={**os.environ, "OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n},
         ).stdout
         for n in ("1", "2", "5")
     }  # fmt: skip

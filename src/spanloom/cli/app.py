@@ -562,7 +562,7 @@ def _completion(
 
 @verb("warm")
 def _warm(quiet: Quiet = False) -> None:
-    """Compile all kernels into the cache, so that nobody waits for them later: for images and first starts."""
+    """Do nothing (deprecated): kernels are compiled when Spanloom is installed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -10,7 +10,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import resolve_name
@@ -20,11 +19,9 @@ from spanloom.cli.messages import as_json, log_line, notice_line
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
 from spanloom.files.walk import meant_path
 
-COMPILING = "compiling, once on this machine: up to two minutes (spanloom warm does it beforehand)"
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
-# verb -> what takes its options; imported when the verb runs, because a module may load compiled kernels, and `--help`
-# must not wait for them
+# verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
 VERBS = {
     "clean": "spanloom.cli.clean:run",
     "compact": "spanloom.cli.compact:run",
@@ -56,7 +53,7 @@ VERBS = {
     "validate": "spanloom.cli.validate:run",
     "view": "spanloom.cli.view:run",
     "vocabulary": "spanloom.cli.vocabulary:run",
-    "warm": "spanloom.cli.warm:run",
+    "warm": "spanloom.cli.installed:warm",
 }
 
 
@@ -74,7 +71,7 @@ def execute(verb: str, options: dict[str, Any]) -> int:
         quiet = bool(options.get("quiet"))
         if verb != "vocabulary":  # whose option --source names no file
             _check_there(options)
-        with _telling(quiet), _compiling(verb, options, quiet), _reading(options):
+        with _telling(quiet), _reading(options):
             code = resolve_name(VERBS[verb])(**options)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
@@ -139,38 +136,6 @@ def _reading(options: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         defaults.reset(token)
-
-
-@contextmanager
-def _compiling(verb: str, options: dict[str, Any], quiet: bool) -> Iterator[None]:
-    """Within it, a line says so when kernels are compiled, which takes long and happens once."""
-    needed = (
-        verb.startswith("train ")
-        or verb in ("clean", "demo", "explain", "lab features", "label", "predict", "serve", "teach")
-        or options.get("model")
-    )
-    if quiet or not needed:
-        yield
-        return
-    kernels = import_module("spanloom.kernels")  # loads Numba, which these verbs do anyhow, and others need not
-    _without_blas()
-    with kernels.watch_compilation(lambda: _say(COMPILING)):
-        yield
-
-
-def _without_blas() -> None:
-    """Keep Numba from loading SciPy's linear algebra, a sixth of the time of one sentence.
-
-    Numba does so only to see whether it is there, and no kernel uses it. Other code of a program might, so this is not
-    for the library.
-    """
-    name = "scipy.linalg.cython_blas"
-    if name not in sys.modules:
-        sys.modules[name] = None  # type: ignore[assignment]  # makes the import fail at once
-        try:
-            import_module("numba.np.arraymath")
-        finally:
-            del sys.modules[name]
 
 
 @contextmanager

@@ -1,10 +1,11 @@
-"""`spanloom models`: the models that are installed."""
+"""`spanloom models`: the models that are installed; and the verb `warm`, which has nothing to do any more."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
+from spanloom.cli.messages import Messages
 from spanloom.models import Installed, installed
 
 
@@ -22,6 +23,11 @@ def run(as_json: bool) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def warm(quiet: bool) -> None:
+    """Compile nothing: kernels are compiled when the package is built. The verb goes with the next minor version."""
+    Messages(quiet)("kernels are compiled when Spanloom is installed; leave this command out, it will be removed")
 
 
 def _plain(one: Installed) -> dict[str, Any]:

@@ -1,10 +1,7 @@
 """Ctrl-C and SIGTERM end a verb by an exception, so that what is half-written is removed on the way out.
 
-Where Python takes no exception the signal comes once more, a moment later, instead of being lost: within a callback
-from C, of which compiling a kernel has many, within the end of an object, and where a kernel hands its results over,
-for which Numba calls a function of Python and does not look whether that failed (`numba.core.serialize`): with an
-exception there the process would crash. As this is the first thing that Python runs after a kernel, it is where most
-signals are noticed.
+Where Python takes no exception, as within the end of an object, the signal comes once more, a moment later, instead of
+being lost.
 """
 
 from __future__ import annotations
@@ -19,7 +16,6 @@ from types import FrameType
 __all__ = ["catch"]
 
 _MOMENT = 0.05  # seconds
-_UNCHECKED = "numba.core.serialize"
 
 
 def catch() -> None:
@@ -31,24 +27,9 @@ def catch() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    if _unchecked(frame):
-        _again(signal.Signals(number))
-    elif number == signal.SIGINT:
+    if number == signal.SIGINT:
         raise KeyboardInterrupt
-    else:
-        sys.exit(128 + number)
-
-
-def _unchecked(frame: FrameType | None) -> bool:
-    """Whether Python runs for a kernel that hands its results over: from here to the first frame of ours."""
-    while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if module == _UNCHECKED:
-            return True
-        if module.startswith("spanloom."):
-            return False
-        frame = frame.f_back
-    return False
+    sys.exit(128 + number)
 
 
 def _keep(unraisable: sys.UnraisableHookArgs) -> None:

@@ -1,7 +1,7 @@
 """Word columns: features of a word's form, each a plain function from word to value.
 
 The functions here are the definition: they make the readable names, and tests hold the kernels to them. The kernels
-(`spanloom.features.kernels_columns`) compute the same values, hashed, once for each distinct word of a batch.
+(`native/features_columns.c`) compute the same values, hashed, once for each distinct word of a batch.
 
 A value is a string, or ``None`` if the word has none, and then the feature is absent. ``orth`` has a set of values.
 """

@@ -8,7 +8,7 @@ spaCy finds it under the name ``spanloom`` without an import, by the entry point
 concept, and the parts of one mention have one ``id_``. ``doc._.spanloom`` gives the mentions themselves. With ``ents``
 those that ``doc.ents`` can hold are there, too, and ``doc._.spanloom_left_out`` gives the others.
 
-spaCy imports this module for each pipeline, whether or not it has the component, so models and their compiled kernels
+spaCy imports this module for each pipeline, whether or not it has the component, so models
 are imported when the first model is loaded.
 """
 

@@ -33,7 +33,7 @@ def read_arrays(file: Path, stream: BinaryIO, *, mapped: bool) -> dict[str, Arra
         file: of safetensors.
         stream: the same, open.
         mapped: leave them in the file. Processes that map the same file have its pages in memory once. What is written
-            to such an array stays in this process: kernels take arrays that can be written, and are not compiled anew.
+            to such an array stays in this process.
     """
     if not mapped:
         return load_file(file)

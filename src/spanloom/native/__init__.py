@@ -70,7 +70,7 @@ def _declared() -> dict[str, tuple[Any, ...]]:
     found: dict[str, tuple[Any, ...]] = {}
     for match in _BLOCK.finditer((_FOLDER / "spanloom.h").read_text(encoding="utf-8")):
         body, name = (match[1], match[2]) if match[2] else (match[4], f"spanloom_{match[3]}")
-        found[name] = tuple(_argument(*field, found) for field in _FIELD.findall(body))
+        found[name] = tuple(_argument(kind, field, sizes, found) for kind, field, sizes in _FIELD.findall(body))
     return found
 
 

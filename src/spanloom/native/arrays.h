@@ -1,7 +1,7 @@
 /* Arrays as kernels take them, memory that a kernel takes for itself, and elementary functions.
 
-   An array is a pointer and its sizes; elements lie in C order. `f64_2` is a matrix of float64: `n` rows of `m`; a third
-   axis has the size `l`. The binding checks types, sizes and layout before a call (`__init__.py`).
+   An array is a pointer and its sizes; elements lie in C order. `f64_2` is a matrix of float64: `n` rows of `m`; a
+   third axis has the size `l`. The binding checks types, sizes and layout before a call (`__init__.py`).
 
    Results must not depend on machine, compiler or level: no contraction of products and sums, no functions of the
    system's mathematical library, sums in the order written here. */
@@ -13,10 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARRAYS(type, name)                                   \
-    typedef struct { type *at; int64_t n; } name##_1;        \
-    typedef struct { type *at; int64_t n, m; } name##_2;     \
-    typedef struct { type *at; int64_t n, m, l; } name##_3;
+#define ARRAYS(type, name)                                                                                             \
+    typedef struct {                                                                                                   \
+        type *at;                                                                                                      \
+        int64_t n;                                                                                                     \
+    } name##_1;                                                                                                        \
+    typedef struct {                                                                                                   \
+        type *at;                                                                                                      \
+        int64_t n, m;                                                                                                  \
+    } name##_2;                                                                                                        \
+    typedef struct {                                                                                                   \
+        type *at;                                                                                                      \
+        int64_t n, m, l;                                                                                               \
+    } name##_3;
 
 ARRAYS(float, f32)
 ARRAYS(double, f64)
@@ -36,8 +45,13 @@ ARRAYS(uint64_t, u64)
 
 /* Memory of one call: taken piece by piece, given back at once. After pieces were taken, `failed` says whether one is
    missing; a kernel looks before it uses any. */
-typedef struct piece { struct piece *next; } piece;
-typedef struct { piece *last; int failed; } memory;
+typedef struct piece {
+    struct piece *next;
+} piece;
+typedef struct {
+    piece *last;
+    int failed;
+} memory;
 
 static inline void *take(memory *all, int64_t count, size_t size, int zeros) {
     size_t bytes, whole;

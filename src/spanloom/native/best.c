@@ -1,13 +1,13 @@
 /* Best structures, in either way of counting (Viterbi).
 
-   Pairs of a sentence and a type run side by side as *lanes*, the longest sentences first. With w[e] the score of hyperedge
-   e, or the largest of a bundle,
+   Pairs of a sentence and a type run side by side as *lanes*, the longest sentences first. With w[e] the score of
+   hyperedge e, or the largest of a bundle,
 
        b[s] = max over the choices c of state s of (w[edge of c] + sum over targets d of c of b[d])
 
-   from the last token to the first. The choice that gives the maximum is kept for each state, token and lane; to look for it
-   again where the best structure comes by takes longer, as processors cannot foresee what is found. Choices stand in the
-   order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
+   from the last token to the first. The choice that gives the maximum is kept for each state, token and lane; to look
+   for it again where the best structure comes by takes longer, as processors cannot foresee what is found. Choices
+   stand in the order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
 #include "hypergraph.h"
 
 /* A group of lanes side by side. */
@@ -15,19 +15,19 @@ typedef struct {
     const best_arguments *a;
     const int64_t *starts, *ends, *kinds; /* (lanes,) */
     int64_t lanes;
-    double *b;        /* (S, lanes) the best scores of states */
-    double *w;        /* (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle */
-    double *constant; /* (E, lanes) the constant scores of hyperedges */
-    double *p;        /* (2, R, lanes) role scores of this token and the next, at its number modulo 2 */
+    double *b;                 /* (S, lanes) the best scores of states */
+    double *w;                 /* (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle */
+    double *constant;          /* (E, lanes) the constant scores of hyperedges */
+    double *p;                 /* (2, R, lanes) role scores of this token and the next, at its number modulo 2 */
     double *best, *sum, *none; /* (lanes,) the largest score so far, a sum over several states, zeros */
-    int32_t *pick;    /* (lanes,) the choice of the largest score so far */
-    int32_t *choices; /* (T, S - X, lanes) */
-    int32_t *members; /* (T, bundles, lanes) the best hyperedge of each bundle */
+    int32_t *pick;             /* (lanes,) the choice of the largest score so far */
+    int32_t *choices;          /* (T, S - X, lanes) */
+    int32_t *members;          /* (T, bundles, lanes) the best hyperedge of each bundle */
 } group;
 
 /* Keep the larger of one + two and the best so far, with its choice. */
-static inline void keep_larger(const double *restrict one, const double *restrict two, int64_t this, double *restrict best,
-                               int32_t *restrict pick, int64_t lanes) {
+static inline void keep_larger(const double *restrict one, const double *restrict two, int64_t this,
+                               double *restrict best, int32_t *restrict pick, int64_t lanes) {
     for (int64_t lane = 0; lane < lanes; lane++) {
         double value = one[lane] + two[lane];
         pick[lane] = value > best[lane] ? (int32_t)this : pick[lane];
@@ -67,8 +67,8 @@ static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_ne
     }
 }
 
-/* Compute the best scores of a token's states, from those of its exits, and the choices that give them. Each choice leads
-   to one state here. The first two are compared at once: most states have no more. */
+/* Compute the best scores of a token's states, from those of its exits, and the choices that give them. Each choice
+   leads to one state here. The first two are compared at once: most states have no more. */
 static void pull(const group *g, int32_t *choices, int64_t lanes) {
     const Automaton *automaton = &g->a->automaton;
     const int64_t *edge = automaton->edge.at, *target = automaton->target.at;
@@ -158,12 +158,14 @@ static void choose(const group *g, int single) {
     }
 }
 
-/* Collect the hyperedges of the best structures that are not forbidden, where each choice leads to one state. Lanes take
-   turns at each token, so that the processor reads for one while it waits for another. Return whether there was room. */
+/* Collect the hyperedges of the best structures that are not forbidden, where each choice leads to one state. Lanes
+   take turns at each token, so that the processor reads for one while it waits for another. Return whether there was
+   room. */
 static int follow(const group *g, int64_t *states) {
     const Automaton *automaton = &g->a->automaton;
     i16_3 picked = g->a->edges;
-    int64_t inside = automaton->order.n, edges = automaton->number.n, bundles = automaton->bundle_ptr.n - 1, lanes = g->lanes;
+    int64_t inside = automaton->order.n, edges = automaton->number.n, bundles = automaton->bundle_ptr.n - 1,
+            lanes = g->lanes;
     for (int64_t lane = 0; lane < lanes; lane++) states[lane] = automaton->root;
     for (int64_t token = 0; token < g->ends[0] - g->starts[0]; token++) {
         while (g->starts[lanes - 1] + token >= g->ends[lanes - 1]) lanes--;
@@ -206,7 +208,8 @@ static int unfold(const group *g, int64_t lane, int64_t *reached) {
     int64_t inside = automaton->order.n, width = automaton->first.n, count = 1;
     reached[0] = automaton->root;
     for (int64_t token = 0; token < g->ends[lane] - g->starts[lane]; token++) {
-        int64_t *now = reached + token % 2 * width, *following = reached + (token + 1) % 2 * width, ahead = 0, depth = 0;
+        int64_t *now = reached + token % 2 * width, *following = reached + (token + 1) % 2 * width, ahead = 0,
+                depth = 0;
         while (count > 0) {
             int64_t at = 0;
             for (int64_t i = 1; i < count; i++) at = now[i] < now[at] ? i : at;
@@ -231,21 +234,24 @@ int64_t spanloom_best(const best_arguments *a) {
     int64_t inside = automaton->order.n, states = automaton->first.n, edges = automaton->number.n;
     int64_t bundles = automaton->bundle_ptr.n - 1, roles = a->scores.roles.m, single = 1;
     if (!automaton_fits(automaton, &a->scores, a->offsets) || !are_sentences(a->sentence, a->offsets)) return BAD_INDEX;
-    if (a->edges.n != a->scores.roles.n || a->edges.m != a->scores.roles.l || a->score.m != a->scores.roles.l) return BAD_INDEX;
+    if (a->edges.n != a->scores.roles.n || a->edges.m != a->scores.roles.l || a->score.m != a->scores.roles.l)
+        return BAD_INDEX;
     for (int64_t c = 0; c < automaton->edge.n; c++)
         single &= automaton->target_ptr.at[c] == c && automaton->target_ptr.at[c + 1] == c + 1;
     for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
         int64_t begin = a->group_ptr.at[number], lanes = a->group_ptr.at[number + 1] - begin;
         if (begin < 0 || lanes < 1 || begin + lanes > a->sentence.n) return BAD_INDEX;
         memory own = {0};
-        int64_t *starts = TAKE(&own, int64_t, lanes), *ends = TAKE(&own, int64_t, lanes), longest = 0, previous = INT64_MAX;
+        int64_t *starts = TAKE(&own, int64_t, lanes), *ends = TAKE(&own, int64_t, lanes), longest = 0,
+                previous = INT64_MAX;
         int64_t *scratch = TAKE(&own, int64_t, most(lanes, 2 * states));
         if (own.failed) return give_back(&own, NO_MEMORY);
         for (int64_t lane = 0; lane < lanes; lane++) {
             int64_t n = a->sentence.at[begin + lane], k = a->kind.at[begin + lane];
             starts[lane] = a->offsets.at[n];
             ends[lane] = a->offsets.at[n + 1];
-            if (k < 0 || k >= a->scores.roles.l || ends[lane] - starts[lane] > previous) return give_back(&own, BAD_INDEX);
+            if (k < 0 || k >= a->scores.roles.l || ends[lane] - starts[lane] > previous)
+                return give_back(&own, BAD_INDEX);
             previous = ends[lane] - starts[lane];
             longest = most(longest, previous);
         }
@@ -254,17 +260,28 @@ int64_t spanloom_best(const best_arguments *a) {
             continue;
         }
         group g = {
-            a, starts, ends, a->kind.at + begin, lanes, TAKE(&own, double, states * lanes),
-            TAKE(&own, double, (edges + bundles) * lanes), TAKE(&own, double, edges * lanes),
-            TAKE(&own, double, 2 * roles * lanes), TAKE(&own, double, lanes), TAKE(&own, double, lanes),
-            TAKE_ZEROS(&own, double, lanes), TAKE(&own, int32_t, lanes), TAKE(&own, int32_t, longest * inside * lanes),
+            a,
+            starts,
+            ends,
+            a->kind.at + begin,
+            lanes,
+            TAKE(&own, double, states *lanes),
+            TAKE(&own, double, (edges + bundles) * lanes),
+            TAKE(&own, double, edges *lanes),
+            TAKE(&own, double, 2 * roles * lanes),
+            TAKE(&own, double, lanes),
+            TAKE(&own, double, lanes),
+            TAKE_ZEROS(&own, double, lanes),
+            TAKE(&own, int32_t, lanes),
+            TAKE(&own, int32_t, longest * inside * lanes),
             TAKE(&own, int32_t, longest * bundles * lanes),
         };
         if (own.failed) return give_back(&own, NO_MEMORY);
         choose(&g, (int)single);
         for (int64_t lane = 0; lane < lanes; lane++)
             if (ends[lane] > starts[lane])
-                AT2(a->score, a->sentence.at[begin + lane], a->kind.at[begin + lane]) += g.b[automaton->root * lanes + lane];
+                AT2(a->score, a->sentence.at[begin + lane], a->kind.at[begin + lane]) +=
+                    g.b[automaton->root * lanes + lane];
         int room = single ? follow(&g, scratch) : 1;
         for (int64_t lane = 0; !single && room && lane < lanes; lane++)
             if (g.b[automaton->root * lanes + lane] > -INFINITY) room = unfold(&g, lane, scratch);

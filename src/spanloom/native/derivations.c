@@ -1,12 +1,12 @@
 /* Sums that count derivations: the papers' inside recursion, where a shared node is counted once for each parent.
 
    Lu and Roth (2015), section 3.4; what it counts, and why it is deficient: Muis and Lu (2017), section 5.2. In the log
-   domain, since the product over all starts grows with the square of the length. Expected counts run from the root down,
-   n[child] += n[node] p(hyperedge | node), and may exceed 1. */
+   domain, since the product over all starts grows with the square of the length. Expected counts run from the root
+   down, n[child] += n[node] p(hyperedge | node), and may exceed 1. */
 #include "hypergraph.h"
 
-/* Compute the inside scores of a sentence's nodes, and the probability of each hyperedge at its node, (T, C). Node v of a
-   token stands after those of the tokens before. A hyperedge whose probability underflows has probability 0. */
+/* Compute the inside scores of a sentence's nodes, and the probability of each hyperedge at its node, (T, C). Node v of
+   a token stands after those of the tokens before. A hyperedge whose probability underflows has probability 0. */
 static void find_inside(const derivation_sums_arguments *a, double *inside, double *own, double *chance, int64_t start,
                         int64_t end, int64_t k) {
     const Automaton *automaton = &a->automaton;
@@ -45,11 +45,13 @@ static void find_inside(const derivation_sums_arguments *a, double *inside, doub
     }
 }
 
-/* Compute the expected visits of all nodes, from the root down, in the order of `inside`; add to the expected counts. */
+/* Compute the expected visits of all nodes, from the root down, in the order of `inside`; add to the expected counts.
+ */
 static void descend(const derivation_sums_arguments *a, double *visits, const double *chance, int64_t n, int64_t k) {
     const Automaton *automaton = &a->automaton;
     const Hyperedges *h = &automaton->hyperedges;
-    int64_t kinds = automaton->accept.n, choices = automaton->edge.n, start = a->offsets.at[n], end = a->offsets.at[n + 1];
+    int64_t kinds = automaton->accept.n, choices = automaton->edge.n, start = a->offsets.at[n],
+            end = a->offsets.at[n + 1];
     memset(visits, 0, (size_t)((end - start + 1) * kinds) * sizeof *visits);
     visits[automaton->root] = 1.0;
     for (int64_t row = start; row < end; row++) {
@@ -79,7 +81,8 @@ int64_t spanloom_derivation_sums(const derivation_sums_arguments *a) {
     int64_t kinds = automaton->accept.n, longest = 0;
     if (!automaton_fits(automaton, &a->scores, a->offsets) || automaton->bundle_ptr.n != 1) return BAD_INDEX;
     if (automaton->order.n != kinds || !are_sentences(a->sentences, a->offsets)) return BAD_INDEX;
-    if (a->expected.n > 0 && (a->expected.n != a->scores.roles.n || a->expected.m != a->scores.roles.m)) return BAD_INDEX;
+    if (a->expected.n > 0 && (a->expected.n != a->scores.roles.n || a->expected.m != a->scores.roles.m))
+        return BAD_INDEX;
     for (int64_t i = 0; i < a->sentences.n; i++) {
         int64_t n = a->sentences.at[i];
         longest = most(longest, a->offsets.at[n + 1] - a->offsets.at[n]);

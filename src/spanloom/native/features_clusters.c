@@ -1,10 +1,11 @@
 /* The greedy merging of Brown clustering.
 
-   Let n[a, x] be how often a word of cluster x follows one of cluster a, n[a] how often cluster a occurs, and M the number
-   of tokens. The average mutual information of neighbouring clusters (Brown et al. 1992, section 3) is, times M and but
-   for a constant,
+   Let n[a, x] be how often a word of cluster x follows one of cluster a, n[a] how often cluster a occurs, and M the
+   number of tokens. The average mutual information of neighbouring clusters (Brown et al. 1992, section 3) is, times M
+   and but for a constant,
 
-       sum over a, x of  n[a, x] log n[a, x]  -  sum over a of  s[a] log n[a],    s[a] = sum over x of n[a, x] + n[x, a].
+       sum over a, x of  n[a, x] log n[a, x]  -  sum over a of  s[a] log n[a],    s[a] = sum over x of n[a, x] + n[x,
+   a].
 
    With f(n) = n log n and g(i, j) = f(i) + f(j) - f(i + j), merging a and b loses
 
@@ -13,9 +14,9 @@
                   + (s[a] + s[b]) log(n[a] + n[b]) - s[a] log n[a] - s[b] log n[b].
 
    g is 0 where one of its arguments is. So a word that enters changes few losses, and a merge changes those only of the
-   clusters that stand beside the rarer partner: a step costs O(C) for each neighbour of one rare word, and not the O(C^2)
-   of the usual update (Brown et al. 1992; Liang 2005), which touches every pair. Only the search for the least loss reads
-   all C^2 / 2 numbers.
+   clusters that stand beside the rarer partner: a step costs O(C) for each neighbour of one rare word, and not the
+   O(C^2) of the usual update (Brown et al. 1992; Liang 2005), which touches every pair. Only the search for the least
+   loss reads all C^2 / 2 numbers.
 
    Logarithms are whole numbers, log(n) 2^k rounded. All sums are then exact: losses do not drift over thousands of
    updates, and equal losses are equal. */
@@ -81,7 +82,8 @@ static void enter_margins(const Window *w, int64_t new) {
         w->margin.at[c] += grown;
         int64_t own = log_of(w, count[c]);
         for (int64_t d = 0; d < w->counts.n; d++)
-            if (d != c && d != new && w->name.at[d] >= 0) *loss(w, c, d) += grown * (log_of(w, count[c] + count[d]) - own);
+            if (d != c && d != new && w->name.at[d] >= 0)
+                *loss(w, c, d) += grown * (log_of(w, count[c] + count[d]) - own);
     }
 }
 

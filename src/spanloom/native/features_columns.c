@@ -110,7 +110,8 @@ static uint64_t orthography(const word *w, int every, int some) {
     return (uint64_t)bits;
 }
 
-static uint64_t value_of(const word *w, int64_t code, int64_t size, int every, int some, const word_columns_arguments *a) {
+static uint64_t value_of(const word *w, int64_t code, int64_t size, int every, int some,
+                         const word_columns_arguments *a) {
     int64_t start = 0, end = w->length;
     int holds;
     switch (code) {

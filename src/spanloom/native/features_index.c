@@ -22,7 +22,8 @@ static int lie_within(i64_1 offsets, int64_t begin, int64_t end, int64_t size) {
 int64_t spanloom_signatures(const signatures_arguments *a) {
     if (!lie_within(a->offsets, a->begin, a->end, a->numbers.n)) return BAD_INDEX;
     for (int64_t t = a->begin; t < a->end; t++) {
-        uint64_t one = random_of((uint64_t)(2 * t + 1) * MULTIPLIER), two = random_of((uint64_t)(2 * t + 2) * MULTIPLIER);
+        uint64_t one = random_of((uint64_t)(2 * t + 1) * MULTIPLIER),
+                 two = random_of((uint64_t)(2 * t + 2) * MULTIPLIER);
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
             int64_t row = a->numbers.at[i];
             if (row < 0 || row >= a->signature.n) return BAD_INDEX;

@@ -5,7 +5,8 @@
 enum { CONJUNCTION, BAG, SET };
 
 /* Add the keys of the members of a set. `values` has the set's bits. */
-static int64_t add_set(const FeatureProgram *program, int64_t f, uint64_t value, int inside, uint64_t *keys, int64_t n) {
+static int64_t add_set(const FeatureProgram *program, int64_t f, uint64_t value, int inside, uint64_t *keys,
+                       int64_t n) {
     uint64_t state = program->seeds.at[f];
     if (!inside) {
         keys[n] = mix(state, value);
@@ -18,9 +19,10 @@ static int64_t add_set(const FeatureProgram *program, int64_t f, uint64_t value,
     return n;
 }
 
-/* Add the keys of the distinct values of a column at the tokens around one, at `row[at]`; `low` and `high` are first and
-   last of them. */
-static int64_t add_bag(uint64_t seed, const uint64_t *row, int64_t low, int64_t at, int64_t high, uint64_t *keys, int64_t n) {
+/* Add the keys of the distinct values of a column at the tokens around one, at `row[at]`; `low` and `high` are first
+   and last of them. */
+static int64_t add_bag(uint64_t seed, const uint64_t *row, int64_t low, int64_t at, int64_t high, uint64_t *keys,
+                       int64_t n) {
     for (int64_t p = low; p <= high; p++) {
         uint64_t value = row[p];
         int fresh = (p != at) & (value != 0);
@@ -32,8 +34,8 @@ static int64_t add_bag(uint64_t seed, const uint64_t *row, int64_t low, int64_t 
 }
 
 /* The values of a sentence are first laid out column by column, with a margin of boundary values on both sides, so that
-   no place needs a test of bounds. A conjunction is then evaluated at all tokens before the next one: each of its places
-   stands at a fixed distance, so the inner loops go through neighbours in memory. */
+   no place needs a test of bounds. A conjunction is then evaluated at all tokens before the next one: each of its
+   places stands at a fixed distance, so the inner loops go through neighbours in memory. */
 int64_t spanloom_evaluate(const evaluate_arguments *a) {
     const FeatureProgram *program = &a->program;
     const Columns *table = &a->table;
@@ -53,8 +55,8 @@ int64_t spanloom_evaluate(const evaluate_arguments *a) {
         }
     memory own = {0};
     int64_t laid = longest + 2 * margin;
-    uint64_t *values = TAKE(&own, uint64_t, width * laid), *states = TAKE(&own, uint64_t, count * longest);
-    uint8_t *present = TAKE(&own, uint8_t, count * longest);
+    uint64_t *values = TAKE(&own, uint64_t, width *laid), *states = TAKE(&own, uint64_t, count *longest);
+    uint8_t *present = TAKE(&own, uint8_t, count *longest);
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t c = 0; c < width; c++)
         for (int64_t m = 0; m < margin; m++) values[c * laid + m] = program->before.at[m];

@@ -30,8 +30,8 @@ static int fits(const SharedProgram *program, const Columns *table, i64_1 starts
     return 1;
 }
 
-/* A group has a row for each distinct value of its source. Behind these a group of one place has a row for each distance
-   from the sentence at which that place can be. */
+/* A group has a row for each distinct value of its source. Behind these a group of one place has a row for each
+   distance from the sentence at which that place can be. */
 int64_t spanloom_value_keys(const value_keys_arguments *a) {
     const SharedProgram *program = &a->program;
     const Columns *table = &a->table;
@@ -48,7 +48,8 @@ int64_t spanloom_value_keys(const value_keys_arguments *a) {
             if (!inside) {
                 int64_t distance = number - size, reach = program->before.n;
                 if (distance >= reach) return BAD_INDEX;
-                outside = program->first.at[g] > 0 ? program->after.at[distance] : program->before.at[reach - 1 - distance];
+                outside =
+                    program->first.at[g] > 0 ? program->after.at[distance] : program->before.at[reach - 1 - distance];
             }
             for (int64_t f = program->features.at[g]; f < program->features.at[g + 1]; f++) {
                 uint64_t state = program->seeds.at[f];
@@ -115,7 +116,7 @@ int64_t spanloom_refer(const refer_arguments *a) {
             }
     }
     memory own = {0};
-    int64_t *earlier = TAKE(&own, int64_t, groups * longest), n = 0, room = a->rows.n;
+    int64_t *earlier = TAKE(&own, int64_t, groups *longest), n = 0, room = a->rows.n;
     if (own.failed) return give_back(&own, NO_MEMORY);
     a->offsets.at[0] = 0;
     for (int64_t s = 0; s + 1 < a->sentences.n; s++) {
@@ -139,7 +140,9 @@ int64_t spanloom_refer(const refer_arguments *a) {
                     continue;
                 }
                 int64_t at = t + program->first.at[g], size = table->sizes.at[source];
-                int64_t number = at < first ? size + first - at - 1 : at >= end ? size + at - end : AT2(table->ids, source, at);
+                int64_t number = at < first  ? size + first - at - 1
+                                 : at >= end ? size + at - end
+                                             : AT2(table->ids, source, at);
                 if (n >= room) return give_back(&own, BAD_INDEX);
                 a->rows.at[n++] = (int32_t)(start + number);
             }

@@ -8,7 +8,8 @@ int64_t spanloom_count_roles(const count_roles_arguments *a) {
     int64_t kinds = graph->final.n, edges = graph->head.n, types = a->edges.m;
     if (graph->root < 0 || graph->root >= kinds || h->constant.n != edges || !are_sentences(a->sentences, a->offsets))
         return BAD_INDEX;
-    if (!hyperedges_fit(h, a->roles.n > 0 ? a->roles.m : INT64_MAX, a->constants.n) || a->constants.m != types) return BAD_INDEX;
+    if (!hyperedges_fit(h, a->roles.n > 0 ? a->roles.m : INT64_MAX, a->constants.n) || a->constants.m != types)
+        return BAD_INDEX;
     if (a->roles.n > 0 && (a->roles.n != a->edges.n || a->roles.l != types)) return BAD_INDEX;
     if (graph->child_ptr.at[0] < 0 || graph->child_ptr.at[edges] > graph->child.n) return BAD_INDEX;
     for (int64_t e = 0; e < edges; e++)

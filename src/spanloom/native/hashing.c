@@ -41,7 +41,8 @@ int64_t spanloom_number(const number_arguments *a) {
     int64_t begin = a->begin, found = a->found;
     while (begin < a->keys.n && found <= a->limit) {
         int64_t end = least(begin + BATCH, a->keys.n);
-        for (int64_t i = begin; i < end; i++) __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, a->keys.at[i])]);
+        for (int64_t i = begin; i < end; i++)
+            __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, a->keys.at[i])]);
         for (int64_t i = begin; i < end; i++) {
             uint64_t key = a->keys.at[i], slot = find(a->table, a->shift, key);
             if (a->table.at[slot] == 0) {
@@ -61,7 +62,8 @@ int64_t spanloom_number(const number_arguments *a) {
 int64_t spanloom_fill(const fill_arguments *a) {
     for (int64_t begin = 0; begin < a->keys.n; begin += BATCH) {
         int64_t end = least(begin + BATCH, a->keys.n);
-        for (int64_t i = begin; i < end; i++) __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, a->keys.at[i])], 1);
+        for (int64_t i = begin; i < end; i++)
+            __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, a->keys.at[i])], 1);
         for (int64_t i = begin; i < end; i++)
             if (a->rows.at[i] >= 0) enter(a->table, a->shift, a->keys.at[i], (uint64_t)a->rows.at[i] + 1);
     }

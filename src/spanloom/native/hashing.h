@@ -1,8 +1,8 @@
 /* The one family of hashes (`spanloom.hashing`), and the hash table with open addressing that all look-ups share.
 
-   A table is an array of 64-bit words, 0 where empty: the key's lower half above, and a number counted from 1 below. The
-   slot is the key's topmost bits, so 32 bits and the slot are compared, and a table of a hundred megabytes keeps only
-   one word a key. A table from a file may be full: a search ends after one round. */
+   A table is an array of 64-bit words, 0 where empty: the key's lower half above, and a number counted from 1 below.
+   The slot is the key's topmost bits, so 32 bits and the slot are compared, and a table of a hundred megabytes keeps
+   only one word a key. A table from a file may be full: a search ends after one round. */
 #ifndef SPANLOOM_HASHING_H
 #define SPANLOOM_HASHING_H
 

@@ -74,7 +74,8 @@ static inline void score_all(double *w, const Potentials *p, int64_t row, int64_
         double value = h->constant.at[e] >= 0 ? (double)AT2(p->constants, h->constant.at[e], k) : 0.0;
         for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++)
             if (row + h->step.at[i] < end) value += AT3(p->roles, row + h->step.at[i], h->role.at[i], k);
-        if (p->allowed.n > 0 && a->number.at[e] >= 0 && !AT2(p->allowed, row, a->number.at[e] * types + k)) value = -INFINITY;
+        if (p->allowed.n > 0 && a->number.at[e] >= 0 && !AT2(p->allowed, row, a->number.at[e] * types + k))
+            value = -INFINITY;
         w[e] = value;
     }
 }

@@ -3,8 +3,8 @@
 
 #define FIRST_WORD 1 /* the number of <s> */
 
-/* The number of an n-gram, -1 if it is missing and -2 if the table is damaged, by binary search among the children of its
-   context. */
+/* The number of an n-gram, -1 if it is missing and -2 if the table is damaged, by binary search among the children of
+   its context. */
 static int64_t find_gram(const Level *level, int64_t context, int64_t word) {
     if (context < 0 || context + 1 >= level->ptr.n) return -2;
     int64_t low = level->ptr.at[context], end = level->ptr.at[context + 1], high = end;
@@ -17,8 +17,8 @@ static int64_t find_gram(const Level *level, int64_t context, int64_t word) {
     return low < end && level->words.at[low] == word ? low : -1;
 }
 
-/* A probability that is not listed is that of the shorter n-gram times the context's back-off weight, 1 if the context is
-   not listed either. Of a sentence's first word the only context is <s>; <s> itself has no score. */
+/* A probability that is not listed is that of the shorter n-gram times the context's back-off weight, 1 if the context
+   is not listed either. Of a sentence's first word the only context is <s>; <s> itself has no score. */
 int64_t spanloom_score_words_of(const score_words_of_arguments *a) {
     int64_t before = -1, context = -1; /* the word before, and the bigram that ends with it */
     for (int64_t i = 0; i < a->stream.n; i++) {

@@ -1,12 +1,13 @@
-/* Linking: the beam search of Lou et al. (2017), algorithm 1, and the structured perceptron with early update, algorithm 2.
+/* Linking: the beam search of Lou et al. (2017), algorithm 1, and the structured perceptron with early update,
+   algorithm 2.
 
-   A derivation gives each token a label (0 outside, 1 + 2k the first of an entity of type k, 2 + 2k a further one), and each
-   entity a choice: the number of a candidate of its span, or one past the last for none. An entity is closed by the action
-   that follows it (SEPNOR, or a plain SEP where it is linked to nothing), and one more step closes what the last token
-   leaves open.
+   A derivation gives each token a label (0 outside, 1 + 2k the first of an entity of type k, 2 + 2k a further one), and
+   each entity a choice: the number of a candidate of its span, or one past the last for none. An entity is closed by
+   the action that follows it (SEPNOR, or a plain SEP where it is linked to nothing), and one more step closes what the
+   last token leaves open.
 
-   The derivations of a beam differ in few things: what the last segments say is the same for all that agree in those, and
-   what the entities before them say is the same for all that agree in these. Each score is computed once. */
+   The derivations of a beam differ in few things: what the last segments say is the same for all that agree in those,
+   and what the entities before them say is the same for all that agree in these. Each score is computed once. */
 #include "link.h"
 
 #define FREE (-1)     /* a label that is not prescribed */
@@ -62,7 +63,8 @@ static int fits(const BeamModel *model, const LinkData *data, const Workspace *w
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------- shared scores */
+/* ------------------------------------------------------------------------------------------------------- shared scores
+ */
 
 /* What a search works on. */
 typedef struct {
@@ -73,7 +75,9 @@ typedef struct {
     const uint64_t *words; /* of the sentence */
 } search;
 
-static inline int64_t *state_of(const search *s, int64_t step, int64_t slot) { return &AT3(s->work->states, step, slot, 0); }
+static inline int64_t *state_of(const search *s, int64_t step, int64_t slot) {
+    return &AT3(s->work->states, step, slot, 0);
+}
 
 /* The span from a token that has so many tokens; -1 if there is none. */
 static inline int64_t span_of(const search *s, int64_t first, int64_t size) {
@@ -181,7 +185,8 @@ static void look(const search *s, int64_t i, const int64_t *old, int64_t concept
     memcpy(state, old, sizeof state);
     close_entity(&s->model->forms, s->words, state, i, concept);
     uint64_t word = i < s->length ? s->words[i] : BEHIND;
-    int64_t n = close_keys(program, state, concept, word, language_at(s, i), found, is_linked(s, concept), work->keys.at);
+    int64_t n =
+        close_keys(program, state, concept, word, language_at(s, i), found, is_linked(s, concept), work->keys.at);
     work->closing.at[row] = total(&s->model->table, work->keys.at, n);
     for (int64_t option = 0; option < labels; option++) {
         n = next_keys(program, state, label_at(option), work->keys.at);
@@ -201,15 +206,20 @@ static float segment_score(const search *s, int64_t first, int64_t end, int64_t 
     return *value;
 }
 
-/* --------------------------------------------------------------------------------------------------------- beam search */
+/* --------------------------------------------------------------------------------------------------------- beam search
+ */
 
 /* A derivation that may go on: back pointers, and whether it is the gold one so far. */
-typedef struct { double score; int64_t parent, choice, label, gold; } offer;
+typedef struct {
+    double score;
+    int64_t parent, choice, label, gold;
+} offer;
 
 /* Put a derivation into the next beam, which is kept sorted; of equal ones the first offered is the better. */
 static int64_t put(const Workspace *work, int64_t after, int64_t size, int64_t width, int64_t step, offer given) {
     double *scores = &AT2(work->scores, after, 0);
-    int32_t *parent = &AT2(work->parent, step, 0), *choice = &AT2(work->choice, step, 0), *label = &AT2(work->label, step, 0);
+    int32_t *parent = &AT2(work->parent, step, 0), *choice = &AT2(work->choice, step, 0),
+            *label = &AT2(work->label, step, 0);
     if (size == width && !(given.score > scores[size - 1])) return size;
     int64_t at = least(size, width - 1);
     for (; at > 0 && given.score > scores[at - 1]; at--) {
@@ -244,15 +254,15 @@ static void succeed(const search *s, int64_t now, int64_t after, int64_t slot, i
 /* What is known of the gold derivation of a sentence, and what labels are prescribed. */
 typedef struct {
     const int32_t *forced, *label, *choice; /* of the sentence's tokens */
-    int learn; /* whether to stop where the gold derivation has left the beam (Collins and Roark 2004) */
+    int learn;     /* whether to stop where the gold derivation has left the beam (Collins and Roark 2004) */
     double margin; /* added to the score of each label and choice that is not the gold derivation's */
 } given_labels;
 
-/* The best derivation that the beam finds, in the back pointers. Returns how many steps were taken; `right`: whether the
-   best derivation after the last of them is the gold one.
+/* The best derivation that the beam finds, in the back pointers. Returns how many steps were taken; `right`: whether
+   the best derivation after the last of them is the gold one.
 
-   At each token every derivation in the beam goes on in all ways that are allowed: an open entity is continued or closed
-   with each choice, and then, as without one, comes each label that does not continue it. */
+   At each token every derivation in the beam goes on in all ways that are allowed: an open entity is continued or
+   closed with each choice, and then, as without one, comes each label that does not continue it. */
 static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labels gold, int *right) {
     const BeamModel *model = s->model;
     const LinkData *data = s->data;
@@ -351,7 +361,8 @@ static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labe
     return length + 1;
 }
 
-/* --------------------------------------------------------------------------------------------------------- derivations */
+/* --------------------------------------------------------------------------------------------------------- derivations
+ */
 
 /* The labels of the best derivation after some steps, and the choices at its actions, -1 where one closes nothing. */
 static void trace(const Workspace *work, int64_t steps, int32_t *labels, int32_t *choices) {
@@ -390,7 +401,8 @@ static void walk(const search *s, const int32_t *labels, const int32_t *choices,
             int64_t kind = (previous - 1) / 2, span = span_of(s, first, i - first);
             int64_t concept = concept_of(data, span, choice), found = found_by(data, span, choice);
             if (emit) {
-                uint64_t between = between_entities(state, s->words, first), form = form_of(s->words, first, i, concept);
+                uint64_t between = between_entities(state, s->words, first),
+                         form = form_of(s->words, first, i, concept);
                 n += segment_keys(program, data, s->base, s->length, first, i, span, kind, out_keys + n);
                 n += candidate_keys(program, data, span, choice, out_keys + n);
                 n += close_far_keys(program, state, between, concept, form, first, kind, found, out_keys + n);
@@ -398,7 +410,8 @@ static void walk(const search *s, const int32_t *labels, const int32_t *choices,
             close_entity(&model->forms, s->words, state, i, concept);
             if (emit) {
                 uint64_t word = i < s->length ? s->words[i] : BEHIND;
-                n += close_keys(program, state, concept, word, language_at(s, i), found, is_linked(s, concept), out_keys + n);
+                n += close_keys(program, state, concept, word, language_at(s, i), found, is_linked(s, concept),
+                                out_keys + n);
             }
         }
         if (i == s->length) break;
@@ -432,10 +445,11 @@ static void note_links(const search *s, const int32_t *labels, const int32_t *ch
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- kernels */
+/* ------------------------------------------------------------------------------------------------------------- kernels
+ */
 
-static void update(const link_train_arguments *a, int64_t base, const int64_t *roles, int64_t count, const uint64_t *keys,
-                   int64_t size, double sign, double step) {
+static void update(const link_train_arguments *a, int64_t base, const int64_t *roles, int64_t count,
+                   const uint64_t *keys, int64_t size, double sign, double step) {
     for (int64_t j = 0; j < count; j++) {
         int64_t t = base + roles[2 * j], r = roles[2 * j + 1];
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
@@ -454,7 +468,8 @@ static int can_be_learned(const link_train_arguments *a) {
     if (a->offsets.n != tokens + 1 || a->weights.m < 2 + 7 * a->model.types || a->local.m != a->weights.m) return 0;
     if (a->local.n < a->work.parent.n - 1 || a->model.table.sums.n < a->model.table.keys.n) return 0;
     for (int64_t t = 0; t < tokens; t++) {
-        if (a->offsets.at[t] < 0 || a->offsets.at[t] > a->offsets.at[t + 1] || a->offsets.at[t + 1] > a->indices.n) return 0;
+        if (a->offsets.at[t] < 0 || a->offsets.at[t] > a->offsets.at[t + 1] || a->offsets.at[t + 1] > a->indices.n)
+            return 0;
         if (a->gold_label.at[t] < 0 || a->gold_label.at[t] >= labels) return 0;
     }
     for (int64_t i = 0; i < a->indices.n; i++)
@@ -471,19 +486,20 @@ static int can_be_learned(const link_train_arguments *a) {
     return 1;
 }
 
-/* For each sentence: search; where the best derivation is not the gold one, add the features of the gold derivation from
-   the first action in which they differ, and take off those of the other. */
+/* For each sentence: search; where the best derivation is not the gold one, add the features of the gold derivation
+   from the first action in which they differ, and take off those of the other. */
 int64_t spanloom_link_train(const link_train_arguments *a) {
     const LinkData *data = &a->data;
     const Workspace *work = &a->work;
-    if (!fits(&a->model, data, work) || !can_be_learned(a) || a->width < 1 || a->width >= work->states.m) return BAD_INDEX;
+    if (!fits(&a->model, data, work) || !can_be_learned(a) || a->width < 1 || a->width >= work->states.m)
+        return BAD_INDEX;
     if (a->width > work->near.contexts.n || a->width > work->far.contexts.n) return BAD_INDEX;
     memory own = {0};
     int64_t steps = work->parent.n, updates = 0, step = a->step;
     int32_t *labels = TAKE(&own, int32_t, steps), *choices = TAKE(&own, int32_t, steps);
     int32_t *right_labels = TAKE(&own, int32_t, steps), *right_choices = TAKE(&own, int32_t, steps);
     int64_t *roles = TAKE(&own, int64_t, 4 * steps), count, size, place = a->begin;
-    uint64_t *keys = TAKE(&own, uint64_t, steps * STEP_KEYS);
+    uint64_t *keys = TAKE(&own, uint64_t, steps *STEP_KEYS);
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (; place < a->order.n; place++) {
         int64_t n = a->order.at[place], base = data->offsets.at[n], length = data->offsets.at[n + 1] - base;
@@ -532,7 +548,8 @@ int64_t spanloom_link_predict(const link_predict_arguments *a) {
     if (a->first < 0 || a->last > data->document.n || a->local.m < 2 + 7 * a->model.types) return BAD_INDEX;
     memory own = {0};
     int64_t steps = work->parent.n;
-    int32_t *labels = TAKE(&own, int32_t, steps), *choices = TAKE(&own, int32_t, steps), *unused = TAKE(&own, int32_t, steps);
+    int32_t *labels = TAKE(&own, int32_t, steps), *choices = TAKE(&own, int32_t, steps),
+            *unused = TAKE(&own, int32_t, steps);
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t i = 0; i < steps; i++) unused[i] = -2;
     for (int64_t n = a->first; n < a->last; n++) {

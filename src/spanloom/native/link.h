@@ -1,13 +1,13 @@
-/* The states of the linker's search, and the keys of their features: templates 2, 4b, 6 to 15 of Lou et al. (2017), Table
-   2, and ours.
+/* The states of the linker's search, and the keys of their features: templates 2, 4b, 6 to 15 of Lou et al. (2017),
+   Table 2, and ours.
 
    What is conjoined with which others stands in templates (`spanloom.link.templates`); here are the values, by their
-   places. What the words around a token say is not here: those are roles, scored before the search. What a segment and its
-   candidates say whatever came before them is summed once a sentence. Only what depends on earlier choices is looked up for
-   each state.
+   places. What the words around a token say is not here: those are roles, scored before the search. What a segment and
+   its candidates say whatever came before them is summed once a sentence. Only what depends on earlier choices is
+   looked up for each state.
 
-   A state is a row of int64 (hashes are kept bit for bit). Segments are entities, and single words outside of them; n is a
-   segment's normal form: a concept's number, or what stands for the words themselves. */
+   A state is a row of int64 (hashes are kept bit for bit). Segments are entities, and single words outside of them; n
+   is a segment's normal form: a concept's number, or what stands for the words themselves. */
 #ifndef SPANLOOM_LINK_H
 #define SPANLOOM_LINK_H
 
@@ -16,8 +16,23 @@
 
 /* Columns of a state: what is near, labels and segments, stands before what is far, entities. */
 enum {
-    LABEL1, LABEL2, OPEN, N1, N1_FIRST, N1_LAST, N1_SIZE, N2, N2_LAST, N2_SIZE,
-    E1, E1_LAST, E2_LAST, E1_END, E1_CONCEPT, GOLD, WIDTH
+    LABEL1,
+    LABEL2,
+    OPEN,
+    N1,
+    N1_FIRST,
+    N1_LAST,
+    N1_SIZE,
+    N2,
+    N2_LAST,
+    N2_SIZE,
+    E1,
+    E1_LAST,
+    E2_LAST,
+    E1_END,
+    E1_CONCEPT,
+    GOLD,
+    WIDTH
 };
 /* Phases: which templates are read together. */
 enum { APPEND, NEXT, NEXT_FAR, CLOSE, CLOSE_SEVERAL, CLOSE_LAST, CLOSE_FAR, SEGMENT, UNPROPOSED, PHASES };
@@ -26,7 +41,8 @@ enum { APPEND, NEXT, NEXT_FAR, CLOSE, CLOSE_SEVERAL, CLOSE_LAST, CLOSE_FAR, SEGM
 #define NO_CONCEPT 0x3C6EF372FE94F82Bull
 #define VALUES 14 /* the most that a phase has */
 
-/* ------------------------------------------------------------------------------------------------------------ weights */
+/* ------------------------------------------------------------------------------------------------------------ weights
+ */
 
 /* The weight of a key; 0 if it is unknown, and of key 0, which means that a feature is absent. */
 static inline float weight_of(const WeightTable *table, uint64_t key) {
@@ -56,7 +72,8 @@ static inline float total(const WeightTable *table, const uint64_t *keys, int64_
     return sum;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- states */
+/* ------------------------------------------------------------------------------------------------------------- states
+ */
 
 /* The role of a pair of labels; see `spanloom.link.transitions.role_names`. */
 static inline int64_t role_of(int64_t types, int64_t previous, int64_t label) {
@@ -106,10 +123,12 @@ static inline void push_entity(const uint64_t *words, int64_t *state, int64_t fi
 }
 
 /* Close the open entity at token `end`: it becomes the last segment and the last entity. */
-static inline void close_entity(const Forms *forms, const uint64_t *words, int64_t *state, int64_t end, int64_t concept) {
+static inline void close_entity(const Forms *forms, const uint64_t *words, int64_t *state, int64_t end,
+                                int64_t concept) {
     int64_t first = state[OPEN];
     uint64_t form = form_of(words, first, end, concept);
-    if (concept >= 0) push_segment(state, form, forms->first.at[concept], forms->last.at[concept], forms->size.at[concept]);
+    if (concept >= 0)
+        push_segment(state, form, forms->first.at[concept], forms->last.at[concept], forms->size.at[concept]);
     else push_segment(state, form, words[first], words[end - 1], end - first);
     push_entity(words, state, first, end);
     state[E1_END] = end;
@@ -125,7 +144,8 @@ static inline void enter_token(const uint64_t *words, int64_t *state, int64_t i,
     else if (label % 2 == 1) state[OPEN] = i;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- keys */
+/* --------------------------------------------------------------------------------------------------------------- keys
+ */
 
 /* `program`: where each phase begins, and the end of the last; then of each template what its key begins with, how many
    values it has, and their places. `values[0]` is 0 everywhere. */
@@ -154,8 +174,15 @@ static inline int64_t append_keys(u64_1 program, int known, int64_t label, uint6
 static inline int64_t next_keys(u64_1 program, const int64_t *state, int64_t label, uint64_t *out) {
     if (!reads(program, NEXT)) return 0;
     uint64_t values[VALUES] = {
-        0, (uint64_t)label, (uint64_t)state[LABEL1], (uint64_t)state[LABEL2], (uint64_t)state[N1],
-        (uint64_t)state[N1_FIRST], (uint64_t)state[N1_LAST], (uint64_t)least(state[N1_SIZE], 9), (uint64_t)state[N2],
+        0,
+        (uint64_t)label,
+        (uint64_t)state[LABEL1],
+        (uint64_t)state[LABEL2],
+        (uint64_t)state[N1],
+        (uint64_t)state[N1_FIRST],
+        (uint64_t)state[N1_LAST],
+        (uint64_t)least(state[N1_SIZE], 9),
+        (uint64_t)state[N2],
         (uint64_t)state[N2_LAST],
     };
     return evaluate(program, NEXT, values, out);
@@ -165,22 +192,36 @@ static inline int64_t next_keys(u64_1 program, const int64_t *state, int64_t lab
 static inline int64_t next_far_keys(u64_1 program, const int64_t *state, int64_t label, uint64_t *out) {
     if (!reads(program, NEXT_FAR)) return 0;
     uint64_t values[VALUES] = {
-        0, (uint64_t)label, (uint64_t)state[LABEL1], (uint64_t)state[E1], (uint64_t)state[E1_LAST],
+        0,
+        (uint64_t)label,
+        (uint64_t)state[LABEL1],
+        (uint64_t)state[E1],
+        (uint64_t)state[E1_LAST],
         (uint64_t)state[E2_LAST],
     };
     return evaluate(program, NEXT_FAR, values, out);
 }
 
-/* Linking the open entity with the segments before it: templates 7 to 10, 15, and ours. The state is that after the entity
-   has become the last segment; `word` follows, with `language` its ranges of bigram and trigram, NULL at the end; `linked`:
-   whether the document has been linked to the concept before. */
+/* Linking the open entity with the segments before it: templates 7 to 10, 15, and ours. The state is that after the
+   entity has become the last segment; `word` follows, with `language` its ranges of bigram and trigram, NULL at the
+   end; `linked`: whether the document has been linked to the concept before. */
 static inline int64_t close_keys(u64_1 program, const int64_t *state, int64_t concept, uint64_t word,
                                  const uint8_t *language, int64_t found, int linked, uint64_t *out) {
     uint64_t values[VALUES] = {
-        0, word, (uint64_t)state[N1], (uint64_t)state[N1_FIRST], (uint64_t)state[N1_LAST],
-        (uint64_t)least(state[N1_SIZE], 9), (uint64_t)state[N2], (uint64_t)state[N2_LAST],
-        (uint64_t)least(state[N2_SIZE], 9), language ? language[0] : 0, language ? language[1] : 0, concept >= 0,
-        (uint64_t)found, (uint64_t)linked,
+        0,
+        word,
+        (uint64_t)state[N1],
+        (uint64_t)state[N1_FIRST],
+        (uint64_t)state[N1_LAST],
+        (uint64_t)least(state[N1_SIZE], 9),
+        (uint64_t)state[N2],
+        (uint64_t)state[N2_LAST],
+        (uint64_t)least(state[N2_SIZE], 9),
+        language ? language[0] : 0,
+        language ? language[1] : 0,
+        concept >= 0,
+        (uint64_t)found,
+        (uint64_t)linked,
     };
     int64_t n = 0;
     if (reads(program, CLOSE)) {
@@ -196,14 +237,20 @@ static inline uint64_t between_entities(const int64_t *state, const uint64_t *wo
     return end >= 0 && gap <= 2 ? text_form(words, end, first) : (uint64_t)least(gap, 8);
 }
 
-/* Linking the open entity with the entity before it, if there is one in the sentence; the state is that before the entity
-   is closed, `form` n of the entity, `first` its first token. */
-static inline int64_t close_far_keys(u64_1 program, const int64_t *state, uint64_t between, int64_t concept, uint64_t form,
-                                     int64_t first, int64_t kind, int64_t found, uint64_t *out) {
+/* Linking the open entity with the entity before it, if there is one in the sentence; the state is that before the
+   entity is closed, `form` n of the entity, `first` its first token. */
+static inline int64_t close_far_keys(u64_1 program, const int64_t *state, uint64_t between, int64_t concept,
+                                     uint64_t form, int64_t first, int64_t kind, int64_t found, uint64_t *out) {
     if (state[E1_END] < 0) return 0;
     uint64_t values[VALUES] = {
-        0, concept < 0 ? 2 : concept == state[E1_CONCEPT], between, (uint64_t)kind, (uint64_t)least(first - state[E1_END], 8),
-        (uint64_t)found, (uint64_t)state[E1_CONCEPT], form,
+        0,
+        concept < 0 ? 2 : concept == state[E1_CONCEPT],
+        between,
+        (uint64_t)kind,
+        (uint64_t)least(first - state[E1_END], 8),
+        (uint64_t)found,
+        (uint64_t)state[E1_CONCEPT],
+        form,
     };
     return evaluate(program, CLOSE_FAR, values, out);
 }
@@ -215,9 +262,19 @@ static inline int64_t segment_keys(u64_1 program, const LinkData *data, int64_t 
     const uint64_t *words = data->words.at + base, *endings = data->endings.at + base, *shapes = data->shapes.at + base;
     int64_t size = end - first;
     uint64_t values[VALUES] = {
-        0, (uint64_t)kind, (uint64_t)least(size, 12), (uint64_t)least(size, 5), text_form(words, first, end), words[first],
-        words[end - 1], first ? words[first - 1] : BEHIND, end < length ? words[end] : BEHIND, endings[first],
-        endings[end - 1], text_form(shapes, first, end), span >= 0,
+        0,
+        (uint64_t)kind,
+        (uint64_t)least(size, 12),
+        (uint64_t)least(size, 5),
+        text_form(words, first, end),
+        words[first],
+        words[end - 1],
+        first ? words[first - 1] : BEHIND,
+        end < length ? words[end] : BEHIND,
+        endings[first],
+        endings[end - 1],
+        text_form(shapes, first, end),
+        span >= 0,
     };
     int64_t n = evaluate(program, SEGMENT, values, out);
     for (int64_t j = 0; span >= 0 && j < data->span_keys.l; j++) {
@@ -237,7 +294,8 @@ static inline int64_t candidate_keys(u64_1 program, const LinkData *data, int64_
     if (span < 0 || !reads(program, UNPROPOSED)) return evaluate(program, UNPROPOSED, values, out);
     int there = choice < candidates_of(data, span);
     int64_t size = there ? data->cand_keys.m : data->nil_keys.m;
-    const uint64_t *row = there ? &AT2(data->cand_keys, data->cand_ptr.at[span] + choice, 0) : &AT2(data->nil_keys, span, 0);
+    const uint64_t *row =
+        there ? &AT2(data->cand_keys, data->cand_ptr.at[span] + choice, 0) : &AT2(data->nil_keys, span, 0);
     memcpy(out, row, (size_t)size * sizeof *out);
     return size;
 }

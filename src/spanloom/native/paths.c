@@ -1,6 +1,6 @@
-/* The paths of a template's automaton in the log domain, one sentence and type at a time: the sums of `sums.c` where those
-   are not safe, and the k best structures. A choice's score is that of its hyperedge; b and a are inside and outside scores,
-   as there. */
+/* The paths of a template's automaton in the log domain, one sentence and type at a time: the sums of `sums.c` where
+   those are not safe, and the k best structures. A choice's score is that of its hyperedge; b and a are inside and
+   outside scores, as there. */
 #include "hypergraph.h"
 
 /* A sentence and a type, and scratch. */
@@ -57,7 +57,8 @@ static void pull(const walk *s, const double *following, i64_1 backward) {
 }
 
 /* 1. Inside scores of entries, from the last token to the first.
-   2. From the first token to the last, those of a token's states again, outside scores, and with both expected counts. */
+   2. From the first token to the last, those of a token's states again, outside scores, and with both expected counts.
+ */
 int64_t spanloom_log_sums(const log_sums_arguments *a) {
     const Automaton *automaton = &a->automaton;
     const Hyperedges *h = &automaton->hyperedges;
@@ -66,7 +67,8 @@ int64_t spanloom_log_sums(const log_sums_arguments *a) {
     const int64_t range[2] = {a->start, a->end};
     if (!automaton_fits(automaton, &a->scores, (i64_1){(int64_t *)range, 2}) || !is_simple(automaton)) return BAD_INDEX;
     if (k < 0 || k >= a->scores.roles.l) return BAD_INDEX;
-    if (a->expected.n > 0 && (a->expected.n != a->scores.roles.n || a->expected.m != a->scores.roles.m)) return BAD_INDEX;
+    if (a->expected.n > 0 && (a->expected.n != a->scores.roles.n || a->expected.m != a->scores.roles.m))
+        return BAD_INDEX;
     for (int64_t i = 0; i < a->backward.n; i++)
         if (a->backward.at[i] < 0 || a->backward.at[i] >= automaton->source.n) return BAD_INDEX;
     for (int64_t i = 0; i < a->forward.n; i++)
@@ -74,7 +76,13 @@ int64_t spanloom_log_sums(const log_sums_arguments *a) {
     memory own = {0};
     double *beta = TAKE(&own, double, (length + 1) * entries), *count = TAKE(&own, double, all);
     double *entry = TAKE(&own, double, entries);
-    walk s = {automaton, &a->scores, a->start, a->end, k, TAKE(&own, double, all), TAKE(&own, double, states),
+    walk s = {automaton,
+              &a->scores,
+              a->start,
+              a->end,
+              k,
+              TAKE(&own, double, all),
+              TAKE(&own, double, states),
               TAKE(&own, double, states)};
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t x = 0; x < entries; x++) beta[length * entries + x] = automaton->accept.at[x] ? 0.0 : -INFINITY;
@@ -99,7 +107,8 @@ int64_t spanloom_log_sums(const log_sums_arguments *a) {
             count[e] += exponential(s.a[automaton->source.at[i]] + s.w[e] + s.b[automaton->target.at[i]] - log_z);
         }
         for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++)
-            for (int64_t j = automaton->bundle_ptr.at[i]; count[edges + i] > 0.0 && j < automaton->bundle_ptr.at[i + 1]; j++) {
+            for (int64_t j = automaton->bundle_ptr.at[i]; count[edges + i] > 0.0 && j < automaton->bundle_ptr.at[i + 1];
+                 j++) {
                 int64_t e = automaton->bundle_edge.at[j];
                 count[e] += count[edges + i] * exponential(s.w[e] - s.w[edges + i]);
             }
@@ -115,8 +124,8 @@ int64_t spanloom_log_sums(const log_sums_arguments *a) {
     return give_back(&own, 0);
 }
 
-/* For each state of each token the `count` best ways on, by falling score: the choice, and which of the best ways of the
-   state that it leads to. */
+/* For each state of each token the `count` best ways on, by falling score: the choice, and which of the best ways of
+   the state that it leads to. */
 int64_t spanloom_kbest(const kbest_arguments *a) {
     const Automaton *automaton = &a->automaton;
     int64_t exits = automaton->order.n, entries = automaton->accept.n, states = automaton->first.n;
@@ -125,9 +134,10 @@ int64_t spanloom_kbest(const kbest_arguments *a) {
     if (!automaton_fits(automaton, &a->scores, (i64_1){(int64_t *)range, 2}) || !is_simple(automaton)) return BAD_INDEX;
     if (k < 0 || k >= a->scores.roles.l || automaton->bundle_ptr.n != 1 || a->edges.m != length) return BAD_INDEX;
     memory own = {0};
-    double *w = TAKE(&own, double, automaton->number.n), *value = TAKE(&own, double, states * most_paths);
-    int64_t *arc = TAKE(&own, int64_t, length * states * most_paths), *rank = TAKE_ZEROS(&own, int64_t, length * states * most_paths);
-    double *following = TAKE(&own, double, entries * most_paths);
+    double *w = TAKE(&own, double, automaton->number.n), *value = TAKE(&own, double, states *most_paths);
+    int64_t *arc = TAKE(&own, int64_t, length * states * most_paths),
+            *rank = TAKE_ZEROS(&own, int64_t, length * states * most_paths);
+    double *following = TAKE(&own, double, entries *most_paths);
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t i = 0; i < length * states * most_paths; i++) arc[i] = -1;
     for (int64_t x = 0; x < entries; x++)
@@ -141,7 +151,8 @@ int64_t spanloom_kbest(const kbest_arguments *a) {
             double *own_value = value + source[i] * most_paths;
             int64_t *own_arc = arc + (token * states + source[i]) * most_paths;
             int64_t *own_rank = rank + (token * states + source[i]) * most_paths;
-            for (int64_t j = most_paths - 1; j >= 0; j--) { /* from the worst, so that of equals the better-ranked ends first */
+            for (int64_t j = most_paths - 1; j >= 0;
+                 j--) { /* from the worst, so that of equals the better-ranked ends first */
                 double candidate = w[automaton->edge.at[i]] + value[target[i] * most_paths + j];
                 if (!(candidate > -INFINITY) || candidate < own_value[most_paths - 1]) continue;
                 int64_t place = most_paths - 1;

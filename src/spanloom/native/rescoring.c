@@ -2,7 +2,8 @@
 #include "hashing.h"
 #include "spanloom.h"
 
-/* ------------------------------------------------------------ places that have the words of candidates, by a trie of hashes */
+/* ------------------------------------------------------------ places that have the words of candidates, by a trie of
+ * hashes */
 
 int64_t spanloom_prefixes(const prefixes_arguments *a) {
     int64_t count = 0;
@@ -93,7 +94,8 @@ int64_t spanloom_strongest(const strongest_arguments *a) {
     int64_t count = table->kind.n;
     if (a->found.n != RELATED || a->found.m != count) return BAD_INDEX;
     for (int64_t one = 0; one < count; one++)
-        if (table->ptr.at[one] < 0 || table->ptr.at[one + 1] <= table->ptr.at[one] || table->ptr.at[one + 1] > table->first.n)
+        if (table->ptr.at[one] < 0 || table->ptr.at[one + 1] <= table->ptr.at[one] ||
+            table->ptr.at[one + 1] > table->first.n)
             return BAD_INDEX;
     for (int64_t i = 0; i < RELATED * count; i++) a->found.at[i] = -INFINITY;
     for (int64_t one = 0; one < count; one++) {

@@ -1,4 +1,5 @@
-/* The interface of all kernels: what Python reads to check the arguments of a call (`__init__.py`), and C to compile it.
+/* The interface of all kernels: what Python reads to check the arguments of a call (`__init__.py`), and C to compile
+   it.
 
    Sizes stand behind each array. Equal letters of one kernel, or of one structure, are equal sizes; `E+1` is one more;
    `*` is any size. `out` is written to. Each kernel gets one pointer, to its arguments one after the other, and returns
@@ -21,7 +22,8 @@
 VISIBLE int64_t spanloom_has_avx2(void);
 
 /* Number the distinct strings in the order of their first occurrence; return their number. String i is the code points
-   from starts[i] to ends[i]. The table is empty and has room; of each distinct string the hash and first occurrence. */
+   from starts[i] to ends[i]. The table is empty and has room; of each distinct string the hash and first occurrence.
+*/
 KERNEL(intern,
     u32_1 codes; // *
     i64_1 starts; // T
@@ -64,17 +66,17 @@ KERNEL(fill,
     int64_t shift;
 )
 
-/* ------------------------------------------------------------------------------------------------ features_columns.c */
+/* --------------------------------------------------------------------------------------------- features_columns.c */
 
-/* Properties of each code point: `maps` itself, its lower case, the same with digits as 0, and its kind in a word's shape
-   (below 128); `flags` bits of UPPER, TITLE, LOWER, DIGIT, ALNUM, MARK. */
+/* Properties of each code point: `maps` itself, its lower case, the same with digits as 0, and its kind in a word's
+   shape (below 128); `flags` bits of UPPER, TITLE, LOWER, DIGIT, ALNUM, MARK. */
 typedef struct {
     u32_2 maps; // * X
     u8_1 flags; // X
 } CharacterTable;
 
-/* The values of columns of each distinct word: hashes, 0 if absent, and bits for `orth`. The word's code points are those
-   from start to end; a column has a code and a parameter. `yes` and `no` are the hashes of True and False. */
+/* The values of columns of each distinct word: hashes, 0 if absent, and bits for `orth`. The word's code points are
+   those from start to end; a column has a code and a parameter. `yes` and `no` are the hashes of True and False. */
 KERNEL(word_columns,
     u32_1 codes; // *
     i64_1 starts; // N
@@ -86,10 +88,10 @@ KERNEL(word_columns,
     u64_2 values; // N C out
 )
 
-/* --------------------------------------------------------------------------------------------------- features_keys.c */
+/* ------------------------------------------------------------------------------------------------ features_keys.c */
 
-/* Compiled templates. `kinds`: conjunction, bag or set; `places` are offsets into columns and shifts, in tokens from the
-   current one; a bag has two, its first and its last. */
+/* Compiled templates. `kinds`: conjunction, bag or set; `places` are offsets into columns and shifts, in tokens from
+   the current one; a bag has two, its first and its last. */
 typedef struct {
     i64_1 kinds; // F
     u64_1 seeds; // F
@@ -111,8 +113,8 @@ typedef struct {
     i64_1 sizes; // S
 } Columns;
 
-/* The keys of all tokens of some sentences, at most `most` each, in the order of the features; absent ones are left out.
-   Returns the number of keys. */
+/* The keys of all tokens of some sentences, at most `most` each, in the order of the features; absent ones are left
+   out. Returns the number of keys. */
 KERNEL(evaluate,
     FeatureProgram program;
     Columns table;
@@ -131,8 +133,8 @@ typedef struct {
     u64_1 most; // A
 } ConjunctionProgram;
 
-/* The keys of N things, in the order of the templates; one that lacks a value, which is 0, lacks the feature. Returns the
-   number of keys; there is room for all. */
+/* The keys of N things, in the order of the templates; one that lacks a value, which is 0, lacks the feature. Returns
+   the number of keys; there is room for all. */
 KERNEL(conjoin,
     ConjunctionProgram program;
     u64_2 values; // V N
@@ -140,10 +142,10 @@ KERNEL(conjoin,
     i64_1 offsets; // N+1 out
 )
 
-/* ------------------------------------------------------------------------------------------------- features_shared.c */
+/* ---------------------------------------------------------------------------------------------- features_shared.c */
 
-/* Features of G groups; all of a group read the same value: of a source, from the tokens `first` to `last`, in tokens from
-   the current one. `features` are offsets into seeds and sets, `places` into columns. */
+/* Features of G groups; all of a group read the same value: of a source, from the tokens `first` to `last`, in tokens
+   from the current one. `features` are offsets into seeds and sets, `places` into columns. */
 typedef struct {
     i64_1 source; // G
     i64_1 first; // G
@@ -159,7 +161,8 @@ typedef struct {
     u64_1 members; // *
 } SharedProgram;
 
-/* The keys of all values of all groups, in the order of the features; absent ones are left out. Returns their number. */
+/* The keys of all values of all groups, in the order of the features; absent ones are left out. Returns their number.
+*/
 KERNEL(value_keys,
     SharedProgram program;
     Columns table;
@@ -178,10 +181,11 @@ KERNEL(refer,
     i64_1 offsets; // * out
 )
 
-/* -------------------------------------------------------------------------------------------------- features_index.c */
+/* ----------------------------------------------------------------------------------------------- features_index.c */
 
-/* Add to each distinct key the number of its tokens, and two sums of random numbers of these tokens: two keys with equal
-   counts and sums occur at the same tokens but with probability 2^-128. The keys of token t are numbers[offsets[t]:...]. */
+/* Add to each distinct key the number of its tokens, and two sums of random numbers of these tokens: two keys with
+   equal counts and sums occur at the same tokens but with probability 2^-128. The keys of token t are
+   numbers[offsets[t]:...]. */
 KERNEL(signatures,
     i32_1 numbers; // *
     i64_1 offsets; // *
@@ -202,8 +206,8 @@ KERNEL(group,
     i32_1 sizes; // N out
 )
 
-/* Replace, in place, the keys of tokens by their rows, each row once. `rows`: each key's row, or -1; `last`: scratch, -1
-   before the first token; out_offsets[begin] says where entries go on; `first`: the first token of each row. */
+/* Replace, in place, the keys of tokens by their rows, each row once. `rows`: each key's row, or -1; `last`: scratch,
+   -1 before the first token; out_offsets[begin] says where entries go on; `first`: the first token of each row. */
 KERNEL(rows_of_tokens,
     i32_1 numbers; // * out
     i64_1 offsets; // T
@@ -229,7 +233,7 @@ KERNEL(lookup,
     i64_1 out_offsets; // T out
 )
 
-/* ----------------------------------------------------------------------------------------------- features_clusters.c */
+/* -------------------------------------------------------------------------------------------- features_clusters.c */
 
 /* Neighbours of each of V words, as compressed sparse rows. */
 typedef struct {
@@ -241,9 +245,10 @@ typedef struct {
     i64_1 left_count; // L
 } Bigrams;
 
-/* The active clusters, one a slot; a cluster's name is its first, most frequent, word. `right[a, x]`: how often x follows
-   a; `left` its transpose; `loss`: what merging loses, below the diagonal; `margin`: s[a]; `name`: -1 for a free slot;
-   `parent`: union-find over words; `slot`: of a root, -1 for a word that has not entered; `logs`: of small numbers. */
+/* The active clusters, one a slot; a cluster's name is its first, most frequent, word. `right[a, x]`: how often x
+   follows a; `left` its transpose; `loss`: what merging loses, below the diagonal; `margin`: s[a]; `name`: -1 for a
+   free slot; `parent`: union-find over words; `slot`: of a root, -1 for a word that has not entered; `logs`: of small
+   numbers. */
 typedef struct {
     i32_2 right; // C C out
     i32_2 left; // C C out
@@ -278,10 +283,10 @@ KERNEL(join_clusters,
     i64_2 merges; // * 2 out
 )
 
-/* ----------------------------------------------------------------------------------------------------------- learn.c */
+/* -------------------------------------------------------------------------------------------------------- learn.c */
 
-/* The features of a batch of tokens, each once, in order of first occurrence. `counts`: 0 everywhere; afterwards how many
-   of the tokens have each. Returns the number of features. */
+/* The features of a batch of tokens, each once, in order of first occurrence. `counts`: 0 everywhere; afterwards how
+   many of the tokens have each. Returns the number of features. */
 KERNEL(distinct_features,
     i32_1 indices; // *
     i64_1 offsets; // *
@@ -302,8 +307,8 @@ KERNEL(feature_places,
     i32_1 places; // * out
 )
 
-/* One AdaGrad step on the weight rows of a batch's features, from `first` to `last` (Duchi et al. 2011):
-   g = sum of residuals + penalty w;  G += g^2;  w -= rate stretch g / sqrt(G). `row`: scratch. */
+/* One AdaGrad step on the weight rows of a batch's features, from `first` to `last` (Duchi et al. 2011): g = sum of
+   residuals + penalty w; G += g^2; w -= rate stretch g / sqrt(G). `row`: scratch. */
 KERNEL(adagrad,
     i32_1 features; // B
     i64_1 ptr; // B+1
@@ -347,7 +352,7 @@ KERNEL(scale,
     int64_t last;
 )
 
-/* --------------------------------------------------------------------------------------------------------- scoring.c */
+/* ------------------------------------------------------------------------------------------------------ scoring.c */
 
 /* scores[i] += sum of the weight rows of the features of token rows[i], for places from `first` to `last`. */
 KERNEL(multiply,
@@ -436,10 +441,10 @@ KERNEL(add_rows,
     f32_2 gradient; // * R out
 )
 
-/* ------------------------------------------------------------------------------------------------------- rescoring.c */
+/* ---------------------------------------------------------------------------------------------------- rescoring.c */
 
-/* Number the prefixes of some stretches of words, those of each document by themselves. The table is empty and has room;
-   `keys`: the hash of each prefix; `numbers`: of each stretch. Returns how many prefixes there are. */
+/* Number the prefixes of some stretches of words, those of each document by themselves. The table is empty and has
+   room; `keys`: the hash of each prefix; `numbers`: of each stretch. Returns how many prefixes there are. */
 KERNEL(prefixes,
     u64_1 words; // *
     i64_1 documents; // L
@@ -464,7 +469,8 @@ KERNEL(places,
     i64_2 found; // * 4 out
 )
 
-/* C candidates, by sentence and first token: `ptr` says where the ranges of each begin; `given`: it is nothing to others. */
+/* C candidates, by sentence and first token: `ptr` says where the ranges of each begin; `given`: it is nothing to
+   others. */
 typedef struct {
     i64_1 sentence; // C
     i64_1 kind; // C
@@ -475,7 +481,8 @@ typedef struct {
     u8_1 given; // C
 } Candidates;
 
-/* The largest log-odds of the candidates that are something to each; each is compared with `following` next at most. */
+/* The largest log-odds of the candidates that are something to each; each is compared with `following` next at most.
+*/
 KERNEL(strongest,
     Candidates table;
     int64_t following;
@@ -497,8 +504,8 @@ KERNEL(bins_less,
     i64_1 found; // N out
 )
 
-/* For each candidate the largest log-odds in its group among those that count and have another label; -inf for none. The
-   table is empty and has room for all groups; `keys`: scratch. */
+/* For each candidate the largest log-odds in its group among those that count and have another label; -inf for none.
+   The table is empty and has room for all groups; `keys`: scratch. */
 KERNEL(best_but,
     u64_1 group; // C
     f64_1 odds; // C
@@ -510,10 +517,10 @@ KERNEL(best_but,
     f64_1 found; // C out
 )
 
-/* ------------------------------------------------------------------------------------------------------------ text.c */
+/* --------------------------------------------------------------------------------------------------------- text.c */
 
-/* The tokens of all stretches without white space that are easy, and the stretches that are left, start and end of each;
-   neighbours are one. `classes`: of characters; those beyond are hard. Returns the number of tokens. */
+/* The tokens of all stretches without white space that are easy, and the stretches that are left, start and end of
+   each; neighbours are one. `classes`: of characters; those beyond are hard. Returns the number of tokens. */
 KERNEL(easy_tokens,
     u32_1 codes; // C
     u8_1 classes; // *
@@ -522,7 +529,7 @@ KERNEL(easy_tokens,
     i64_1 left; // 1 out
 )
 
-/* ------------------------------------------------------------------------------------------------------ vocabulary.c */
+/* --------------------------------------------------------------------------------------------------- vocabulary.c */
 
 /* Texts as sparse vectors, the sums of their words' vectors; features in the order of their first occurrence. */
 KERNEL(vectors,
@@ -561,8 +568,8 @@ KERNEL(best_concepts,
     f32_1 best_score; // K out
 )
 
-/* Runs of tokens whose values sum to a key; they begin and end with a value that is not 0, and leave no sentence. Returns
-   their number; where it is larger than the output, call again with more room. */
+/* Runs of tokens whose values sum to a key; they begin and end with a value that is not 0, and leave no sentence.
+   Returns their number; where it is larger than the output, call again with more room. */
 KERNEL(runs,
     u64_1 values; // *
     i64_1 bounds; // *
@@ -575,7 +582,7 @@ KERNEL(runs,
     i64_1 out_key; // M out
 )
 
-/* -------------------------------------------------------------------------------------------------------- language.c */
+/* ----------------------------------------------------------------------------------------------------- language.c */
 
 /* The n-grams of one order, as the children of their contexts. */
 typedef struct {
@@ -594,10 +601,10 @@ KERNEL(score_words_of,
     f32_2 scores; // S 3 out
 )
 
-/* ------------------------------------------------------------------------------------------------------------ link.c */
+/* --------------------------------------------------------------------------------------------------------- link.c */
 
-/* Weights by 64-bit key, in the order in which they entered. A key that is not there weighs nothing. Beside each weight w
-   stands u, the sum of its changes, each times the number of steps before it: the mean of w after each of c steps is
+/* Weights by 64-bit key, in the order in which they entered. A key that is not there weighs nothing. Beside each weight
+   w stands u, the sum of its changes, each times the number of steps before it: the mean of w after each of c steps is
    w - u / c. `sums` are empty where nothing is learned; `used`: how many keys there are. */
 typedef struct {
     u64_1 slots; // *
@@ -635,8 +642,8 @@ typedef struct {
     u64_2 cand_keys; // C *
 } LinkData;
 
-/* What scores derivations: K types; entities have at most `longest` tokens; `nil`: one that has candidates may be linked to
-   none of them. */
+/* What scores derivations: K types; entities have at most `longest` tokens; `nil`: one that has candidates may be
+   linked to none of them. */
 typedef struct {
     WeightTable table;
     Forms forms;
@@ -673,9 +680,9 @@ typedef struct {
 } Workspace;
 
 /* Train on sentences in an order, from `begin`, until the table has no room for the next one. `indices`, `offsets` and
-   `values` are the features of tokens; `ptr`, `sentences` and `concepts` what each document is linked to, and where first;
-   `step`: how many sentences were seen before; `forced`: labels that are prescribed, or -1. `reached`: how far it came in
-   the order, and how many updates were made. */
+   `values` are the features of tokens; `ptr`, `sentences` and `concepts` what each document is linked to, and where
+   first; `step`: how many sentences were seen before; `forced`: labels that are prescribed, or -1. `reached`: how far
+   it came in the order, and how many updates were made. */
 KERNEL(link_train,
     BeamModel model;
     LinkData data;
@@ -717,7 +724,8 @@ KERNEL(link_predict,
     f64_1 out_score; // N out
 )
 
-/* Search one sentence. Returns the steps taken; labels and choices of the best derivation, and whether it is the gold one. */
+/* Search one sentence. Returns the steps taken; labels and choices of the best derivation, and whether it is the gold
+   one. */
 KERNEL(link_search,
     BeamModel model;
     LinkData data;
@@ -735,8 +743,8 @@ KERNEL(link_search,
     i64_1 right; // 1 out
 )
 
-/* Walk along a derivation of a sentence, from step `begin`: token and role of its actions, and their keys; `counts`: how
-   many of each. With `note`, only what the sentence is linked to is noted. */
+/* Walk along a derivation of a sentence, from step `begin`: token and role of its actions, and their keys; `counts`:
+   how many of each. With `note`, only what the sentence is linked to is noted. */
 KERNEL(link_walk,
     BeamModel model;
     LinkData data;
@@ -783,9 +791,10 @@ KERNEL(rivals,
     f64_1 found; // S out
 )
 
-/* --------------------------------------------------------------------------------------------------------- strands.c */
+/* ------------------------------------------------------------------------------------------------------ strands.c */
 
-/* R runs between J joints, which are numbered from left to right: see `spanloom.structures.strands.graph.StrandRuns`. */
+/* R runs between J joints, which are numbered from left to right: see `spanloom.structures.strands.graph.StrandRuns`.
+*/
 typedef struct {
     i64_1 tail; // R
     i64_1 head; // R
@@ -822,7 +831,8 @@ KERNEL(cover_runs,
     i64_1 units; // R out
 )
 
-/* As few paths as use every run: sentence, kind and size, and bounds, tokens of the batch, with -1 where there are fewer. */
+/* As few paths as use every run: sentence, kind and size, and bounds, tokens of the batch, with -1 where there are
+   fewer. */
 KERNEL(read_paths,
     StrandRuns runs;
     i64_1 units; // R
@@ -853,7 +863,7 @@ KERNEL(stranded,
     u8_3 links; // T K P out
 )
 
-/* ------------------------------------------------------------------- hypergraph.h: tables and scores of the engines */
+/* ----------------------------------------------------------------- hypergraph.h: tables and scores of the engines */
 
 /* Roles and constants of E hyperedges: see `spanloom.hypergraph.tables`. */
 typedef struct {
@@ -881,21 +891,21 @@ typedef struct {
     Hyperedges hyperedges;
 } Automaton;
 
-/* Scores of T tokens, R roles and K types, and of C constants; `allowed`: 0 where a hyperedge of the template is forbidden,
-   a column for each hyperedge and type; no rows where none is. */
+/* Scores of T tokens, R roles and K types, and of C constants; `allowed`: 0 where a hyperedge of the template is
+   forbidden, a column for each hyperedge and type; no rows where none is. */
 typedef struct {
     f32_3 roles; // T R K
     f32_2 constants; // C K
     u8_2 allowed; // * *
 } Potentials;
 
-/* ------------------------------------------------------------------------------------------------------------ sums.c */
+/* --------------------------------------------------------------------------------------------------------- sums.c */
 
 /* log_partition of each sentence and type and, where `expected` has rows, expected counts of roles and of constants.
-   Sentences are in groups, as ranges of `sentences`, longest first; `backward` are the choices by source, last stages first,
-   `forward` by target, first stages first; the automaton has bundles; `room`: scratch, R + S numbers for each lane of a group
-   and each token of its longest sentence; `safely`: made 0 where a lane must be computed again, of which nothing is in the
-   counts. */
+   Sentences are in groups, as ranges of `sentences`, longest first; `backward` are the choices by source, last stages
+   first, `forward` by target, first stages first; the automaton has bundles; `room`: scratch, R + S numbers for each
+   lane of a group and each token of its longest sentence; `safely`: made 0 where a lane must be computed again, of
+   which nothing is in the counts. */
 KERNEL(sums,
     Potentials scores;
     i64_1 group_ptr; // *
@@ -911,10 +921,10 @@ KERNEL(sums,
     f64_3 totals; // N * K out
 )
 
-/* ----------------------------------------------------------------------------------------------------------- paths.c */
+/* -------------------------------------------------------------------------------------------------------- paths.c */
 
-/* log_partition of one sentence, from row `start` to `end`, and type in the log domain; add to `expected` and `totals`, if
-   `expected` has rows. */
+/* log_partition of one sentence, from row `start` to `end`, and type in the log domain; add to `expected` and `totals`,
+   if `expected` has rows. */
 KERNEL(log_sums,
     Potentials scores;
     int64_t start;
@@ -940,7 +950,7 @@ KERNEL(kbest,
     i16_3 edges; // B * * out
 )
 
-/* ------------------------------------------------------------------------------------------------------ derivations.c */
+/* -------------------------------------------------------------------------------------------------- derivations.c */
 
 /* log_partition over derivations of each sentence and type and, where `expected` has rows, expected counts. */
 KERNEL(derivation_sums,
@@ -953,11 +963,11 @@ KERNEL(derivation_sums,
     f64_3 totals; // N * K out
 )
 
-/* ------------------------------------------------------------------------------------------------------------ best.c */
+/* --------------------------------------------------------------------------------------------------------- best.c */
 
-/* The best structure of each lane, a sentence and a type; of equal choices the first hyperedge wins. Lanes run side by side
-   in groups, as ranges, longest sentences first. `score` is added to, -inf where every structure is forbidden; `edges`: the
-   hyperedges picked at each token, parents first, appended to existing ones. */
+/* The best structure of each lane, a sentence and a type; of equal choices the first hyperedge wins. Lanes run side by
+   side in groups, as ranges, longest sentences first. `score` is added to, -inf where every structure is forbidden;
+   `edges`: the hyperedges picked at each token, parents first, appended to existing ones. */
 KERNEL(best,
     Potentials scores;
     i64_1 group_ptr; // *
@@ -969,7 +979,7 @@ KERNEL(best,
     i16_3 edges; // * * * out
 )
 
-/* ------------------------------------------------------------------------------------------------------------ gold.c */
+/* --------------------------------------------------------------------------------------------------------- gold.c */
 
 /* E hyperedges of a template with V kinds: see `spanloom.hypergraph.tables`. */
 typedef struct {
@@ -982,9 +992,9 @@ typedef struct {
     Hyperedges hyperedges;
 } Graph;
 
-/* Count each role and constant of structures; with `unfold`, a shared node once for each parent. `edges`: as `best` gives
-   them; `roles` have no rows to count constants only. Returns the first token whose hyperedges are not those of the nodes
-   reached there; -1 if there is none. */
+/* Count each role and constant of structures; with `unfold`, a shared node once for each parent. `edges`: as `best`
+   gives them; `roles` have no rows to count constants only. Returns the first token whose hyperedges are not those of
+   the nodes reached there; -1 if there is none. */
 KERNEL(count_roles,
     i16_3 edges; // * * *
     i64_1 sentences; // *
@@ -1004,7 +1014,7 @@ KERNEL(count_constants,
     f64_2 constants; // * K out
 )
 
-/* ----------------------------------------------------------------------------------------------------------- walks.c */
+/* -------------------------------------------------------------------------------------------------------- walks.c */
 
 /* Q paths: from a token on, a structure picks only allowed hyperedges. See `spanloom.hypergraph.tables`. */
 typedef struct {
@@ -1017,9 +1027,9 @@ typedef struct {
     u8_2 allowed; // * *
 } Paths;
 
-/* The probability of each path or, `late`, the expected number of times in a derivation, 1 at most. `allowed` of the paths
-   is here of choices; `starts`: for each row the entries where a path may begin; `order`: paths
-   sorted by sentence and type, and then by token. The automaton has no bundles. */
+/* The probability of each path or, `late`, the expected number of times in a derivation, 1 at most. `allowed` of the
+   paths is here of choices; `starts`: for each row the entries where a path may begin; `order`: paths sorted by
+   sentence and type, and then by token. The automaton has no bundles. */
 KERNEL(path_probability,
     Potentials scores;
     i64_1 offsets; // *
@@ -1031,8 +1041,9 @@ KERNEL(path_probability,
     f64_1 probability; // Q out
 )
 
-/* Draw structures of one sentence and type, each with its probability. `random`: numbers drawn between 0 and 1; `edges`: the
-   hyperedges picked at each token, -1 for no more. The automaton has no bundles. Returns whether there are any. */
+/* Draw structures of one sentence and type, each with its probability. `random`: numbers drawn between 0 and 1;
+   `edges`: the hyperedges picked at each token, -1 for no more. The automaton has no bundles. Returns whether there are
+   any. */
 KERNEL(sample,
     Potentials scores;
     int64_t start;
@@ -1054,7 +1065,7 @@ KERNEL(take_logarithms,
     f64_1 result; // N out
 )
 
-/* ---------------------------------------------------------------------------------------------------------- sparse.c */
+/* ------------------------------------------------------------------------------------------------------- sparse.c */
 
 /* The product of a sparse matrix, by rows, and a dense one. */
 KERNEL(sparse_product,
@@ -1065,8 +1076,8 @@ KERNEL(sparse_product,
     f64_2 result; // R D out
 )
 
-/* The largest matching of rows with `size` columns that a sparse matrix joins: the column of each row, -1 for none. Returns
-   the number of pairs. */
+/* The largest matching of rows with `size` columns that a sparse matrix joins: the column of each row, -1 for none.
+   Returns the number of pairs. */
 KERNEL(match,
     i64_1 ptr; // R+1
     i64_1 columns; // *

@@ -29,7 +29,8 @@ int64_t spanloom_match(const match_arguments *a) {
     for (int64_t p = 0; p < a->columns.n; p++)
         if (a->columns.at[p] < 0 || a->columns.at[p] >= a->size) return BAD_INDEX;
     memory own = {0};
-    int64_t *of_column = TAKE(&own, int64_t, a->size), *distance = TAKE(&own, int64_t, rows), *next = TAKE(&own, int64_t, rows);
+    int64_t *of_column = TAKE(&own, int64_t, a->size), *distance = TAKE(&own, int64_t, rows),
+            *next = TAKE(&own, int64_t, rows);
     int64_t *queue = TAKE(&own, int64_t, rows), *partner = a->partner.at;
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t i = 0; i < count; i++) partner[i] = -1;

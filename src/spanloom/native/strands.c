@@ -101,12 +101,16 @@ int64_t spanloom_contract(const contract_arguments *a) {
 /* ---------------------------------------------------------------------------------------------------- runs to paths */
 
 /* The runs of each joint, in the order in which they are served; three places each, -1 where there are fewer. */
-typedef struct { int64_t *into, *outs, *ins, *out; } graph;
+typedef struct {
+    int64_t *into, *outs, *ins, *out;
+} graph;
 
 static graph graph_of(const StrandRuns *runs, memory *own) {
     int64_t joints = runs->place.n;
     graph g = {
-        TAKE(own, int64_t, 3 * joints), TAKE(own, int64_t, 3 * joints), TAKE_ZEROS(own, int64_t, joints),
+        TAKE(own, int64_t, 3 * joints),
+        TAKE(own, int64_t, 3 * joints),
+        TAKE_ZEROS(own, int64_t, joints),
         TAKE_ZEROS(own, int64_t, joints),
     };
     if (own->failed) return g;
@@ -145,10 +149,10 @@ static int are_runs(const StrandRuns *runs) {
     return 1;
 }
 
-/* Search breadth first, from a joint to an end with a spare unit. `came`: the run by which a joint was reached, BEGIN for
-   the first; `queue`: the joints that were seen. Returns the run of the end, or -1. */
-static int64_t find_spare(const StrandRuns *runs, const graph *g, const int64_t *spare, int64_t joint, const uint8_t *closed,
-                          int64_t *came, int64_t *queue, int64_t *seen) {
+/* Search breadth first, from a joint to an end with a spare unit. `came`: the run by which a joint was reached, BEGIN
+   for the first; `queue`: the joints that were seen. Returns the run of the end, or -1. */
+static int64_t find_spare(const StrandRuns *runs, const graph *g, const int64_t *spare, int64_t joint,
+                          const uint8_t *closed, int64_t *came, int64_t *queue, int64_t *seen) {
     came[joint] = BEGIN;
     queue[0] = joint;
     *seen = 1;
@@ -231,12 +235,14 @@ int64_t spanloom_cover_runs(const cover_runs_arguments *a) {
     return give_back(&own, 0);
 }
 
-/* Lists of the paths that wait at runs; a path is in one of them: a run's first path and its last, and the neighbours of
-   each path in its list; -1 for none. */
-typedef struct { int64_t *first, *last, *before, *after; } lists;
+/* Lists of the paths that wait at runs; a path is in one of them: a run's first path and its last, and the neighbours
+   of each path in its list; -1 for none. */
+typedef struct {
+    int64_t *first, *last, *before, *after;
+} lists;
 
-/* Collect the paths that come to a joint. What stays at its position comes first, and is one list from joint to joint. So
-   each path is touched only where it starts, goes on to another position, or ends, however many lie side by side. */
+/* Collect the paths that come to a joint. What stays at its position comes first, and is one list from joint to joint.
+   So each path is touched only where it starts, goes on to another position, or ends, however many lie side by side. */
 static void gather_paths(const StrandRuns *runs, const graph *g, int64_t joint, const lists *l, i64_2 bounds,
                          int64_t *the_first, int64_t *the_last) {
     int64_t first = l->first[g->into[3 * joint]], last = l->last[g->into[3 * joint]];
@@ -267,7 +273,8 @@ static void gather_paths(const StrandRuns *runs, const graph *g, int64_t joint, 
 }
 
 /* Lead a list of paths to the runs out of a joint, in their order; the list itself goes where most do. */
-static void deal_paths(const graph *g, int64_t joint, const int64_t *units, const lists *l, int64_t first, int64_t last) {
+static void deal_paths(const graph *g, int64_t joint, const int64_t *units, const lists *l, int64_t first,
+                       int64_t last) {
     const int64_t *outs = g->outs + 3 * joint;
     int64_t largest = 0;
     for (int64_t i = 0; i < g->out[joint]; i++)
@@ -301,8 +308,8 @@ static int extend(const read_paths_arguments *a, int64_t run, int64_t path) {
     return 1;
 }
 
-/* Each start begins as many paths as its run has units. From left to right the paths that come to a joint are collected and
-   dealt out to the runs that leave it. `units` must be those of `cover_runs`. */
+/* Each start begins as many paths as its run has units. From left to right the paths that come to a joint are collected
+   and dealt out to the runs that leave it. `units` must be those of `cover_runs`. */
 int64_t spanloom_read_paths(const read_paths_arguments *a) {
     const StrandRuns *runs = &a->runs;
     const int64_t *units = a->units.at;
@@ -311,7 +318,10 @@ int64_t spanloom_read_paths(const read_paths_arguments *a) {
     memory own = {0};
     graph g = graph_of(runs, &own);
     lists l = {
-        TAKE(&own, int64_t, run_count), TAKE(&own, int64_t, run_count), TAKE(&own, int64_t, count), TAKE(&own, int64_t, count),
+        TAKE(&own, int64_t, run_count),
+        TAKE(&own, int64_t, run_count),
+        TAKE(&own, int64_t, count),
+        TAKE(&own, int64_t, count),
     };
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t run = 0; run < run_count; run++) l.first[run] = l.last[run] = -1;

@@ -9,9 +9,9 @@
        m[e] = w[e] * sum over its arcs of a[s] b[d] / (sum over entries of a b)
 
    in the linear domain, with one scale factor a token and lane: five times faster than logarithms. Inside scores of all
-   states are kept, so that the way back need not compute them again. A number could only vanish below the smallest float
-   after it was seen to be tiny, or by one step of enormous scores. Lanes where either happens are not *safe*; the caller
-   computes them again in the log domain (`log_sums`). So the result is exact for any scores. */
+   states are kept, so that the way back need not compute them again. A number could only vanish below the smallest
+   float after it was seen to be tiny, or by one step of enormous scores. Lanes where either happens are not *safe*; the
+   caller computes them again in the log domain (`log_sums`). So the result is exact for any scores. */
 #include "hypergraph.h"
 
 #define NORMAL 2.3e-308 /* the smallest float64 of all its digits, about */
@@ -22,11 +22,12 @@
 typedef struct {
     const sums_arguments *a;
     const int64_t *starts, *ends; /* rows of each sentence, longest first */
-    int64_t count, types, lanes, wide; /* sentences; lanes are sentences times types; `wide` is a row of `base` and `w` */
-    double *p;    /* (T, R, lanes) weights of roles */
-    double *b;    /* (T, S, lanes) inside scores of states, scaled where they are exits */
-    double *base; /* (E + bundles, wide) weights of hyperedges without their roles */
-    double *w;    /* (E + bundles, wide) weights of hyperedges */
+    int64_t count, types, lanes,
+        wide;      /* sentences; lanes are sentences times types; `wide` is a row of `base` and `w` */
+    double *p;     /* (T, R, lanes) weights of roles */
+    double *b;     /* (T, S, lanes) inside scores of states, scaled where they are exits */
+    double *base;  /* (E + bundles, wide) weights of hyperedges without their roles */
+    double *w;     /* (E + bundles, wide) weights of hyperedges */
     uint8_t *safe; /* (lanes,) */
     double *total; /* (lanes,) scratch */
     /* What a mask forbids; weights are set only at tokens where it forbids something. */
@@ -73,8 +74,8 @@ static void look_through(group *g) {
         }
 }
 
-/* Forbid hyperedges at a token of the first sentences, and lift what was forbidden at the one before. Hyperedges are gone
-   through in pieces, whose gates stay in a cache. */
+/* Forbid hyperedges at a token of the first sentences, and lift what was forbidden at the one before. Hyperedges are
+   gone through in pieces, whose gates stay in a cache. */
 static void forbid(group *g, int64_t token, int64_t count) {
     const Automaton *automaton = &g->a->automaton;
     const int16_t *number = automaton->number.at;
@@ -136,8 +137,8 @@ static void weigh(group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
     }
 }
 
-/* Add to values[here] the sum over arcs of w * values[there], arcs in runs of equal `here`, four at once. No arc leads from
-   a state to itself. */
+/* Add to values[here] the sum over arcs of w * values[there], arcs in runs of equal `here`, four at once. No arc leads
+   from a state to itself. */
 static void gather_arcs(double *values, int64_t width, const int64_t *here, const int64_t *there, i64_1 order,
                         const double *w, int64_t wide, const int64_t *choice, int64_t lanes) {
     int64_t i = 0;
@@ -179,8 +180,8 @@ static void scale_rows(const double *values, int64_t from, double *result, int64
     }
 }
 
-/* Compute the inside scores of states, and log_partition of lanes. The product of all scale factors is kept as numbers in
-   [1, 2) times powers of 2, which have no largest; a factor of 0 is left to the caller. */
+/* Compute the inside scores of states, and log_partition of lanes. The product of all scale factors is kept as numbers
+   in [1, 2) times powers of 2, which have no largest; a factor of 0 is left to the caller. */
 static void find_inside(group *g, double *log_partition, double *product, int64_t *exponent) {
     const Automaton *automaton = &g->a->automaton;
     int64_t exits = automaton->order.n, entries = automaton->accept.n, states = automaton->first.n, lanes_next = 0;
@@ -192,8 +193,8 @@ static void find_inside(group *g, double *log_partition, double *product, int64_
         int64_t lanes = reach_of(g, g->count, token) * g->types;
         double *own = g->b + token * states * g->lanes;
         if (lanes_next > 0) {
-            scale_rows(own + states * g->lanes, g->lanes, own + exits * g->lanes, g->lanes, entries, lanes_next, g->total,
-                       g->safe);
+            scale_rows(own + states * g->lanes, g->lanes, own + exits * g->lanes, g->lanes, entries, lanes_next,
+                       g->total, g->safe);
             for (int64_t lane = 0; lane < lanes_next; lane++) {
                 double factor = g->total[lane];
                 g->safe[lane] &= (NORMAL <= factor && factor < INFINITY) || factor == 0.0;
@@ -237,9 +238,9 @@ static void weigh_lanes(const sums_arguments *a, double *base, uint8_t *safe, in
 /* The scratch of the way back. */
 typedef struct {
     double *a, *entry, *count, *norm; /* (S, lanes) outside scores, (X, lanes), (E + bundles, lanes), (lanes,) */
-    double *share; /* (E, lanes) counts of hyperedges in each lane, see `count_edges` */
+    double *share;                    /* (E, lanes) counts of hyperedges in each lane, see `count_edges` */
     float *present, *following; /* (R, lanes) counts of roles at a token and the next; rows lie apart in `expected` */
-    uint8_t *varies, *occurs; /* (E + bundles,), (R,) */
+    uint8_t *varies, *occurs;   /* (E + bundles,), (R,) */
 } way_back;
 
 /* Set the outside scores of a token's entries, so that with their inside scores they sum to 1, and others to 0. */
@@ -248,15 +249,17 @@ static void begin_token(const group *g, const way_back *o, const double *b, int6
     double *restrict norm = o->norm;
     memset(norm, 0, (size_t)lanes * sizeof *norm);
     for (int64_t x = 0; x < entries; x++)
-        for (int64_t lane = 0; lane < lanes; lane++) norm[lane] += o->entry[x * g->lanes + lane] * b[x * g->lanes + lane];
+        for (int64_t lane = 0; lane < lanes; lane++)
+            norm[lane] += o->entry[x * g->lanes + lane] * b[x * g->lanes + lane];
     for (int64_t lane = 0; lane < lanes; lane++) norm[lane] = norm[lane] > 0.0 ? 1.0 / norm[lane] : 0.0;
     for (int64_t x = 0; x < entries; x++)
-        for (int64_t lane = 0; lane < lanes; lane++) o->a[x * g->lanes + lane] = o->entry[x * g->lanes + lane] * norm[lane];
+        for (int64_t lane = 0; lane < lanes; lane++)
+            o->a[x * g->lanes + lane] = o->entry[x * g->lanes + lane] * norm[lane];
     for (int64_t s = entries; s < states; s++) memset(o->a + s * g->lanes, 0, (size_t)lanes * sizeof *o->a);
 }
 
-/* Count the hyperedges and bundles of a token's arcs. Those that vary have their counts in `count`, but for their weights.
-   Counts of others are added to `share`, with their weights where a mask changes these. */
+/* Count the hyperedges and bundles of a token's arcs. Those that vary have their counts in `count`, but for their
+   weights. Counts of others are added to `share`, with their weights where a mask changes these. */
 static void count_edges(const group *g, const way_back *o, const double *b, int64_t lanes) {
     const Automaton *automaton = &g->a->automaton;
     const int64_t *constant = automaton->hyperedges.constant.at;
@@ -372,7 +375,8 @@ int64_t spanloom_sums(const sums_arguments *a) {
     const Hyperedges *h = &automaton->hyperedges;
     int64_t roles = a->scores.roles.m, types = a->scores.roles.l, edges = h->constant.n, states = automaton->first.n;
     int64_t all = edges + automaton->bundle_ptr.n - 1, wide, entries = automaton->accept.n, counted = a->expected.n > 0;
-    if (!automaton_fits(automaton, &a->scores, a->offsets) || !is_simple(automaton) || !groups_fit(a, &wide)) return BAD_INDEX;
+    if (!automaton_fits(automaton, &a->scores, a->offsets) || !is_simple(automaton) || !groups_fit(a, &wide))
+        return BAD_INDEX;
     if (counted && (a->expected.n != a->scores.roles.n || a->expected.m != roles)) return BAD_INDEX;
     for (int64_t i = 0; i < a->backward.n; i++)
         if (a->backward.at[i] < 0 || a->backward.at[i] >= automaton->source.n) return BAD_INDEX;
@@ -385,15 +389,21 @@ int64_t spanloom_sums(const sums_arguments *a) {
     double *log_z = TAKE(&own, double, wide), *product = TAKE(&own, double, wide);
     int64_t *exponent = TAKE(&own, int64_t, wide), *rows = TAKE(&own, int64_t, 2 * wide);
     uint8_t *fitting = TAKE(&own, uint8_t, wide);
-    g.base = TAKE(&own, double, all * wide);
-    g.w = TAKE(&own, double, all * wide);
+    g.base = TAKE(&own, double, all *wide);
+    g.w = TAKE(&own, double, all *wide);
     g.safe = TAKE(&own, uint8_t, wide);
     g.total = TAKE(&own, double, wide);
-    g.gate = TAKE(&own, uint8_t, PIECE * wide);
+    g.gate = TAKE(&own, uint8_t, PIECE *wide);
     int64_t back = counted ? wide : 0;
     way_back o = {
-        TAKE(&own, double, states * back), TAKE(&own, double, entries * back), TAKE(&own, double, all * back),
-        TAKE(&own, double, back), TAKE(&own, double, edges * back), NULL, NULL, TAKE_ZEROS(&own, uint8_t, all),
+        TAKE(&own, double, states *back),
+        TAKE(&own, double, entries *back),
+        TAKE(&own, double, all *back),
+        TAKE(&own, double, back),
+        TAKE(&own, double, edges *back),
+        NULL,
+        NULL,
+        TAKE_ZEROS(&own, uint8_t, all),
         TAKE_ZEROS(&own, uint8_t, roles),
     };
     float *both = TAKE(&own, float, 2 * roles * back);
@@ -421,7 +431,8 @@ int64_t spanloom_sums(const sums_arguments *a) {
         g.partly = NULL;
         g.held = 0;
         if (a->scores.allowed.n > 0) {
-            memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double)); /* the last group left weights that it forbids */
+            memcpy(g.w, g.base,
+                   (size_t)(all * wide) * sizeof(double)); /* the last group left weights that it forbids */
             g.partly = TAKE_ZEROS(&mask, uint8_t, (g.ends[0] - g.starts[0]) * g.count);
             if (mask.failed) return give_back(&own, NO_MEMORY);
             look_through(&g);
@@ -442,9 +453,11 @@ int64_t spanloom_sums(const sums_arguments *a) {
             AT2(a->log_partition, n, k) = log_z[lane];
             int safe = AT2(a->safely, n, k) = g.safe[lane] && log_z[lane] < INFINITY;
             for (int64_t e = 0; safe && counted && e < edges; e++) {
-                if (h->constant.at[e] < 0) continue; /* hyperedges without roles are weighed now, unless there is a mask */
+                if (h->constant.at[e] < 0)
+                    continue; /* hyperedges without roles are weighed now, unless there is a mask */
                 int steady = h->role_ptr.at[e] == h->role_ptr.at[e + 1] && g.partly == NULL;
-                AT3(a->totals, n, h->constant.at[e], k) += o.share[e * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
+                AT3(a->totals, n, h->constant.at[e], k) +=
+                    o.share[e * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
             }
             for (int64_t row = a->offsets.at[n]; !safe && counted && row < a->offsets.at[n + 1]; row++)
                 for (int64_t r = 0; r < roles; r++) AT3(a->expected, row, r, k) = 0.0f;

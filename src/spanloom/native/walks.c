@@ -1,40 +1,42 @@
 /* Path probabilities, in either way of counting, and samples.
 
-   At a token each *state* picks one of its *choices*, each of which leads on to states: to later ones of this token, or to
-   *exits*, the *entries* of the next. For sub-hypergraphs these are the arcs of the automaton, for derivations the hyperedges
-   of the template. With b the inside scores, and w the scores of hyperedges,
+   At a token each *state* picks one of its *choices*, each of which leads on to states: to later ones of this token, or
+   to *exits*, the *entries* of the next. For sub-hypergraphs these are the arcs of the automaton, for derivations the
+   hyperedges of the template. With b the inside scores, and w the scores of hyperedges,
 
        p[c] = exp(w[c] + sum over its targets d of b[d] - b[source of c])
 
-   is the probability of a choice at its state: a number between 0 and 1 at every token, whatever the scores. So flows along
-   choices need neither logarithms nor scale factors, and what becomes too small for a float64 is nothing to 300 digits.
-   Where each choice leads to one state, p[c] does not change if the inside scores of a token are all multiplied by one
-   number. So they are computed in the linear domain then, with sums of 1, and without logarithms; a sentence whose scores are
-   so large that a number could vanish is computed again in the log domain.
+   is the probability of a choice at its state: a number between 0 and 1 at every token, whatever the scores. So flows
+   along choices need neither logarithms nor scale factors, and what becomes too small for a float64 is nothing to 300
+   digits. Where each choice leads to one state, p[c] does not change if the inside scores of a token are all multiplied
+   by one number. So they are computed in the linear domain then, with sums of 1, and without logarithms; a sentence
+   whose scores are so large that a number could vanish is computed again in the log domain.
 
-   A path is a few *runs*, each of one row of allowed hyperedges for some tokens. A step multiplies a flow, one number for
-   each entry, by a matrix that depends on token and row alone. Where more runs of one row lie side by side than there are
-   entries, as where a thousand mentions cover one another, the products of 16 matrices, of 32, of 64 and so on are made
-   once, and a run takes the largest that lie within it: paths of total length n^2 are walked in n log n steps. */
+   A path is a few *runs*, each of one row of allowed hyperedges for some tokens. A step multiplies a flow, one number
+   for each entry, by a matrix that depends on token and row alone. Where more runs of one row lie side by side than
+   there are entries, as where a thousand mentions cover one another, the products of 16 matrices, of 32, of 64 and so
+   on are made once, and a run takes the largest that lie within it: paths of total length n^2 are walked in n log n
+   steps. */
 #include "hypergraph.h"
 
-#define HELD (1 << 20) /* probabilities of choices that are kept; those of other tokens are computed when they are needed */
-#define LEAST 1e-300   /* a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly */
-#define SHORTEST 16    /* tokens of the shortest product */
+#define HELD                                                                                                           \
+    (1 << 20) /* probabilities of choices that are kept; those of other tokens are computed when they are needed */
+#define LEAST 1e-300 /* a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly */
+#define SHORTEST 16  /* tokens of the shortest product */
 
 /* A sentence and a type, with the cached probabilities of its tokens. */
 typedef struct {
     const Potentials *scores;
     const Automaton *automaton;
     int64_t start, end, kind; /* rows, and the type */
-    int simple, linear; /* whether each choice leads to one state; whether inside scores are shares of a sum */
-    double *ahead;  /* (T + 1, X) inside scores of entries */
-    double *b;      /* (S,) scratch, inside scores of a token's states */
-    double *own;    /* (E,) scratch, scores of hyperedges, or weights */
-    double *base;   /* (E,) in the linear domain, weights of hyperedges without their roles */
-    double *p;      /* (T, R) in the linear domain, weights of roles */
-    double *chance; /* (slots, C) the probability of each choice at its state, for some tokens */
-    int64_t *held;  /* (slots,) the token of each slot */
+    int simple, linear;       /* whether each choice leads to one state; whether inside scores are shares of a sum */
+    double *ahead;            /* (T + 1, X) inside scores of entries */
+    double *b;                /* (S,) scratch, inside scores of a token's states */
+    double *own;              /* (E,) scratch, scores of hyperedges, or weights */
+    double *base;             /* (E,) in the linear domain, weights of hyperedges without their roles */
+    double *p;                /* (T, R) in the linear domain, weights of roles */
+    double *chance;           /* (slots, C) the probability of each choice at its state, for some tokens */
+    int64_t *held;            /* (slots,) the token of each slot */
     int64_t slots;
 } walk;
 
@@ -139,8 +141,8 @@ static void fill_log(const walk *s, int64_t begin, int64_t stop) {
     }
 }
 
-/* Compute the probabilities of choices and the inside scores of entries, from the last token to the first. Returns whether
-   they hold: in the linear domain a number may have vanished. */
+/* Compute the probabilities of choices and the inside scores of entries, from the last token to the first. Returns
+   whether they hold: in the linear domain a number may have vanished. */
 static int fill(const walk *s, int64_t begin, int64_t stop) {
     if (s->linear) return fill_linear(s, begin, stop);
     fill_log(s, begin, stop);
@@ -153,8 +155,8 @@ static const double *chances_at(const walk *s, int64_t token) {
     return s->chance + token % s->slots * s->automaton->edge.n;
 }
 
-/* Lead a flow through one token by usable choices (all of them, if NULL), each with probability p or, if NULL, 1; return
-   the part that reaches its last state there. `at`: (S,) scratch, the flow into each state. */
+/* Lead a flow through one token by usable choices (all of them, if NULL), each with probability p or, if NULL, 1;
+   return the part that reaches its last state there. `at`: (S,) scratch, the flow into each state. */
 static double step_flow(const walk *s, double *flow, double *at, const double *p, const uint8_t *usable) {
     const Automaton *a = s->automaton;
     int64_t exits = a->order.n, entries = a->accept.n;
@@ -207,12 +209,15 @@ static void find_visits(const walk *s, double *visits, double *flow, double *at,
 
 /* The products of a row of hyperedges: of `width` tokens in turn from token `low` on, of twice as many, and so on. */
 typedef struct {
-    int64_t size, width, count, low, base; /* entries of a matrix; products of the shortest width; offset of the first */
+    int64_t size, width, count, low,
+        base;        /* entries of a matrix; products of the shortest width; offset of the first */
     int64_t *member; /* the entries */
 } products;
 
-/* The entries that a run of a row can stay in for ever: others hold no flow after as many tokens as there are entries. */
-static int64_t find_lasting(const walk *s, const uint8_t *usable, int64_t *member, double *flow, double *at, uint8_t *marks) {
+/* The entries that a run of a row can stay in for ever: others hold no flow after as many tokens as there are entries.
+ */
+static int64_t find_lasting(const walk *s, const uint8_t *usable, int64_t *member, double *flow, double *at,
+                            uint8_t *marks) {
     int64_t entries = s->automaton->accept.n, count = 0;
     uint8_t *lasting = marks, *reached = marks + entries, *leads = marks + 2 * entries;
     memset(lasting, 1, (size_t)entries);
@@ -238,8 +243,8 @@ static int64_t find_lasting(const walk *s, const uint8_t *usable, int64_t *membe
 }
 
 /* Choose the rows to precompute products for; return the total size of the products. */
-static int64_t plan(const walk *s, products *rows, const path_probability_arguments *a, const int64_t *queries, int64_t count,
-                    int64_t *total, int64_t *high, double *flow, double *at, uint8_t *marks) {
+static int64_t plan(const walk *s, products *rows, const path_probability_arguments *a, const int64_t *queries,
+                    int64_t count, int64_t *total, int64_t *high, double *flow, double *at, uint8_t *marks) {
     int64_t entries = s->automaton->accept.n, length = 0, kinds = a->paths.allowed.n;
     for (int64_t row = 0; row < kinds; row++) {
         rows[row].low = (int64_t)1 << 62;
@@ -271,7 +276,8 @@ static int64_t plan(const walk *s, products *rows, const path_probability_argume
 }
 
 /* Compute a row's products. `flows`: (size, X) scratch. */
-static void multiply(const walk *s, const products *own, const uint8_t *usable, double *result, double *flows, double *at) {
+static void multiply(const walk *s, const products *own, const uint8_t *usable, double *result, double *flows,
+                     double *at) {
     int64_t size = own->size, count = own->count, entries = s->automaton->accept.n, area = size * size;
     double *base = result + own->base;
     for (int64_t block = 0; block < count; block++) {
@@ -353,14 +359,15 @@ static int paths_fit(const path_probability_arguments *a) {
     return 1;
 }
 
-/* For the paths of each sentence and type: the probabilities of choices; the flow into each entry; products of rows with
-   many runs; and then each path is walked from its first token. */
+/* For the paths of each sentence and type: the probabilities of choices; the flow into each entry; products of rows
+   with many runs; and then each path is walked from its first token. */
 int64_t spanloom_path_probability(const path_probability_arguments *a) {
     const Automaton *automaton = &a->automaton;
     const Paths *paths = &a->paths;
     int64_t entries = automaton->accept.n, choices = automaton->edge.n, states = automaton->first.n, longest = 0;
     int64_t rows = paths->allowed.n, roles = a->scores.roles.m;
-    if (!automaton_fits(automaton, &a->scores, a->offsets) || automaton->bundle_ptr.n != 1 || !paths_fit(a)) return BAD_INDEX;
+    if (!automaton_fits(automaton, &a->scores, a->offsets) || automaton->bundle_ptr.n != 1 || !paths_fit(a))
+        return BAD_INDEX;
     for (int64_t i = 0; i < a->order.n; i++) {
         int64_t n = paths->sentence.at[a->order.at[i]];
         longest = most(longest, a->offsets.at[n + 1] - a->offsets.at[n]);
@@ -370,16 +377,28 @@ int64_t spanloom_path_probability(const path_probability_arguments *a) {
     int simple = is_simple(automaton);
     int64_t slots = least(longest, most(SHORTEST, HELD / most(choices, 1)));
     walk s = {
-        &a->scores, automaton, 0, 0, 0, simple, 0, TAKE(&own, double, (longest + 1) * entries), TAKE(&own, double, states),
-        TAKE(&own, double, automaton->number.n), TAKE(&own, double, automaton->number.n),
-        TAKE(&own, double, simple ? longest * roles : 0), TAKE(&own, double, slots * choices), TAKE(&own, int64_t, slots),
+        &a->scores,
+        automaton,
+        0,
+        0,
+        0,
+        simple,
+        0,
+        TAKE(&own, double, (longest + 1) * entries),
+        TAKE(&own, double, states),
+        TAKE(&own, double, automaton->number.n),
+        TAKE(&own, double, automaton->number.n),
+        TAKE(&own, double, simple ? longest * roles : 0),
+        TAKE(&own, double, slots *choices),
+        TAKE(&own, int64_t, slots),
         slots,
     };
-    double *visits = TAKE(&own, double, longest * entries), *at = TAKE(&own, double, states);
+    double *visits = TAKE(&own, double, longest *entries), *at = TAKE(&own, double, states);
     double *flow = TAKE(&own, double, entries), *one = TAKE(&own, double, entries), *two = TAKE(&own, double, entries);
-    double *flows = TAKE(&own, double, entries * entries);
+    double *flows = TAKE(&own, double, entries *entries);
     products *row_products = TAKE(&own, products, rows);
-    int64_t *members = TAKE(&own, int64_t, rows * entries), *total = TAKE(&own, int64_t, rows), *high = TAKE(&own, int64_t, rows);
+    int64_t *members = TAKE(&own, int64_t, rows *entries), *total = TAKE(&own, int64_t, rows),
+            *high = TAKE(&own, int64_t, rows);
     uint8_t *marks = TAKE(&own, uint8_t, 3 * entries);
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t row = 0; row < rows; row++) row_products[row].member = members + row * entries;
@@ -387,7 +406,8 @@ int64_t spanloom_path_probability(const path_probability_arguments *a) {
     for (; i < a->order.n; i = j) {
         const int64_t *queries = a->order.at + i;
         int64_t n = paths->sentence.at[queries[0]], k = paths->kind.at[queries[0]];
-        for (j = i; j < a->order.n && paths->sentence.at[a->order.at[j]] == n && paths->kind.at[a->order.at[j]] == k;) j++;
+        for (j = i; j < a->order.n && paths->sentence.at[a->order.at[j]] == n && paths->kind.at[a->order.at[j]] == k;)
+            j++;
         s.start = a->offsets.at[n];
         s.end = a->offsets.at[n + 1];
         s.kind = k;
@@ -406,11 +426,13 @@ int64_t spanloom_path_probability(const path_probability_arguments *a) {
         double *all = TAKE(&more, double, size);
         if (more.failed) return give_back(&own, give_back(&more, NO_MEMORY));
         for (int64_t row = 0; row < rows; row++)
-            if (row_products[row].count > 0) multiply(&s, row_products + row, &AT2(paths->allowed, row, 0), all, flows, at);
+            if (row_products[row].count > 0)
+                multiply(&s, row_products + row, &AT2(paths->allowed, row, 0), all, flows, at);
         for (int64_t place = 0; place < j - i; place++) {
             int64_t q = queries[place], token = paths->first.at[q], first_row = paths->row.at[paths->run_ptr.at[q]];
             double arrived = 0.0;
-            for (int64_t x = 0; x < entries; x++) flow[x] = AT2(a->starts, first_row, x) ? visits[token * entries + x] : 0.0;
+            for (int64_t x = 0; x < entries; x++)
+                flow[x] = AT2(a->starts, first_row, x) ? visits[token * entries + x] : 0.0;
             for (int64_t run = paths->run_ptr.at[q]; run < paths->run_ptr.at[q + 1]; run++) {
                 int64_t row = paths->row.at[run], begin = token, stop = token + paths->size.at[run];
                 while (token < stop) {
@@ -434,16 +456,30 @@ int64_t spanloom_path_probability(const path_probability_arguments *a) {
 /* Returns whether there are any structures. */
 int64_t spanloom_sample(const sample_arguments *a) {
     const Automaton *automaton = &a->automaton;
-    int64_t entries = automaton->accept.n, choices = automaton->edge.n, states = automaton->first.n, exits = automaton->order.n;
+    int64_t entries = automaton->accept.n, choices = automaton->edge.n, states = automaton->first.n,
+            exits = automaton->order.n;
     int64_t length = a->end - a->start;
     const int64_t range[2] = {a->start, a->end};
     if (!automaton_fits(automaton, &a->scores, (i64_1){(int64_t *)range, 2}) || !is_simple(automaton)) return BAD_INDEX;
-    if (a->kind < 0 || a->kind >= a->scores.roles.l || a->edges.m != length || automaton->bundle_ptr.n != 1) return BAD_INDEX;
+    if (a->kind < 0 || a->kind >= a->scores.roles.l || a->edges.m != length || automaton->bundle_ptr.n != 1)
+        return BAD_INDEX;
     memory own = {0};
     walk s = {
-        &a->scores, automaton, a->start, a->end, a->kind, 1, 0, TAKE(&own, double, (length + 1) * entries),
-        TAKE(&own, double, states), TAKE(&own, double, automaton->number.n), NULL, NULL,
-        TAKE_ZEROS(&own, double, length * choices), TAKE(&own, int64_t, length), length,
+        &a->scores,
+        automaton,
+        a->start,
+        a->end,
+        a->kind,
+        1,
+        0,
+        TAKE(&own, double, (length + 1) * entries),
+        TAKE(&own, double, states),
+        TAKE(&own, double, automaton->number.n),
+        NULL,
+        NULL,
+        TAKE_ZEROS(&own, double, length *choices),
+        TAKE(&own, int64_t, length),
+        length,
     };
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t x = 0; x < entries; x++) s.ahead[length * entries + x] = automaton->accept.at[x] ? 0.0 : -INFINITY;

@@ -16,7 +16,7 @@ from spanloom.models import explain, load
 if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
 
-_SAMPLE = "No chest pain, but dyspnea. 无关节疼痛。"  # what kernels are compiled on
+_SAMPLE = "No chest pain, but dyspnea. 无关节疼痛。"  # what models are tried on
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Served:
         return found
 
     def warm_up(self) -> None:
-        """Load whatever the first request would have to wait for, compiled kernels above all."""
+        """Load whatever the first request would have to wait for."""
         document = Document(_SAMPLE, mentions=[Mention(self.model.types_[0], (Span(0, 2),))])
         [found] = self.stream([document])
         for _ in self.others([document]):
