@@ -105,9 +105,8 @@ def find_enough(strand: Strand, offsets: Ints) -> FoundPaths:
     units = np.empty(len(runs.tail), np.int64)
     _cover_runs(runs, units)
     count = int(units[runs.tail < 0].sum())
-    found = FoundPaths(
-        *(np.empty(count, np.int64) for _ in range(3)), np.empty((count, strand.links.shape[2] + 1), np.int64)
-    )
+    sentence, kind, size = (np.empty(count, np.int64) for _ in range(3))
+    found = FoundPaths(sentence, kind, size, np.empty((count, strand.links.shape[2] + 1), np.int64))
     _read_paths(runs, units, *found)
     return _sorted(found, offsets)
 
