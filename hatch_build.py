@@ -28,7 +28,6 @@ FLAGS = (
     "-std=c11", "-O3", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
     "-fno-strict-aliasing", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror=implicit-function-declaration",
 )  # fmt: skip
-SUFFIXES = {"win32": ".dll", "darwin": ".dylib"}
 
 
 def compiler() -> list[str] | None:
@@ -63,7 +62,7 @@ def build(
     """
     made = []
     for level, options in levels(target or platform.machine()).items():
-        path = folder / f"kernels-{level}{SUFFIXES.get(system, '.so')}"
+        path = folder / f"kernels-{level}.bin"
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         call = [
             *command,

@@ -104,7 +104,7 @@ import spacy
 if __name__ == "__main__":
     multiprocessing.set_start_method("spawn")
     nlp = spacy.blank("en")
-    print(nlp.has_factory("spanloom"), "spanloom.native" in sys.modules)  # a pipeline without it loads no model
+    print(nlp.has_factory("spanloom"), "spanloom.hypergraph" in sys.modules)  # a pipeline without it loads no model
     nlp.add_pipe("spanloom", config={"model": sys.argv[1]})
     print([len(doc._.spanloom) for doc in nlp.pipe(["No chest pain today."] * 4, n_process=2, batch_size=1)])
 """

@@ -98,7 +98,7 @@ def library(level: str = "") -> ctypes.CDLL:
     Raises:
         SpanloomError: they are not there, or do not fit the system.
     """
-    paths = {path.stem.removeprefix("kernels-"): path for path in _FOLDER.glob("kernels-*") if path.suffix in _SUFFIXES}
+    paths = {path.stem.removeprefix("kernels-"): path for path in _FOLDER.glob("kernels-*.bin")}
     try:
         if level:
             return ctypes.CDLL(str(paths[level]))
@@ -110,9 +110,6 @@ def library(level: str = "") -> ctypes.CDLL:
             f"{_FOLDER}: the compiled kernels are missing or do not fit this system ({error}); install spanloom again, "
             "or in a checkout run python hatch_build.py"
         ) from error
-
-
-_SUFFIXES = (".so", ".dylib", ".dll")
 
 
 class _Checked:
