@@ -37,7 +37,7 @@ def test_what_the_image_runs_are_command_lines() -> None:
     for line in re.findall(r"^\$ docker run (.*)$", PAGE.replace("\\\n", ""), re.MULTILINE):
         words = shlex.split(line)
         lines.append(words[words.index("spanloom") + 1 :])
-    assert [verb for verb, *_ in filter(None, lines)] == ["warm", "serve", "serve", "predict"]
+    assert [verb for verb, *_ in filter(None, lines)] == ["serve", "serve", "predict"]
     for verb, *words in filter(None, lines):
         command.commands[verb].make_context(verb, words)
 

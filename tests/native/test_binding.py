@@ -129,7 +129,7 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setattr(native, "_FOLDER", tmp_path)
     library.cache_clear()
     try:
-        with pytest.raises(SpanloomError, match="compiled kernels are missing .* hatch_build.py"):
+        with pytest.raises(SpanloomError, match=r"compiled kernels are missing .* hatch_build\.py"):
             library()
     finally:
         library.cache_clear()
