@@ -39,6 +39,7 @@ int64_t spanloom_find_numbers(const find_numbers_arguments *a) {
 
 int64_t spanloom_number(const number_arguments *a) {
     int64_t begin = a->begin, found = a->found;
+    if (begin < 0 || found < 0 || a->table.n < 1) return BAD_INDEX;
     while (begin < a->keys.n && found <= a->limit) {
         int64_t end = least(begin + BATCH, a->keys.n);
         for (int64_t i = begin; i < end; i++)
