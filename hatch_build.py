@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,15 @@ FLAGS = (
     "-std=c11", "-O3", "-fPIC", "-shared", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
     "-fno-strict-aliasing", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror=implicit-function-declaration",
 )  # fmt: skip
+# name of a system -> tag of its wheel, and what the compiler calls it
+TARGETS = {
+    "linux-x86_64": ("manylinux_2_17_x86_64", "x86_64-linux-gnu.2.17"),
+    "linux-aarch64": ("manylinux_2_17_aarch64", "aarch64-linux-gnu.2.17"),
+    "macos-x86_64": ("macosx_11_0_x86_64", "x86_64-macos.11.0"),
+    "macos-arm64": ("macosx_11_0_arm64", "aarch64-macos.11.0"),
+    "windows-x86_64": ("win_amd64", "x86_64-windows-gnu"),
+}
+MISSING = "no C compiler: install cc, gcc or clang, or the package ziglang, or set CC"
 
 
 def compiler() -> list[str] | None:
@@ -40,40 +50,24 @@ def compiler() -> list[str] | None:
     return [sys.executable, "-m", "ziglang", "cc"] if find_spec("ziglang") else None
 
 
-def levels(target: str) -> dict[str, list[str]]:
+def levels(machine: str) -> dict[str, list[str]]:
     """Return the builds for a processor: its options of the compiler for each."""
-    if target.lower() not in ("x86_64", "amd64"):
+    if machine.lower() not in ("x86_64", "amd64"):
         return {"baseline": []}
     return {"baseline": [], "avx2": ["-mavx2", "-mbmi", "-mbmi2", "-mfma"]}
 
 
-def build(
-    command: list[str],
-    folder: Path = FOLDER,
-    *,
-    more: tuple[str, ...] = (),
-    target: str = "",
-    system: str = sys.platform,
-) -> list[Path]:
+def build(command: list[str], folder: Path = FOLDER, machine: str = platform.machine()) -> list[Path]:
     """Compile the kernels into a folder, and return the libraries.
 
     Raises:
         RuntimeError: the compiler failed.
     """
     made = []
-    for level, options in levels(target or platform.machine()).items():
+    for level, options in levels(machine).items():
         path = folder / f"kernels-{level}.bin"
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        call = [
-            *command,
-            *FLAGS,
-            *options,
-            *more,
-            "-o",
-            str(part),
-            *map(str, sorted(FOLDER.glob("*.c"))),
-            *(() if system == "win32" else ("-lm",)),
-        ]
+        call = [*command, *FLAGS, *options, "-o", str(part), *map(str, sorted(FOLDER.glob("*.c"))), "-lm"]
         run = subprocess.run(call, capture_output=True, text=True, check=False)
         if run.returncode:
             part.unlink(missing_ok=True)
@@ -86,28 +80,40 @@ def build(
 
 
 class CustomBuildHook(BuildHookInterface):
-    """The build hook of hatchling."""
+    """The build hook of hatchling.
+
+    The variable SPANLOOM_TARGET, one of `TARGETS`, builds the wheel of that system on any other.
+    """
+
+    made = ""  # a folder with what was compiled for another system
 
     def dependencies(self) -> list[str]:
         """Return what the build needs on this machine."""
-        return [] if compiler() else ["ziglang>=0.13"]
+        return [] if compiler() and "SPANLOOM_TARGET" not in os.environ else ["ziglang>=0.13"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile the kernels, and name the wheel for this system: one for all versions of Python."""
+        """Compile the kernels, and name the wheel for its system: one for all versions of Python."""
         if self.target_name != "wheel":
             return
-        command = compiler()
-        if command is None:
-            raise RuntimeError("no C compiler: install cc, gcc or clang, or the package ziglang, or set CC")
-        for path in build(command):
-            build_data["artifacts"].append(f"/{path.relative_to(self.root).as_posix()}")
+        if target := os.environ.get("SPANLOOM_TARGET"):
+            tag, system = TARGETS[target]
+            self.made = tempfile.mkdtemp()
+            command = [sys.executable, "-m", "ziglang", "cc", "-target", system, "-s"]
+            for path in build(command, Path(self.made), system.split("-")[0]):
+                build_data["force_include"][str(path)] = f"spanloom/native/{path.name}"
+        else:
+            tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+            for path in build(compiler() or sys.exit(MISSING)):
+                build_data["artifacts"].append(f"/{path.relative_to(self.root).as_posix()}")
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        build_data["tag"] = f"py3-none-{tag}"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was compiled for another system."""
+        if self.made:
+            shutil.rmtree(self.made)
 
 
 if __name__ == "__main__":
-    found = compiler()
-    if found is None:
-        sys.exit("no C compiler: install cc, gcc or clang, or the package ziglang, or set CC")
-    for library in build(found):
+    for library in build(compiler() or sys.exit(MISSING)):
         print(library)

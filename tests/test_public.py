@@ -66,7 +66,7 @@ PUBLIC = {
         "read_kind save write"
     ),
     "spanloom.models": "Installed KINDS Model Saved explain installed load locate",
-    "spanloom.native": "Kernel Packed library",
+    "spanloom.native": "Kernel library",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads whole_ranges worker_count",
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"

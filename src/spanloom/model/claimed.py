@@ -5,8 +5,8 @@ mentions that are there and mentions that are not; the terms of a sentence are t
 term types are independent, and the structures of one type without a mention are all less those with it; without
 several, by inclusion and exclusion.
 
-Where annotation is complete a mention is there if the version was encoded with it, and not there otherwise. Elsewhere
-it is there if the structure keeps to its path, or to one of its paths, of which no structure keeps to two. Both are
+Where annotation is complete a mention is there if the version was encoded with it, and not there otherwise; of one that
+also has tokens elsewhere, no version without it has structures that keep to its path. Elsewhere a mention is there if the structure keeps to its path, or to one of its paths, of which no structure keeps to two. Both are
 *literals*: a mention of the first kind is one, of the second as many as it has paths.
 """
 
@@ -19,6 +19,7 @@ from itertools import combinations, product
 from typing import Final, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Batch, Mention
 from spanloom.document.annotation import COMPLETE, Said
@@ -202,7 +203,8 @@ class _Literals:
     """Literals of the mentions in a table.
 
     Attributes: ``paths`` of the mentions; ``ways``, the literals of each row of the table: the number of the row where
-    annotation is complete, else those of its paths, counted behind the rows; ``lanes`` of the rows.
+    annotation is complete, else those of its paths, counted behind the rows; ``lanes`` of the rows; ``partly``, the
+    paths, as literals, of each mention that is a row and has tokens where annotation is not complete.
     """
 
     def __init__(self, corpus: Corpus, table: MentionTable) -> None:
@@ -211,20 +213,23 @@ class _Literals:
         self.paths: Paths = corpus.structure.paths(table.take(held), corpus.types)
         each = len(self.paths.sentence) // max(len(held), 1)
         self.lanes = [corpus.lane(kind) for kind in table.kind.tolist()]
-        closed = [self._closed(corpus, row) for row in range(len(table))]
+        complete = [self._complete(corpus, row) for row in range(len(table))]
         self.ways: dict[int, tuple[int, ...]] = {}
+        self.partly: dict[int, tuple[int, ...]] = {}
         for place, row in enumerate(held.tolist()):
             numbers = range(place * each, (place + 1) * each)
             open_ways = tuple(len(table) + path for path in numbers if self.paths.spread(path).any(1).all())
-            self.ways[row] = (row,) if closed[row] else open_ways
+            self.ways[row] = (row,) if complete[row].any() else open_ways
+            if complete[row].any() and not complete[row].all():
+                self.partly[row] = open_ways
         self.lane_of = {way: self.lanes[row] for row, ways in self.ways.items() for way in ways}
 
-    def _closed(self, corpus: Corpus, row: int) -> bool:
-        """Return whether annotation is complete at one of a mention's tokens."""
+    def _complete(self, corpus: Corpus, row: int) -> NDArray[np.bool_]:
+        """Return at which tokens from a mention's first to its last annotation is complete."""
         table = self.table
         base, last = corpus.offsets[table.sentence[row]], table.ptr[row + 1] - 1
         tokens = slice(base + table.first[table.ptr[row]], base + table.end[last])
-        return bool((corpus.said[tokens, table.kind[row]] == COMPLETE).any())
+        return corpus.said[tokens, table.kind[row]] == COMPLETE
 
     def is_row(self, literal: int) -> bool:
         """Return whether a literal is a mention with which a version is encoded."""
@@ -318,20 +323,46 @@ class _Plan:
             for pair in combinations(several, 2):
                 yield lane, frozenset(pair)
 
-    def factor(self, term: Term, lane: int, apart: frozenset[Literals], most: int) -> list[tuple[int, Literals]]:
-        """Return the signs and literals of the versions whose signed sum is the factor of a type.
+    def bases(self, term: Term, lane: int, most: int) -> list[Literals]:
+        """Return the sets of mentions with which the versions of a term are encoded.
 
         Raises:
-            OverflowError: there are more than so many of either kind.
+            OverflowError: there are more than so many.
         """
-        closed, opened = frozenset(self.closed[lane]), frozenset(self.open[lane])
+        closed = frozenset(self.closed[lane])
         free = sorted(closed - term.there - term.absent)
-        bases = [term.there & closed | frozenset(chosen) for chosen in _subsets(free, frozenset(), most)]
-        taken = [
-            ((-1) ** len(chosen), term.there & opened | chosen)
-            for chosen in _subsets(sorted(term.absent & opened), apart, most)
+        return [term.there & closed | frozenset(chosen) for chosen in _subsets(free, frozenset(), most)]
+
+    def others(self, base: Literals, lane: int) -> Literals:
+        """Return the paths of mentions that are not in a base and reach into text that is not complete.
+
+        At its complete tokens such a mention may have the hyperedges of others, so that structures of the base keep to
+        its path; they are those of the base with it, and are taken away from this one.
+        """
+        partly = self.literals.partly
+        return frozenset(way for row in self.closed[lane] if row not in base for way in partly.get(row, ()))
+
+    def factor(
+        self, term: Term, lane: int, base: Literals, others: Literals, apart: frozenset[Literals], most: int
+    ) -> list[tuple[int, Literals]]:
+        """Return the signs and literals of the versions with a base in the factor of a type.
+
+        Args:
+            term: of which this is a factor.
+            lane: the type.
+            base: one of `bases`.
+            others: those of `others` that a structure of the base keeps to.
+            apart: pairs of literals that exclude each other.
+            most: more versions are too many.
+
+        Raises:
+            OverflowError: there are more than so many.
+        """
+        opened = frozenset(self.open[lane])
+        return [
+            ((-1) ** len(chosen), base | term.there & opened | chosen)
+            for chosen in _subsets(sorted(term.absent & opened | others), apart, most)
         ]
-        return [(sign, base | more) for base in bases for sign, more in taken]
 
 
 def _subsets(literals: Sequence[int], apart: frozenset[Literals], most: int) -> list[Literals]:
@@ -359,6 +390,7 @@ class _Builder:
         self.batch = batch
         self.literals = literals
         self.dropped: list[Condition] = []
+        self._known: dict[tuple[int, int, Literals], Literals] = {}
         self.plans = list(plans)
         for place in range(len(plans)):
             while any(len(own) > OPEN for own in self.plans[place].open.values()):
@@ -418,10 +450,24 @@ class _Builder:
     ) -> Iterator[tuple[int, int, Literals]]:
         """Yield the parts of a term's factors: type, sign, and the literals of a version."""
         for lane in range(self._width):
-            if lane in plan.lanes:
-                yield from ((lane, sign, wanted) for sign, wanted in plan.factor(term, lane, apart, most))
-            else:
+            if lane not in plan.lanes:
                 yield lane, 1, NONE
+                continue
+            for base in plan.bases(term, lane, most):
+                others = self._kept(plan.sentence, lane, base, plan.others(base, lane))
+                for sign, wanted in plan.factor(term, lane, base, others, apart, most):
+                    yield lane, sign, wanted
+
+    def _kept(self, sentence: int, lane: int, base: Literals, paths: Literals) -> Literals:
+        """Return the paths to which some structure of a base keeps."""
+        key = sentence, lane, base
+        if paths and key not in self._known:
+            versions = [
+                [base | {path} if own == lane else NONE for own in range(self._width)] for path in sorted(paths)
+            ]
+            sums = self._sums(*self._masks(np.full(len(paths), sentence, np.int64), versions))
+            self._known[key] = frozenset(np.array(sorted(paths))[np.isfinite(sums[:, lane])].tolist())
+        return self._known.get(key, NONE)
 
     @cached_property
     def _width(self) -> int:

@@ -6,7 +6,7 @@ written to may be written to. So a kernel can rely on its arguments; indices tha
 file is read, or by the kernel.
 
 The library is there once for any processor and, on x86-64, once for those with AVX2 and what comes with it. Both give
-the same bytes. The variable ``SPANLOOM_KERNELS=baseline`` chooses the first.
+the same bytes. The environment variable ``SPANLOOM_KERNELS`` names another file to load, for tests of other builds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 
 from spanloom.errors import SpanloomError, UsageError
 
-__all__ = ["Kernel", "Packed", "library"]
+__all__ = ["Kernel", "library"]
 
 _FOLDER = Path(__file__).parent
 _NO_MEMORY, _BAD_INDEX = -(1 << 63), -(1 << 63) + 1
@@ -92,71 +92,26 @@ def _argument(kind: str, name: str, sizes: str, known: dict[str, tuple[Any, ...]
 
 
 @cache
-def library(level: str = "") -> ctypes.CDLL:
-    """Load the kernels: those for this processor, or those of one level, ``baseline`` or ``avx2``.
+def library() -> ctypes.CDLL:
+    """Load the kernels for this processor.
 
     Raises:
         SpanloomError: they are not there, or do not fit the system.
     """
-    paths = {path.stem.removeprefix("kernels-"): path for path in _FOLDER.glob("kernels-*.bin")}
     try:
-        if level:
-            return ctypes.CDLL(str(paths[level]))
-        basic = ctypes.CDLL(str(paths["baseline"]))
-        wanted = os.environ.get("SPANLOOM_KERNELS", "avx2")
-        return library("avx2") if wanted == "avx2" and "avx2" in paths and basic.spanloom_has_avx2() else basic
-    except (KeyError, OSError) as error:
+        if other := os.environ.get("SPANLOOM_KERNELS"):
+            return ctypes.CDLL(other)
+        basic, fast = (_FOLDER / f"kernels-{level}.bin" for level in ("baseline", "avx2"))
+        found = ctypes.CDLL(str(basic))
+        return ctypes.CDLL(str(fast)) if found.spanloom_has_avx2() and fast.exists() else found
+    except OSError as error:
         raise SpanloomError(
             f"{_FOLDER}: the compiled kernels are missing or do not fit this system ({error}); install spanloom again, "
             "or in a checkout run python hatch_build.py"
         ) from error
 
 
-class _Checked:
-    """What has arguments to check."""
-
-    name: str
-
-    def _add(self, values: Sequence[Any], fields: tuple[Any, ...], words: array[int], held: list[Any]) -> None:
-        """Add the words of arguments, in the order of the structure in C: pointers and sizes, and numbers."""
-        if len(values) != len(fields):
-            raise UsageError(f"{self.name}: {len(values)} arguments, expected {len(fields)}")
-        sizes = dict(_FIXED)
-        for value, field in zip(values, fields, strict=True):
-            if type(field) is _Number:
-                words.append(_word(value, field.kind))
-                continue
-            if type(field) is _Struct:
-                if type(value) is Packed:
-                    words.extend(value.words)
-                else:
-                    self._add(value, field.fields, words, held)
-                continue
-            name, dtype, axes, written = field
-            own, shape, flags = value.dtype, value.shape, value.flags
-            if (own is not dtype and own != dtype and (own != _TRUTH or dtype != _BYTE)) or len(shape) != len(axes):
-                raise UsageError(
-                    f"{self.name}: {name} is an array of {own} of shape {shape}, expected {dtype} with {len(axes)} axes"
-                )
-            if not flags.c_contiguous or (written and not flags.writeable):
-                if written:
-                    raise UsageError(f"{self.name}: {name} is written to, and is read-only or not in C order")
-                value = np.ascontiguousarray(value)
-                held.append(value)
-            try:
-                words.append(_ADDRESS(_NOTHING(value)))
-            except TypeError:  # read-only; this way takes six times as long
-                words.append(value.__array_interface__["data"][0])
-            words.extend(shape)
-            for axis, letter, more in axes:
-                if letter and sizes.setdefault(letter, shape[axis] - more) != shape[axis] - more:
-                    wanted = " ".join(f"{each}+{plus}" if plus else each or "*" for _, each, plus in axes)
-                    raise UsageError(
-                        f"{self.name}: {name} is of shape {shape}, expected {wanted} with {letter} = {sizes[letter]}"
-                    )
-
-
-class Kernel(_Checked):
+class Kernel:
     """A kernel: call it with arrays, numbers, and tuples of them, in the order of its declaration.
 
     Arrays that are only read may have any layout; those that are not in C order are copied.
@@ -198,19 +153,40 @@ class Kernel(_Checked):
             )
         return found
 
-
-class Packed(_Checked):
-    """A tuple of arguments that many calls share: it is checked once. Its arrays must not be replaced meanwhile.
-
-    Args:
-        name: of the structure in the header.
-        values: the arguments.
-    """
-
-    def __init__(self, name: str, values: Sequence[Any]) -> None:
-        self.name = name
-        self.words, self._held = array("q"), [values]
-        self._add(values, _declared()[name], self.words, self._held)
+    def _add(self, values: Sequence[Any], fields: tuple[Any, ...], words: array[int], held: list[Any]) -> None:
+        """Add the words of arguments, in the order of the structure in C: pointers and sizes, and numbers."""
+        if len(values) != len(fields):
+            raise UsageError(f"{self.name}: {len(values)} arguments, expected {len(fields)}")
+        sizes = dict(_FIXED)
+        for value, field in zip(values, fields, strict=True):
+            if type(field) is _Number:
+                words.append(_word(value, field.kind))
+                continue
+            if type(field) is _Struct:
+                self._add(value, field.fields, words, held)
+                continue
+            name, dtype, axes, written = field
+            own, shape, flags = value.dtype, value.shape, value.flags
+            if (own is not dtype and own != dtype and (own != _TRUTH or dtype != _BYTE)) or len(shape) != len(axes):
+                raise UsageError(
+                    f"{self.name}: {name} is an array of {own} of shape {shape}, expected {dtype} with {len(axes)} axes"
+                )
+            if not flags.c_contiguous or (written and not flags.writeable):
+                if written:
+                    raise UsageError(f"{self.name}: {name} is written to, and is read-only or not in C order")
+                value = np.ascontiguousarray(value)
+                held.append(value)
+            try:
+                words.append(_ADDRESS(_NOTHING(value)))
+            except TypeError:  # read-only; this way takes six times as long
+                words.append(value.__array_interface__["data"][0])
+            words.extend(shape)
+            for axis, letter, more in axes:
+                if letter and sizes.setdefault(letter, shape[axis] - more) != shape[axis] - more:
+                    wanted = " ".join(f"{each}+{plus}" if plus else each or "*" for _, each, plus in axes)
+                    raise UsageError(
+                        f"{self.name}: {name} is of shape {shape}, expected {wanted} with {letter} = {sizes[letter]}"
+                    )
 
 
 def _word(value: Any, kind: str) -> int:
