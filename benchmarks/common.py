@@ -42,7 +42,7 @@ C = TypeVar("C", bound=Named)
 RESULTS = Path(__file__).parent / "results"
 _BEGAN, _LOAD = time.perf_counter(), os.getloadavg()  # when the script was started
 ROOT = RESULTS.parent.parent
-PACKAGES = ("spanloom", "numpy", "numba", "scipy", "python-crfsuite", "matplotlib")
+PACKAGES = ("spanloom", "numpy", "python-crfsuite", "matplotlib")
 
 
 class Seconds(NamedTuple):

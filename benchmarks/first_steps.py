@@ -46,7 +46,7 @@ p2,"The Pax6 gene, in mice; T cells were not seen."
 STEPS: list[tuple[str, str, list[str]]] = [
     (
         "The README's first two commands",
-        "The first command that uses a model compiles parts of Spanloom, once.",
+        "The installation compiles the kernels.",
         [
             "pip install {root} {root}/models",
             "spanloom demo",
@@ -110,7 +110,7 @@ STEPS: list[tuple[str, str, list[str]]] = [
     ),
     (
         "Once more",
-        "Everything is compiled now.",
+        "Files are in the system's cache now.",
         [
             "spanloom demo --quiet",
             'echo "IL-2 gene expression in T cells" | spanloom predict genia -',
@@ -213,7 +213,7 @@ def main() -> None:
     heading = (
         "# First steps\n\n"
         f"`python benchmarks/first_steps.py`, {datetime.now(UTC):%Y-%m-%d}, commit {commit}. {before} (load at the end "
-        f"{os.getloadavg()[0]:.1f}). The environment has {size:.0f} MB afterwards, with compiled parts.\n\n"
+        f"{os.getloadavg()[0]:.1f}). The environment has {size:.0f} MB afterwards.\n\n"
         "| command | seconds of the processor | exit code |\n|---|---|---|\n"
     )
     out.write_text(heading + "\n".join(table) + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")

@@ -5,32 +5,31 @@
 A recognizer (`separators`, preset `fast`, lambda 1, no parts of speech, one stage) is trained on documents of GENIA and
 a segmenter on sentences of UNER Chinese; each predicts from raw text on one core, in one thread: documents from texts,
 with scores, as `predict` does by default; the recognizer also a table of Arrow from another, as a lake has them, and
-the segmenter documents without scores, whose kernels then do a third of the work. Each call of a kernel
-from Python is timed, in processor time of the thread; what is left of the whole is Python, NumPy and regular
-expressions. Tokens and sentences are also made alone, which says how much of that they are. Medians of several rounds.
+the segmenter documents without scores, whose kernels then do a third of the work. Each call of a kernel from Python is
+timed with the check of its arguments, in processor time of the thread; what is left of the whole is Python, NumPy and
+regular expressions. Tokens and sentences are also made alone, which says how much of that they are. Medians of several
+rounds.
 """
 
 from __future__ import annotations
 
 import statistics
-import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Any
 
 import pyarrow as pa
-from numba.core.dispatcher import Dispatcher
 
 from common import Result, corpus, one_core, options, say, timed
 from lake import notes
 from segmentation import UNER, sentences
 from spanloom.document import Document
 from spanloom.lake import Annotator
+from spanloom.native import Kernel
 from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
 from spanloom.text import prepare
@@ -39,30 +38,24 @@ SHOWN = 8  # kernels
 
 
 def watched() -> Counter[str]:
-    """Time all kernels that are called from Python from now on; the seconds of each, by name."""
+    """Time all calls of kernels from now on; the seconds of each, by name."""
     seconds: Counter[str] = Counter()
+    call = Kernel.__call__
 
-    def timing(name: str, kernel: Any) -> Callable[..., Any]:
-        @wraps(kernel.py_func)
-        def call(*arguments: Any) -> Any:
-            began = thread_time()
-            try:
-                return kernel(*arguments)
-            finally:
-                seconds[name] += thread_time() - began
+    def timing(kernel: Kernel, *arguments: Any) -> int:
+        began = thread_time()
+        try:
+            return call(kernel, *arguments)
+        finally:
+            seconds[kernel.name] += thread_time() - began
 
-        return call
-
-    for module in [module for name, module in sys.modules.items() if name.startswith("spanloom.")]:
-        for name, value in list(vars(module).items()):
-            if isinstance(value, Dispatcher):
-                setattr(module, name, timing(f"{value.__module__.removeprefix('spanloom.')}.{value.__name__}", value))
+    Kernel.__call__ = timing
     return seconds
 
 
 def spent(predict: Callable[[], Any], texts: list[str], seconds: Counter[str], rounds: int) -> dict[str, float]:
     """Seconds of a prediction: as a whole, for tokens and sentences outside kernels, and in each kernel."""
-    predict()  # compiled before the clock runs
+    predict()
     found: list[dict[str, float]] = []
     for _ in range(rounds):
         seconds.clear()

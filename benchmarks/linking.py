@@ -254,7 +254,7 @@ def train(key: Key, setting: Setting) -> None:
             timed(lambda step=step: step.fit(documents, dev=dev, vocabulary=setting.vocabulary, progress=tell))[0]
             for step in steps
         ]
-        predict(steps, data.dev[:50])  # compiled and read before the clock runs
+        predict(steps, data.dev[:50])  # read before the clock runs
         took, on_dev = timed(lambda: predict(steps, data.dev))
         on_test = predict(steps, data.test)
         given = list(steps[-1].predict(map(unlinked, data.test), mentions="given"))

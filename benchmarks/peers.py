@@ -86,7 +86,7 @@ def turns(sides: Mapping[str, Side], texts: list[str], repeats: int) -> dict[str
     times: dict[str, list[Seconds]] = {name: [] for name in sides}
     counts: dict[str, int] = {}
     for side in sides.values():
-        side(texts[:20])  # compiled and loaded before the clock runs
+        side(texts[:20])  # loaded before the clock runs
     for repeat in range(repeats):
         for name in list(sides) if repeat % 2 == 0 else list(sides)[::-1]:
             seconds, counts[name] = timed(lambda name=name: sides[name](texts))

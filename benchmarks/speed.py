@@ -19,12 +19,11 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pycrfsuite
-from numba import njit
 
 import chains
 import peer
+from bare import read_rows
 from common import Clock, Result, Seconds, corpus, median, one_core, options, save_clusters, say, timed, token_count
 from spanloom.document import Batch, Document
 from spanloom.document.tags import from_tags
@@ -152,7 +151,7 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
             random_state=chosen.seed, pos=None, rescore=False, overlap="free",
         )  # fmt: skip
         tagger = recognizer.fit(train, dev=dev).model_
-        tag_ours(tagger, batches[:1])  # compiled before the clock runs
+        tag_ours(tagger, batches[:1])
         made = [make(s.words, s.pos) for s in sentences]
         times: dict[str, list[Seconds]] = {"CRFsuite": [], "CRFsuite, strings made before": [], "Spanloom": []}
         tags: list[list[str]] = []
@@ -210,16 +209,6 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     result.data["memory"] = {row[0]: row[1:] for row in gathered}
 
 
-@njit(nogil=True, error_model="numpy")
-def gather_rows(indices, offsets, weights, total):
-    """total += each of some rows of weights, token by token; nothing else is done."""
-    for token in range(len(offsets) - 1):
-        for i in range(offsets[token], offsets[token + 1]):
-            row = weights[indices[i]]
-            for r in range(len(total)):
-                total[r] += row[r]
-
-
 class Gathered(NamedTuple):
     """Rows of weights: how many a token has, and how many are added up in a second.
 
@@ -242,17 +231,16 @@ def gathering(tagger: LinearModel, batches: Sequence[Sequence[Document]], tagged
     plain = [scorer.index.lookup(scorer.features.keys(batch)) for batch in made]
     shared = [scorer.matrix(batch) for batch in made]
     weights = scorer.weights.features.reshape(len(scorer.index), -1)
-    total = np.zeros(weights.shape[1], np.float32)
 
     def gather() -> None:
         for matrix in plain:
-            gather_rows(matrix.indices, matrix.offsets, weights, total)
+            read_rows(matrix.indices, weights)
 
     def add_up() -> None:
         for matrix in shared:
             role_scores(matrix, scorer.weights)
 
-    gather()  # compiled before the clock runs
+    gather()
     times = [(timed(gather)[0], timed(add_up)[0]) for _ in range(repeats)]
     rows = sum(len(matrix.indices) for matrix in plain)
     alone, scores = median(a for a, _ in times).cpu, median(b for _, b in times).cpu
@@ -283,7 +271,7 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     )
     passes: list[Seconds] = []
     with Clock() as clock:
-        adagrad(data, l2=C2, epochs=1, rate=0.05, batch=32, seed=chosen.seed)  # compiled before the clock runs
+        adagrad(data, l2=C2, epochs=1, rate=0.05, batch=32, seed=chosen.seed)
 
         def after(_: object) -> bool:
             passes.append(clock.elapsed)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import argparse
 
-import numba
 import numpy as np
 
+from bare import read_rows
 from chains import CHAINS, prepare
 from common import Result, corpus, median, one_core, options, say, timed, token_count
 from spanloom.learn import Objective
@@ -23,17 +23,6 @@ from spanloom.scoring import transpose
 
 DROPPED = "RNA"  # the fewest mentions
 MOST = 2.5
-
-
-@numba.njit(cache=True)
-def read_rows(indices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the sum of rows, in the order of the indices."""
-    total = np.zeros(rows.shape[1], rows.dtype)
-    for i in indices:
-        row = rows[i]
-        for r in range(len(total)):
-            total[r] += row[r]
-    return total
 
 
 def main() -> None:

@@ -355,7 +355,7 @@ def _merge(
         _signatures(numbers, offsets, begin, end, signature)
         scratch.release()
     groups, first, counts, sizes = (np.empty(distinct, np.int32) for _ in range(4))
-    table = np.zeros(len(Slots.empty(distinct).table), np.int32)
+    table = np.empty(len(Slots.empty(distinct).table), np.int32)
     found = _group(signature, min_count, table, groups, first, counts, sizes)
     return groups, counts[:found].copy(), sizes[:found].copy()
 

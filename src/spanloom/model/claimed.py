@@ -6,8 +6,9 @@ term types are independent, and the structures of one type without a mention are
 several, by inclusion and exclusion.
 
 Where annotation is complete a mention is there if the version was encoded with it, and not there otherwise; of one that
-also has tokens elsewhere, no version without it has structures that keep to its path. Elsewhere a mention is there if the structure keeps to its path, or to one of its paths, of which no structure keeps to two. Both are
-*literals*: a mention of the first kind is one, of the second as many as it has paths.
+also has tokens elsewhere, no version without it has structures that keep to its path. Elsewhere it is there if the
+structure keeps to its path, or to one of its paths, of which no structure keeps to two. Both are *literals*: a mention
+of the first kind is one, of the second as many as it has paths.
 """
 
 from __future__ import annotations

@@ -182,11 +182,11 @@ class Kernel:
                 words.append(value.__array_interface__["data"][0])
             words.extend(shape)
             for axis, letter, more in axes:
-                if letter and sizes.setdefault(letter, shape[axis] - more) != shape[axis] - more:
-                    wanted = " ".join(f"{each}+{plus}" if plus else each or "*" for _, each, plus in axes)
-                    raise UsageError(
-                        f"{self.name}: {name} is of shape {shape}, expected {wanted} with {letter} = {sizes[letter]}"
-                    )
+                size = shape[axis] - more
+                if size < 0 or (letter and sizes.setdefault(letter, size) != size):
+                    wanted = " ".join(f"{each or '*'}+{plus}" if plus else each or "*" for _, each, plus in axes)
+                    told = f" with {letter} = {sizes[letter]}" if letter in sizes else ""
+                    raise UsageError(f"{self.name}: {name} is of shape {shape}, expected {wanted}{told}")
 
 
 def _word(value: Any, kind: str) -> int:

@@ -38,7 +38,8 @@ int64_t spanloom_signatures(const signatures_arguments *a) {
 
 int64_t spanloom_group(const group_arguments *a) {
     int64_t mask = a->table.n - 1, found = 0;
-    if (a->table.n <= a->groups.n) return BAD_INDEX;
+    if (a->table.n <= a->groups.n || (a->table.n & mask) != 0) return BAD_INDEX;
+    memset(a->table.at, 0, (size_t)a->table.n * sizeof *a->table.at);
     for (int64_t begin = 0; begin < a->groups.n; begin += BATCH) {
         int64_t end = least(begin + BATCH, a->groups.n);
         for (int64_t i = begin; i < end; i++)
@@ -75,7 +76,7 @@ int64_t spanloom_rows_of_tokens(const rows_of_tokens_arguments *a) {
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
             if (a->numbers.at[i] < 0 || a->numbers.at[i] >= a->rows.n) return BAD_INDEX;
             int32_t row = a->rows.at[a->numbers.at[i]];
-            if (row >= a->last.n || n > i) return BAD_INDEX;
+            if (row >= a->last.n || n < 0 || n > i) return BAD_INDEX;
             if (row >= 0 && a->last.at[row] != t) {
                 if (a->last.at[row] < 0) a->first.at[row] = (int32_t)t;
                 a->last.at[row] = (int32_t)t;

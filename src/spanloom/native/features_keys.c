@@ -40,19 +40,26 @@ int64_t spanloom_evaluate(const evaluate_arguments *a) {
     const FeatureProgram *program = &a->program;
     const Columns *table = &a->table;
     int64_t width = table->source.n, count = program->kinds.n, margin = program->before.n, longest = 0;
-    int64_t tokens = table->ids.m, *sentences = a->sentences.at;
+    int64_t tokens = table->ids.m, *sentences = a->sentences.at, room = 0;
     for (int64_t s = 0; s + 1 < a->sentences.n; s++) {
         if (sentences[s] < 0 || sentences[s + 1] < sentences[s] || sentences[s + 1] > tokens) return BAD_INDEX;
         longest = most(longest, sentences[s + 1] - sentences[s]);
     }
     for (int64_t c = 0; c < width; c++)
         if (table->source.at[c] < 0 || table->source.at[c] >= table->ids.n) return BAD_INDEX;
-    for (int64_t f = 0; f < count; f++)
-        for (int64_t k = program->places.at[f]; k < program->places.at[f + 1]; k++) {
-            if (k < 0 || k >= program->columns.n) return BAD_INDEX;
-            if (program->kinds.at[f] != BAG && llabs(program->shifts.at[k]) > margin) return BAD_INDEX;
+    for (int64_t f = 0; f < count; f++) {
+        int64_t begin = program->places.at[f], end = program->places.at[f + 1];
+        int64_t kind = program->kinds.at[f], fewest = kind == CONJUNCTION ? 0 : kind == BAG ? 2 : 1;
+        if (begin < 0 || end < begin || end > program->columns.n || end - begin < fewest) return BAD_INDEX;
+        for (int64_t k = begin; k < end; k++) {
+            int64_t farthest = kind == BAG ? INT32_MAX : margin;
+            if (program->shifts.at[k] < -farthest || program->shifts.at[k] > farthest) return BAD_INDEX;
             if (program->columns.at[k] < 0 || program->columns.at[k] >= width) return BAD_INDEX;
         }
+        int64_t bag = kind == BAG ? program->shifts.at[begin + 1] - program->shifts.at[begin] + 1 : 1;
+        room += kind == SET ? most(1, program->members.n) : most(0, bag);
+    }
+    if (room > a->most || sentences[a->sentences.n - 1] - sentences[0] >= a->offsets.n) return BAD_INDEX;
     memory own = {0};
     int64_t laid = longest + 2 * margin;
     uint64_t *values = TAKE(&own, uint64_t, width *laid), *states = TAKE(&own, uint64_t, count *longest);
@@ -69,6 +76,7 @@ int64_t spanloom_evaluate(const evaluate_arguments *a) {
             uint64_t *row = values + c * laid;
             const int32_t *ids = &AT2(table->ids, table->source.at[c], first);
             int64_t base = table->base.at[c], stride = table->stride.at[c], size = table->values.n;
+            if (base < 0 || base > INT64_MAX / 4 || stride < 0 || stride > INT32_MAX) return give_back(&own, BAD_INDEX);
             for (int64_t t = 0; t < length; t++) {
                 int64_t at = base + ids[t] * stride;
                 if (at < 0 || at >= size) return give_back(&own, BAD_INDEX);
@@ -120,6 +128,9 @@ int64_t spanloom_conjoin(const conjoin_arguments *a) {
     int64_t n = 0, things = a->values.m, count = a->program.seeds.n;
     for (int64_t i = 0; i < a->program.row.n; i++)
         if (a->program.row.at[i] < 0 || a->program.row.at[i] >= a->values.n) return BAD_INDEX;
+    for (int64_t f = 0; f < count; f++)
+        if (a->program.ptr.at[f] < 0 || a->program.ptr.at[f + 1] > a->program.row.n) return BAD_INDEX;
+    if (things > 0 && count > a->ids.n / things) return BAD_INDEX;
     a->offsets.at[0] = 0;
     for (int64_t thing = 0; thing < things; thing++) {
         for (int64_t f = 0; f < count; f++) {

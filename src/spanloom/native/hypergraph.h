@@ -62,7 +62,7 @@ static inline int is_simple(const Automaton *a) {
 /* Whether some numbers are those of sentences. */
 static inline int are_sentences(i64_1 numbers, i64_1 offsets) {
     for (int64_t i = 0; i < numbers.n; i++)
-        if (numbers.at[i] < 0 || numbers.at[i] + 1 >= offsets.n) return 0;
+        if (numbers.at[i] < 0 || numbers.at[i] >= offsets.n - 1) return 0;
     return 1;
 }
 

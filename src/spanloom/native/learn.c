@@ -5,7 +5,7 @@
 
 /* The features of token `t` as a range of `indices`; whether they lie within. */
 static int range_of(i32_1 indices, i64_1 offsets, int64_t t, int64_t *begin, int64_t *end) {
-    if (t < 0 || t + 1 >= offsets.n) return 0;
+    if (t < 0 || t >= offsets.n - 1) return 0;
     *begin = offsets.at[t];
     *end = offsets.at[t + 1];
     return *begin >= 0 && *end <= indices.n;
@@ -22,7 +22,7 @@ int64_t spanloom_distinct_features(const distinct_features_arguments *a) {
                 if (found >= a->features.n) return BAD_INDEX;
                 a->features.at[found++] = f;
             }
-            a->counts.at[f] += 1;
+            a->counts.at[f] = (int32_t)((uint32_t)a->counts.at[f] + 1);
         }
     }
     return found;
@@ -33,7 +33,7 @@ int64_t spanloom_feature_places(const feature_places_arguments *a) {
     a->ptr.at[0] = 0;
     for (int64_t j = 0; j < a->features.n; j++) {
         int32_t f = a->features.at[j];
-        if (f < 0 || f >= a->counts.n) return BAD_INDEX;
+        if (f < 0 || f >= a->counts.n || a->counts.at[f] < 0) return BAD_INDEX;
         a->ptr.at[j + 1] = a->ptr.at[j] + a->counts.at[f];
         a->counts.at[f] = (int32_t)a->ptr.at[j]; /* from now on the next place to fill */
     }
@@ -41,7 +41,7 @@ int64_t spanloom_feature_places(const feature_places_arguments *a) {
         if (!range_of(a->indices, a->offsets, a->tokens.at[place], &begin, &end)) return BAD_INDEX;
         for (int64_t i = begin; i < end; i++) {
             int32_t f = a->indices.at[i];
-            if (f < 0 || f >= a->counts.n || a->counts.at[f] >= a->places.n) return BAD_INDEX;
+            if (f < 0 || f >= a->counts.n || a->counts.at[f] < 0 || a->counts.at[f] >= a->places.n) return BAD_INDEX;
             a->places.at[a->counts.at[f]++] = (int32_t)place;
         }
     }

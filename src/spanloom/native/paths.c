@@ -129,9 +129,10 @@ int64_t spanloom_log_sums(const log_sums_arguments *a) {
 int64_t spanloom_kbest(const kbest_arguments *a) {
     const Automaton *automaton = &a->automaton;
     int64_t exits = automaton->order.n, entries = automaton->accept.n, states = automaton->first.n;
-    int64_t length = a->end - a->start, most_paths = a->score.n, k = a->kind;
+    int64_t most_paths = a->score.n, k = a->kind;
     const int64_t range[2] = {a->start, a->end}, *source = automaton->source.at, *target = automaton->target.at;
     if (!automaton_fits(automaton, &a->scores, (i64_1){(int64_t *)range, 2}) || !is_simple(automaton)) return BAD_INDEX;
+    int64_t length = a->end - a->start;
     if (k < 0 || k >= a->scores.roles.l || automaton->bundle_ptr.n != 1 || a->edges.m != length) return BAD_INDEX;
     memory own = {0};
     double *w = TAKE(&own, double, automaton->number.n), *value = TAKE(&own, double, states *most_paths);

@@ -105,7 +105,7 @@ int64_t spanloom_transpose(const transpose_arguments *a) {
         if (a->offsets.at[t] < 0 || a->offsets.at[t + 1] > a->indices.n) return BAD_INDEX;
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
             int64_t f = a->indices.at[i];
-            if (f < 0 || f >= a->ptr.n || a->ptr.at[f] >= a->tokens.n) return BAD_INDEX;
+            if (f < 0 || f >= a->ptr.n || a->ptr.at[f] < 0 || a->ptr.at[f] >= a->tokens.n) return BAD_INDEX;
             a->tokens.at[a->ptr.at[f]++] = (int32_t)t;
         }
     }
@@ -116,7 +116,7 @@ int64_t spanloom_count(const count_arguments *a) {
     for (int64_t i = 0; i < a->indices.n; i++) {
         int64_t f = a->indices.at[i];
         if (f < 0 || f >= a->counts.n) return BAD_INDEX;
-        a->counts.at[f] += 1;
+        a->counts.at[f] = (int64_t)((uint64_t)a->counts.at[f] + 1);
     }
     return 0;
 }
@@ -141,8 +141,9 @@ int64_t spanloom_gather(const gather_arguments *a) {
 }
 
 int64_t spanloom_add_rows(const add_rows_arguments *a) {
+    if (a->begin < 0) return BAD_INDEX;
     for (int64_t i = 0; i < a->features.n; i++) {
-        int64_t row = a->features.at[i] - a->begin;
+        int64_t row = a->features.at[i] < 0 ? -1 : a->features.at[i] - a->begin;
         if (row < 0 || row >= a->gradient.n) return BAD_INDEX;
         add(&AT2(a->gradient, row, 0), &AT2(a->rows, i, 0), a->rows.m);
     }

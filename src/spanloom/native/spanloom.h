@@ -119,9 +119,9 @@ KERNEL(evaluate,
     FeatureProgram program;
     Columns table;
     int64_t most;
-    i64_1 sentences; // *
+    i64_1 sentences; // *+1
     u64_1 keys; // * out
-    i64_1 offsets; // * out
+    i64_1 offsets; // *+1 out
 )
 
 /* F templates over named values: `ptr` says where the atoms of each begin, `row` which values, `most` what each counts
@@ -168,7 +168,7 @@ KERNEL(value_keys,
     Columns table;
     i64_1 starts; // G
     u64_1 keys; // * out
-    i64_1 offsets; // * out
+    i64_1 offsets; // *+1 out
 )
 
 /* Which rows of `value_keys` the tokens of some sentences have, group by group. Returns the number of rows. */
@@ -176,9 +176,9 @@ KERNEL(refer,
     SharedProgram program;
     Columns table;
     i64_1 starts; // G
-    i64_1 sentences; // *
+    i64_1 sentences; // *+1
     i32_1 rows; // * out
-    i64_1 offsets; // * out
+    i64_1 offsets; // *+1 out
 )
 
 /* ----------------------------------------------------------------------------------------------- features_index.c */
@@ -188,16 +188,16 @@ KERNEL(refer,
    numbers[offsets[t]:...]. */
 KERNEL(signatures,
     i32_1 numbers; // *
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     int64_t begin;
     int64_t end;
-    u64_2 signature; // * * out
+    u64_2 signature; // * 3 out
 )
 
 /* Group the keys of equal signature, in the order of their first occurrence; those of fewer than `min_count` tokens get
    group -1. Of each group its first key, its tokens, its keys. Returns the number of groups. */
 KERNEL(group,
-    u64_2 signature; // N *
+    u64_2 signature; // N 3
     int64_t min_count;
     i32_1 table; // * out
     i32_1 groups; // N out
@@ -210,12 +210,12 @@ KERNEL(group,
    -1 before the first token; out_offsets[begin] says where entries go on; `first`: the first token of each row. */
 KERNEL(rows_of_tokens,
     i32_1 numbers; // * out
-    i64_1 offsets; // T
+    i64_1 offsets; // T+1
     i32_1 rows; // *
     i32_1 last; // F out
     int64_t begin;
     int64_t end;
-    i64_1 out_offsets; // T out
+    i64_1 out_offsets; // T+1 out
     i32_1 first; // F out
 )
 
@@ -223,14 +223,14 @@ KERNEL(rows_of_tokens,
    the place of its bit. Returns the number of keys that are known. */
 KERNEL(lookup,
     u64_1 keys; // *
-    i64_1 offsets; // T
+    i64_1 offsets; // T+1
     u64_1 table; // *
     int64_t shift;
     u8_1 bits; // *
     int64_t bits_shift;
     int64_t rows;
     i32_1 indices; // * out
-    i64_1 out_offsets; // T out
+    i64_1 out_offsets; // T+1 out
 )
 
 /* -------------------------------------------------------------------------------------------- features_clusters.c */
@@ -289,7 +289,7 @@ KERNEL(join_clusters,
    many of the tokens have each. Returns the number of features. */
 KERNEL(distinct_features,
     i32_1 indices; // *
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     i64_1 tokens; // *
     i32_1 counts; // * out
     i32_1 features; // * out
@@ -299,7 +299,7 @@ KERNEL(distinct_features,
    `distinct_features`; 0 everywhere, afterwards. */
 KERNEL(feature_places,
     i32_1 indices; // *
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     i64_1 tokens; // *
     i32_1 features; // F
     i32_1 counts; // * out
@@ -357,7 +357,7 @@ KERNEL(scale,
 /* scores[i] += sum of the weight rows of the features of token rows[i], for places from `first` to `last`. */
 KERNEL(multiply,
     i32_1 indices; // *
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     i64_1 rows; // B
     f32_2 weights; // F R
     int64_t first;
@@ -410,7 +410,7 @@ KERNEL(gather_dense,
 /* Token lists of features; `ptr` has each feature's next place. */
 KERNEL(transpose,
     i32_1 indices; // *
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     i64_1 ptr; // F out
     i32_1 tokens; // * out
 )
@@ -465,7 +465,7 @@ KERNEL(places,
     u64_1 table; // *
     int64_t shift;
     u64_1 keys; // *
-    i64_1 ptr; // *
+    i64_1 ptr; // *+1
     i64_2 found; // * 4 out
 )
 
@@ -534,12 +534,12 @@ KERNEL(easy_tokens,
 /* Texts as sparse vectors, the sums of their words' vectors; features in the order of their first occurrence. */
 KERNEL(vectors,
     i64_1 words; // *
-    i64_1 ptr; // Q
-    i64_1 feature_ptr; // *
+    i64_1 ptr; // Q+1
+    i64_1 feature_ptr; // *+1
     i64_1 features; // F
     f32_1 counts; // F
     int64_t size;
-    i64_1 out_ptr; // Q out
+    i64_1 out_ptr; // Q+1 out
     i64_1 out_features; // M out
     f32_1 out_counts; // M out
 )
@@ -547,15 +547,15 @@ KERNEL(vectors,
 /* The k concepts with the largest scalar products, each by its best row; best first, of equal ones the lower concept.
    `row_concept` ascends. */
 KERNEL(nearest,
-    i64_1 ptr; // Q
+    i64_1 ptr; // Q+1
     i64_1 features; // F
     f32_1 weights; // F
-    i64_1 posting_ptr; // *
+    i64_1 posting_ptr; // *+1
     i32_1 postings; // P
     f32_1 posting_weights; // P
     i32_1 row_concept; // *
     int64_t k;
-    i64_1 out_ptr; // Q out
+    i64_1 out_ptr; // Q+1 out
     i32_1 out_row; // M out
     f32_1 out_score; // M out
 )
@@ -572,7 +572,7 @@ KERNEL(best_concepts,
    Returns their number; where it is larger than the output, call again with more room. */
 KERNEL(runs,
     u64_1 values; // *
-    i64_1 bounds; // *
+    i64_1 bounds; // *+1
     int64_t longest;
     u64_1 keys; // *
     u64_1 table; // *
@@ -586,7 +586,7 @@ KERNEL(runs,
 
 /* The n-grams of one order, as the children of their contexts. */
 typedef struct {
-    i64_1 ptr; // *
+    i64_1 ptr; // *+1
     i32_1 words; // N
     f32_1 scores; // N
     f32_1 backoff; // N
@@ -687,11 +687,11 @@ KERNEL(link_train,
     BeamModel model;
     LinkData data;
     i32_1 indices; // I
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     f32_1 values; // I
     i32_1 gold_label; // T
     i32_1 gold_choice; // T
-    i64_1 ptr; // *
+    i64_1 ptr; // *+1
     i64_1 sentences; // H
     i64_1 concepts; // H
     i64_1 order; // *
@@ -784,7 +784,7 @@ KERNEL(link_role,
 
 /* The highest probability of a span of the same sentence that overlaps, or what `found` has before. */
 KERNEL(rivals,
-    i64_1 ptr; // *
+    i64_1 ptr; // *+1
     i64_1 first; // S
     i64_1 end; // S
     f64_1 probability; // S
@@ -821,7 +821,7 @@ KERNEL(contract,
     u8_3 links; // T K P
     i32_3 number; // T K P
     int64_t heads;
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     StrandRuns runs;
 )
 
@@ -883,7 +883,7 @@ typedef struct {
     i64_1 edge; // C
     i64_1 target_ptr; // C+1
     i64_1 target; // *
-    i64_1 bundle_ptr; // *
+    i64_1 bundle_ptr; // *+1
     i64_1 bundle_edge; // *
     i64_1 accept; // *
     int64_t root;
@@ -908,7 +908,7 @@ typedef struct {
    which nothing is in the counts. */
 KERNEL(sums,
     Potentials scores;
-    i64_1 group_ptr; // *
+    i64_1 group_ptr; // *+1
     i64_1 sentences; // *
     i64_1 offsets; // N+1
     i64_1 backward; // *
@@ -970,7 +970,7 @@ KERNEL(derivation_sums,
    `edges`: the hyperedges picked at each token, parents first, appended to existing ones. */
 KERNEL(best,
     Potentials scores;
-    i64_1 group_ptr; // *
+    i64_1 group_ptr; // *+1
     i64_1 sentence; // L
     i64_1 kind; // L
     i64_1 offsets; // N+1
@@ -998,7 +998,7 @@ typedef struct {
 KERNEL(count_roles,
     i16_3 edges; // * * *
     i64_1 sentences; // *
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     Graph graph;
     int64_t unfold;
     f32_3 roles; // * * * out
@@ -1009,7 +1009,7 @@ KERNEL(count_roles,
 KERNEL(count_constants,
     i16_3 edges; // * K *
     i64_1 sentences; // *
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     i64_1 edge_constant; // *
     f64_2 constants; // * K out
 )
@@ -1032,7 +1032,7 @@ typedef struct {
    sentence and type, and then by token. The automaton has no bundles. */
 KERNEL(path_probability,
     Potentials scores;
-    i64_1 offsets; // *
+    i64_1 offsets; // *+1
     Paths paths;
     u8_2 starts; // * *
     i64_1 order; // *

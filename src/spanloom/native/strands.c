@@ -186,7 +186,7 @@ static int64_t find_spare(const StrandRuns *runs, const graph *g, const int64_t 
 int64_t spanloom_cover_runs(const cover_runs_arguments *a) {
     const StrandRuns *runs = &a->runs;
     int64_t joints = runs->place.n, *spare = a->units.at, seen;
-    if (!are_runs(runs)) return BAD_INDEX;
+    if (!are_runs(runs) || a->units.n != runs->tail.n) return BAD_INDEX;
     memory own = {0};
     graph g = graph_of(runs, &own);
     int64_t *needs = TAKE_ZEROS(&own, int64_t, joints), *given = TAKE_ZEROS(&own, int64_t, joints);
@@ -314,7 +314,7 @@ int64_t spanloom_read_paths(const read_paths_arguments *a) {
     const StrandRuns *runs = &a->runs;
     const int64_t *units = a->units.at;
     int64_t count = a->size.n, path = 0, run_count = runs->tail.n, first, last;
-    if (!are_runs(runs)) return BAD_INDEX;
+    if (!are_runs(runs) || a->units.n != runs->tail.n) return BAD_INDEX;
     memory own = {0};
     graph g = graph_of(runs, &own);
     lists l = {

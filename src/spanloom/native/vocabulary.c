@@ -82,7 +82,7 @@ int64_t spanloom_nearest(const nearest_arguments *a) {
         for (int64_t i = a->ptr.at[q]; i < a->ptr.at[q + 1]; i++) {
             int64_t feature = a->features.at[i];
             float weight = a->weights.at[i];
-            if (feature < 0 || feature + 1 >= a->posting_ptr.n) return give_back(&own, BAD_INDEX);
+            if (feature < 0 || feature >= a->posting_ptr.n - 1) return give_back(&own, BAD_INDEX);
             int64_t low = a->posting_ptr.at[feature], high = a->posting_ptr.at[feature + 1];
             if (low < 0 || high > a->postings.n) return give_back(&own, BAD_INDEX);
             for (int64_t p = low; p < high; p++) {

@@ -264,7 +264,7 @@ static int64_t plan(const walk *s, products *rows, const path_probability_argume
     }
     for (int64_t row = 0; row < kinds; row++) {
         products *own = rows + row;
-        if (total[row] <= entries * (high[row] - own->low)) continue;
+        if (total[row] == 0 || total[row] <= entries * (high[row] - own->low)) continue;
         own->size = find_lasting(s, &AT2(a->paths.allowed, row, 0), own->member, flow, at, marks);
         if (own->size == 0) continue;
         own->width = most(SHORTEST, own->size);
@@ -458,9 +458,9 @@ int64_t spanloom_sample(const sample_arguments *a) {
     const Automaton *automaton = &a->automaton;
     int64_t entries = automaton->accept.n, choices = automaton->edge.n, states = automaton->first.n,
             exits = automaton->order.n;
-    int64_t length = a->end - a->start;
     const int64_t range[2] = {a->start, a->end};
     if (!automaton_fits(automaton, &a->scores, (i64_1){(int64_t *)range, 2}) || !is_simple(automaton)) return BAD_INDEX;
+    int64_t length = a->end - a->start;
     if (a->kind < 0 || a->kind >= a->scores.roles.l || a->edges.m != length || automaton->bundle_ptr.n != 1)
         return BAD_INDEX;
     memory own = {0};

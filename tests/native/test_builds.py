@@ -1,0 +1,92 @@
+"""Every build gives the same bytes, and touches no memory that is not its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import spanloom
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "benchmarks" / "same.py"
+PACKAGE = Path(spanloom.__file__).parent / "native"
+# Models that use all of the kernels but those of language models, in half a minute.
+MODELS = ("recognizer shared rescored", "recognizer presets", "segmenter constraints", "linker joint")
+ZIG = [sys.executable, "-m", "ziglang", "cc"]
+COMPILERS = {
+    "gcc": ["gcc"],
+    "clang": ["clang"],
+    "zig": ZIG,
+    "gcc, few optimizations": ["gcc", "-fno-inline", "-fno-tree-vectorize"],
+}
+SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the library is loaded by LD_PRELOAD, and built by gcc")
+
+
+def hook():
+    """The module that builds the kernels."""
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def program(library: Path, *arguments: object, **environment: str) -> str:
+    """What a program says that uses a library."""
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False,
+        env={**os.environ, "SPANLOOM_KERNELS": str(library), **environment},
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout[-1000:]}\n{done.stderr[-6000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def digests(tmp_path_factory) -> Path:
+    """Of the models of the baseline build."""
+    path = tmp_path_factory.mktemp("digests") / "baseline.json"
+    program(PACKAGE / "kernels-baseline.bin", SCRIPT, "--out", path, "--only", *MODELS)
+    return path
+
+
+@pytest.mark.skipif(not (PACKAGE / "kernels-avx2.bin").exists(), reason="another processor")
+def test_both_levels_give_the_same_bytes(digests: Path, tmp_path: Path) -> None:
+    arguments = ("--before", digests, "--only", *MODELS)
+    said = program(PACKAGE / "kernels-avx2.bin", SCRIPT, "--out", tmp_path / "avx2.json", *arguments)
+    assert f"the same: {len(MODELS)} models" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPILERS)
+def test_every_compiler_gives_the_same_bytes(name: str, digests: Path, tmp_path: Path) -> None:
+    command = COMPILERS[name]
+    if not shutil.which(command[0]) or (command is ZIG and importlib.util.find_spec("ziglang") is None):
+        pytest.skip("not installed")
+    for library in hook().build(command, tmp_path):
+        said = program(library, SCRIPT, "--out", tmp_path / "a.json", "--before", digests, "--only", *MODELS)
+        assert f"the same: {len(MODELS)} models" in said, library
+
+
+@pytest.mark.slow
+def test_no_kernel_leaves_its_memory(tmp_path: Path) -> None:
+    runtime = subprocess.run(
+        ["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    if not Path(runtime).is_absolute():
+        pytest.skip("gcc has no sanitizers here")
+    built = hook()
+    built.FLAGS = (*(flag for flag in built.FLAGS if flag != "-O3"), "-O1", *SANITIZERS)
+    environment = {
+        "LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+    }  # fmt: skip
+    [library] = built.build(["gcc"], tmp_path, "any")
+    said = program(library, Path(__file__).with_name("wild_arguments.py"), 300, **environment)
+    assert " were refused" in said
+    program(library, SCRIPT, "--out", tmp_path / "a.json", "--only", *MODELS, **environment)
