@@ -2,9 +2,8 @@
 
     python benchmarks/fresh.py --data DATA
 
-Each verb is run as a program of its own, twice: first with no compiled bytecode of Python, as after an installation that
-has none, then with what that left. The big model is trained on GENIA; as it uses parts of speech, its sentence comes
-with them, in a native record.
+Each verb is run as a program of its own, twice: first with no compiled bytecode of Python, then with what that left.
+The big model is trained on GENIA; as it uses parts of speech, its sentence comes with them, in a native record.
 """
 
 from __future__ import annotations
