@@ -1,4 +1,4 @@
-"""Sparse matrices of float64, by rows: sums of what stands at equal places, products with dense matrices."""
+"""Sparse matrices of float64, by rows: sums of values at equal places, products with dense matrices."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Wild:
 
     def array(self, field: native._Array, sizes: dict[str, int]) -> np.ndarray[Any, Any]:
         shape = []
-        for _, letter, more in field.axes:
+        for letter, more in field.axes:
             if letter.isdigit():
                 shape.append(int(letter) + more)
             elif letter:
@@ -57,7 +57,7 @@ class Wild:
             values[self.random.random(shape) < self.odd] = self.random.choice([np.inf, -np.inf, np.nan, 1e300, 0.0])
             with np.errstate(over="ignore"):
                 return values.astype(field.dtype)
-        if field.dtype == np.uint64 and not all(field.axes[0][1:]):
+        if field.dtype == np.uint64 and not any(field.axes[0]):
             return np.zeros(shape, np.uint64)
         if self.random.random() < 0.5 and len(shape) == 1 and field.dtype.kind == "i":  # as offsets are
             steps = np.cumsum(self.random.integers(0, 3, shape)) - self.random.integers(0, 2)

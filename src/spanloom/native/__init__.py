@@ -5,8 +5,8 @@ checks every argument before a call: type, number of axes, sizes that belong tog
 written to may be written to. So a kernel can rely on its arguments; indices that come from a file are checked where the
 file is read, or by the kernel.
 
-The library is there once for any processor and, on x86-64, once for those with AVX2 and what comes with it. Both give
-the same bytes. The environment variable ``SPANLOOM_KERNELS`` names another file to load, for tests of other builds.
+There is one library for any processor and, on x86-64, another for processors with AVX2. Both give the same results, to
+the byte. The environment variable ``SPANLOOM_KERNELS`` names another file to load, for tests of other builds.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _BLOCK = re.compile(r"^typedef struct \{\n(.*?)^\} (\w+);|^KERNEL\((\w+),.*?\n(.
 
 
 class _Array(NamedTuple):
-    """An array among the arguments: ``axes`` have a number, a letter, which may be empty, and what is added to it."""
+    """An array among the arguments: ``axes`` have a letter, which may be empty, and what is added to it."""
 
     name: str
     dtype: np.dtype[Any]
-    axes: tuple[tuple[int, str, int], ...]
+    axes: tuple[tuple[str, int], ...]
     written: bool
 
 
@@ -82,9 +82,11 @@ def _argument(kind: str, name: str, sizes: str, known: dict[str, tuple[Any, ...]
     words = sizes.partition(":")[0].split()
     written = "out" in words
     axes = []
-    for axis, word in enumerate(word for word in words if word != "out"):
+    for word in words:
+        if word == "out":
+            continue
         letter, _, more = word.partition("+")
-        axes.append((axis, "" if letter == "*" else letter, int(more or 0)))
+        axes.append(("" if letter == "*" else letter, int(more or 0)))
     of, _, count = kind.partition("_")
     if len(axes) != int(count):
         raise RuntimeError(f"spanloom.h: {name} is {kind} and has {len(axes)} sizes")
@@ -166,27 +168,32 @@ class Kernel:
                 self._add(value, field.fields, words, held)
                 continue
             name, dtype, axes, written = field
-            own, shape, flags = value.dtype, value.shape, value.flags
-            if (own is not dtype and own != dtype and (own != _TRUTH or dtype != _BYTE)) or len(shape) != len(axes):
+            shape = value.shape
+            if (value.dtype is not dtype and not _equivalent(value.dtype, dtype)) or len(shape) != len(axes):
                 raise UsageError(
-                    f"{self.name}: {name} is an array of {own} of shape {shape}, expected {dtype} with {len(axes)} axes"
+                    f"{self.name}: {name} is an array of {value.dtype} of shape {shape}, expected {dtype} with "
+                    f"{len(axes)} axes"
                 )
-            if not flags.c_contiguous or (written and not flags.writeable):
-                if written:
-                    raise UsageError(f"{self.name}: {name} is written to, and is read-only or not in C order")
-                value = np.ascontiguousarray(value)
-                held.append(value)
             try:
                 words.append(_ADDRESS(_NOTHING(value)))
-            except TypeError:  # read-only; this way takes six times as long
+            except (TypeError, ValueError, BufferError):  # read-only, or not in C order
+                if written:
+                    raise UsageError(f"{self.name}: {name} is written to, and is read-only or not in C order") from None
+                value = np.ascontiguousarray(value)
+                held.append(value)
                 words.append(value.__array_interface__["data"][0])
-            words.extend(shape)
-            for axis, letter, more in axes:
-                size = shape[axis] - more
+            for size, (letter, more) in zip(shape, axes, strict=True):
+                words.append(size)
+                size -= more
                 if size < 0 or (letter and sizes.setdefault(letter, size) != size):
-                    wanted = " ".join(f"{each or '*'}+{plus}" if plus else each or "*" for _, each, plus in axes)
+                    wanted = " ".join(f"{each or '*'}+{plus}" if plus else each or "*" for each, plus in axes)
                     told = f" with {letter} = {sizes[letter]}" if letter in sizes else ""
                     raise UsageError(f"{self.name}: {name} is of shape {shape}, expected {wanted}{told}")
+
+
+def _equivalent(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+    """Return whether an array may have a type in place of another: the same, or truth values for bytes."""
+    return given == wanted or (given == _TRUTH and wanted == _BYTE)
 
 
 def _word(value: Any, kind: str) -> int:

@@ -7,7 +7,7 @@
 
    from the last token to the first. The choice that gives the maximum is kept for each state, token and lane; to look
    for it again where the best structure comes by takes longer, as processors cannot foresee what is found. Choices
-   stand in the order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
+   are in the order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
 #include "hypergraph.h"
 
 /* A group of lanes side by side. */

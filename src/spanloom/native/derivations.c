@@ -6,7 +6,7 @@
 #include "hypergraph.h"
 
 /* Compute the inside scores of a sentence's nodes, and the probability of each hyperedge at its node, (T, C). Node v of
-   a token stands after those of the tokens before. A hyperedge whose probability underflows has probability 0. */
+   a token comes after those of the tokens before. A hyperedge whose probability underflows has probability 0. */
 static void find_inside(const derivation_sums_arguments *a, double *inside, double *own, double *chance, int64_t start,
                         int64_t end, int64_t k) {
     const Automaton *automaton = &a->automaton;

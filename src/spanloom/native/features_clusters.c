@@ -14,7 +14,7 @@
                   + (s[a] + s[b]) log(n[a] + n[b]) - s[a] log n[a] - s[b] log n[b].
 
    g is 0 where one of its arguments is. So a word that enters changes few losses, and a merge changes those only of the
-   clusters that stand beside the rarer partner: a step costs O(C) for each neighbour of one rare word, and not the
+   clusters that occur next to the rarer partner: a step costs O(C) for each neighbour of one rare word, and not the
    O(C^2) of the usual update (Brown et al. 1992; Liang 2005), which touches every pair. Only the search for the least
    loss reads all C^2 / 2 numbers.
 
@@ -72,7 +72,7 @@ static void enter_counts(const Window *w, const Bigrams *bigrams, int64_t word, 
     }
 }
 
-/* Update s[c] where c stands beside the new cluster, and with it the losses of c with every other. */
+/* Update s[c] where c occurs next to the new cluster, and with it the losses of c with every other. */
 static void enter_margins(const Window *w, int64_t new) {
     const int64_t *count = w->counts.at;
     for (int64_t c = 0; c < w->counts.n; c++) {
@@ -87,7 +87,7 @@ static void enter_margins(const Window *w, int64_t new) {
     }
 }
 
-/* Add the term of x = new to the losses of those pairs that both stand beside it; `row` is right or left. */
+/* Add the term of x = new to the losses of those pairs that both occur next to it; `row` is right or left. */
 static void enter_pairs(const Window *w, i32_2 row, int64_t new) {
     for (int64_t c = 0; c < row.n; c++) {
         if (c == new || AT2(row, new, c) == 0) continue;
@@ -152,7 +152,7 @@ static void cheapest(const Window *w, int64_t *left, int64_t *right) {
 }
 
 /* Update the losses of pairs of other clusters: replace the terms of x = a and x = b by that of their union. Nothing
-   changes unless c or d stands beside b. A pair of two such clusters is met twice: it is done where d < c. */
+   changes unless c or d occurs next to b. A pair of two such clusters is met twice: it is done where d < c. */
 static void merge_pairs(const Window *w, i32_2 row, int64_t a, int64_t b) {
     for (int64_t c = 0; c < row.n; c++) {
         int64_t bc = AT2(row, b, c), ac = AT2(row, a, c);

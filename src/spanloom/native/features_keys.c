@@ -35,7 +35,7 @@ static int64_t add_bag(uint64_t seed, const uint64_t *row, int64_t low, int64_t 
 
 /* The values of a sentence are first laid out column by column, with a margin of boundary values on both sides, so that
    no place needs a test of bounds. A conjunction is then evaluated at all tokens before the next one: each of its
-   places stands at a fixed distance, so the inner loops go through neighbours in memory. */
+   places has a fixed distance, so the inner loops go through neighbours in memory. */
 int64_t spanloom_evaluate(const evaluate_arguments *a) {
     const FeatureProgram *program = &a->program;
     const Columns *table = &a->table;

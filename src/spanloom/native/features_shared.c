@@ -20,7 +20,7 @@ static int fits(const SharedProgram *program, const Columns *table, i64_1 starts
         for (int64_t f = begin; f < end; f++) {
             int64_t first = program->places.at[f], stop = program->places.at[f + 1];
             if (first < 0 || stop < first || stop > program->columns.n) return 0;
-            for (int64_t k = first; k < stop; k++) { /* then any smaller number is there, too */
+            for (int64_t k = first; k < stop; k++) { /* then every smaller number is included, too */
                 int64_t column = program->columns.at[k];
                 if (table->sizes.at[source] > 0 && place_of(table, column, table->sizes.at[source] - 1) < 0) return 0;
                 if (table->base.at[column] < 0 || table->stride.at[column] < 0) return 0;
@@ -98,7 +98,7 @@ static void find_earlier(const SharedProgram *program, const Columns *table, int
     }
 }
 
-/* 1. For a bag, find where each token's value stands before.
+/* 1. For a bag, find where each token's value occurred before.
    2. At each token and for each group, name the row of the value. A bag's value is new where its last token before is
       outside the window; the current token does not count, so one that was last there is new if that was new itself. */
 int64_t spanloom_refer(const refer_arguments *a) {

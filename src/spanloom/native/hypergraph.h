@@ -1,4 +1,4 @@
-/* What all kernels of the engines share: scores of hyperedges, and whether tables lead to what is there. */
+/* What all kernels of the engines share: scores of hyperedges, and checks of the indices in tables. */
 #ifndef SPANLOOM_HYPERGRAPH_H
 #define SPANLOOM_HYPERGRAPH_H
 

@@ -13,7 +13,7 @@
 #define FREE (-1)     /* a label that is not prescribed */
 #define STEP_KEYS 192 /* that the steps of a derivation have each, at most */
 
-/* Whether all numbers of the arguments lead to something that is there, and whether there is room for all keys. */
+/* Whether all numbers of the arguments are valid, and whether there is room for all keys. */
 static int fits(const BeamModel *model, const LinkData *data, const Workspace *work) {
     u64_1 program = model->program;
     const WeightTable *table = &model->table;
@@ -461,7 +461,7 @@ static void update(const link_train_arguments *a, int64_t base, const int64_t *r
     for (int64_t j = 0; j < size; j++) change(&a->model.table, keys[j], sign, step);
 }
 
-/* Whether the sparse features, gold labels and history of training lead to what is there. */
+/* Whether the sparse features, gold labels and history of training are valid indices. */
 static int can_be_learned(const link_train_arguments *a) {
     const LinkData *data = &a->data;
     int64_t tokens = data->words.n, features = a->weights.n, labels = 1 + 2 * a->model.types;

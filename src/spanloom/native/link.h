@@ -1,20 +1,20 @@
 /* The states of the linker's search, and the keys of their features: templates 2, 4b, 6 to 15 of Lou et al. (2017),
    Table 2, and ours.
 
-   What is conjoined with which others stands in templates (`spanloom.link.templates`); here are the values, by their
+   What is conjoined with what is defined by templates (`spanloom.link.templates`); here are the values, by their
    places. What the words around a token say is not here: those are roles, scored before the search. What a segment and
    its candidates say whatever came before them is summed once a sentence. Only what depends on earlier choices is
    looked up for each state.
 
    A state is a row of int64 (hashes are kept bit for bit). Segments are entities, and single words outside of them; n
-   is a segment's normal form: a concept's number, or what stands for the words themselves. */
+   is a segment's normal form: a concept's number, or a hash of the words themselves. */
 #ifndef SPANLOOM_LINK_H
 #define SPANLOOM_LINK_H
 
 #include "hashing.h"
 #include "spanloom.h"
 
-/* Columns of a state: what is near, labels and segments, stands before what is far, entities. */
+/* Columns of a state: what is near, labels and segments, comes before what is far, entities. */
 enum {
     LABEL1,
     LABEL2,
@@ -36,8 +36,8 @@ enum {
 };
 /* Phases: which templates are read together. */
 enum { APPEND, NEXT, NEXT_FAR, CLOSE, CLOSE_SEVERAL, CLOSE_LAST, CLOSE_FAR, SEGMENT, UNPROPOSED, PHASES };
-#define NOTHING 0x51ED270B35A5F4C9ull /* stands for a segment or an entity that is not there */
-#define BEHIND 0x7F4A7C15F39CC060ull  /* stands for the word after the last */
+#define NOTHING 0x51ED270B35A5F4C9ull /* a missing segment or entity */
+#define BEHIND 0x7F4A7C15F39CC060ull  /* the word after the last */
 #define NO_CONCEPT 0x3C6EF372FE94F82Bull
 #define VALUES 14 /* the most that a phase has */
 

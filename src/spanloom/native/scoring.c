@@ -121,7 +121,7 @@ int64_t spanloom_count(const count_arguments *a) {
     return 0;
 }
 
-/* Each sum is taken apart and then added, so that it is the same whether others stand in the gradient already. */
+/* Each sum is taken apart and then added, so that it does not depend on what the gradient already contains. */
 int64_t spanloom_gather(const gather_arguments *a) {
     int64_t width = a->residual.m;
     float *own = a->own.at;

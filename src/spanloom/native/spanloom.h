@@ -1,9 +1,9 @@
 /* The interface of all kernels: what Python reads to check the arguments of a call (`__init__.py`), and C to compile
    it.
 
-   Sizes stand behind each array. Equal letters of one kernel, or of one structure, are equal sizes; `E+1` is one more;
-   `*` is any size. `out` is written to. Each kernel gets one pointer, to its arguments one after the other, and returns
-   a number, NO_MEMORY or BAD_INDEX. */
+   The comment behind an array gives its sizes. Equal letters of one kernel, or of one structure, are equal sizes; `E+1`
+   is one more; `*` is any size; `*+1` is at least one. `out`: the kernel writes to it. Each kernel gets one pointer, to
+   its arguments one after the other, and returns a number, NO_MEMORY or BAD_INDEX. */
 #pragma once
 #include "arrays.h"
 
@@ -603,8 +603,8 @@ KERNEL(score_words_of,
 
 /* --------------------------------------------------------------------------------------------------------- link.c */
 
-/* Weights by 64-bit key, in the order in which they entered. A key that is not there weighs nothing. Beside each weight
-   w stands u, the sum of its changes, each times the number of steps before it: the mean of w after each of c steps is
+/* Weights by 64-bit key, in the order in which they entered. An unknown key weighs nothing. With each weight w
+   is kept u, the sum of its changes, each times the number of steps before it: the mean of w after each of c steps is
    w - u / c. `sums` are empty where nothing is learned; `used`: how many keys there are. */
 typedef struct {
     u64_1 slots; // *

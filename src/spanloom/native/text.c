@@ -1,9 +1,10 @@
 /* Tokens that need no regular expression: runs of letters and digits, and single characters.
 
    The kernel takes the classes of characters and not the expressions themselves, so it knows where it need not look
-   further: a stretch without white space that holds nothing but letters, digits, and marks that stand by themselves has
-   no other tokens. Any other stretch is left to the expressions: one with a character that is hard, a full stop that
-   does not end it, a comma before a digit, a letter in a run that begins with a digit (10mg), or the same mark twice
+   further: a stretch without white space that holds nothing but letters, digits, and marks that are tokens by
+   themselves has no other tokens. Any other stretch is left to the expressions: one with a character that is hard, a
+   full stop that does not end it, a comma before a digit, a letter in a run that begins with a digit (10mg), or the
+   same mark twice
    (--). */
 #include "spanloom.h"
 
