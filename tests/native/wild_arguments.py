@@ -1,4 +1,4 @@
-"""Calls every kernel with sizes that fit and values that do not; to be run on a library with sanitizers.
+"""Calls every kernel with values that lead anywhere, invented or real ones changed, on a library with sanitizers.
 
     SPANLOOM_KERNELS=LIBRARY python wild_arguments.py ROUNDS [KERNEL ...]
 
@@ -11,15 +11,18 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from spanloom import native
+from spanloom import Linker, Recognizer, native, read
+from spanloom.data import clinical
 from spanloom.errors import SpanloomError
 
 SIZES = (0, 1, 2, 3, 5, 8, 16)
 SECONDS = 60  # a round of a kernel
+CALLS = 6  # real calls of a kernel whose arguments are kept
 # Trust a table of hashes that only they have filled, so that it has room and what it says is so.
 TRUSTING = {"enter_words", "join_clusters"}
 
@@ -81,23 +84,90 @@ class Wild:
         return found
 
 
+def copied(value: Any) -> Any:
+    """A copy of arguments, whose arrays may be written to."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return [copied(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def recorded() -> dict[str, list[Any]]:
+    """Arguments of real calls: what training, prediction and linking give the kernels, a few calls of each."""
+    calls: dict[str, list[Any]] = {}
+    call = native.Kernel.__call__
+
+    def keep(kernel: native.Kernel, *arguments: Any) -> int:
+        own = calls.setdefault(kernel.name, [])
+        if len(own) < CALLS:
+            own.append(copied(arguments))
+        return call(kernel, *arguments)
+
+    native.Kernel.__call__ = keep
+    notes = {part: list(read(clinical() / part))[:6] for part in ("train", "dev")}
+    common: dict[str, Any] = {"epochs": 1, "l2": 1.0}
+    for structure, more in (
+        ("shared", {"rescore": True, "overlap": "learned", "features": "biomedical", "clusters": 8}),
+        ("separators", {"counting": "derivations", "features": ["bias", "low[0]"]}),
+        ("two_layer", {"features": ["bias", "low[0]"], "optimizer": "lbfgs", "iterations": 2}),
+    ):
+        model = Recognizer(structure, **common | more).fit(notes["train"], dev=notes["dev"])
+        model.marginals(notes["dev"])
+        model.predict(notes["dev"], answers=True)
+    vocabulary = clinical() / "vocabulary.tsv"
+    Linker("small", iterations=1, folds=2).fit(notes["train"], dev=notes["dev"], vocabulary=vocabulary).predict(
+        notes["dev"]
+    )
+    native.Kernel.__call__ = call
+    return calls
+
+
+def mutated(value: Any, random: np.random.Generator, rate: float) -> Any:
+    """Arguments of a real call with some values that lead elsewhere."""
+    if isinstance(value, np.ndarray) and value.size and value.dtype.kind in "iu" and random.random() < rate:
+        found = value.ravel().copy()
+        most = np.iinfo(value.dtype)
+        for place in random.integers(0, len(found), int(random.integers(1, 4))):
+            odd = (most.min, most.max, int(found[place]) + 1, int(found[place]) - 1, 0, int(found[place]) ^ 64)
+            found[place] = _fit(odd[int(random.integers(0, len(odd)))], most)
+        return found.reshape(value.shape)
+    if isinstance(value, list):
+        return [mutated(one, random, rate) for one in value]
+    if type(value) is int and random.random() < rate / 4:
+        return value + int(random.choice([-1, 1, 1 << 40, -(1 << 40)]))
+    return value
+
+
+def _fit(value: int, bounds: np.iinfo) -> int:
+    return min(max(value, int(bounds.min)), int(bounds.max))
+
+
+def calls(rounds: int, chosen: list[str]) -> Iterator[tuple[str, int, Any]]:
+    """Yield kernels, rounds and arguments: invented ones, and those of real calls with some values changed."""
+    real = recorded()
+    for number, (name, fields) in enumerate(sorted(native._declared().items())):
+        kernel = name.removeprefix("spanloom_")
+        if not name.startswith("spanloom_") or kernel in TRUSTING or (chosen and kernel not in chosen):
+            continue
+        for each in range(rounds):
+            yield kernel, each, Wild(1000 * number + each).arguments(fields)
+            if own := real.get(kernel):
+                random = np.random.default_rng([number, each])
+                yield kernel, each, mutated(copied(own[each % len(own)]), random, float(random.choice([0.1, 0.5])))
+
+
 def main() -> None:
     """Call them."""
     warnings.simplefilter("ignore")
     rounds, *chosen = sys.argv[1:]
     called = refused = 0
-    for number, (name, fields) in enumerate(sorted(native._declared().items())):
-        kernel = name.removeprefix("spanloom_")
-        if not name.startswith("spanloom_") or kernel in TRUSTING or (chosen and kernel not in chosen):
-            continue
-        for each in range(int(rounds)):
-            print(kernel, each, flush=True)
-            signal.alarm(SECONDS)
-            called += 1
-            try:
-                native.Kernel(kernel)(*Wild(1000 * number + each).arguments(fields))
-            except (SpanloomError, MemoryError):
-                refused += 1
+    for kernel, each, arguments in calls(int(rounds), chosen):
+        print(kernel, each, flush=True)
+        signal.alarm(SECONDS)
+        called += 1
+        try:
+            native.Kernel(kernel)(*arguments)
+        except (SpanloomError, MemoryError):
+            refused += 1
     print(f"{called} calls, of which {refused} were refused")
 
 

@@ -239,8 +239,9 @@ int64_t spanloom_best(const best_arguments *a) {
     for (int64_t c = 0; c < automaton->edge.n; c++)
         single &= automaton->target_ptr.at[c] == c && automaton->target_ptr.at[c + 1] == c + 1;
     for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
-        int64_t begin = a->group_ptr.at[number], lanes = a->group_ptr.at[number + 1] - begin;
-        if (begin < 0 || lanes < 1 || begin + lanes > a->sentence.n) return BAD_INDEX;
+        int64_t begin = a->group_ptr.at[number], end = a->group_ptr.at[number + 1];
+        if (begin < 0 || end <= begin || end > a->sentence.n) return BAD_INDEX;
+        int64_t lanes = end - begin;
         memory own = {0};
         int64_t *starts = TAKE(&own, int64_t, lanes), *ends = TAKE(&own, int64_t, lanes), longest = 0,
                 previous = INT64_MAX;

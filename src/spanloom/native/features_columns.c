@@ -135,6 +135,8 @@ int64_t spanloom_word_columns(const word_columns_arguments *a) {
     if (maps.n < 4) return BAD_INDEX;
     for (int64_t i = 0; i < a->codes.n; i++)
         if (a->codes.at[i] >= maps.m) return BAD_INDEX;
+    for (int64_t c = 0; c < a->specifications.n; c++)
+        if (AT2(a->specifications, c, 1) < -INT32_MAX || AT2(a->specifications, c, 1) > INT32_MAX) return BAD_INDEX;
     for (int64_t i = 0; i < a->starts.n; i++) {
         int64_t start = a->starts.at[i], end = a->ends.at[i];
         if (start < 0 || end < start || end > a->codes.n) return BAD_INDEX;

@@ -50,6 +50,7 @@ int64_t spanloom_evaluate(const evaluate_arguments *a) {
     for (int64_t f = 0; f < count; f++) {
         int64_t begin = program->places.at[f], end = program->places.at[f + 1];
         int64_t kind = program->kinds.at[f], fewest = kind == CONJUNCTION ? 0 : kind == BAG ? 2 : 1;
+        if (kind != CONJUNCTION && kind != BAG && kind != SET) return BAD_INDEX;
         if (begin < 0 || end < begin || end > program->columns.n || end - begin < fewest) return BAD_INDEX;
         for (int64_t k = begin; k < end; k++) {
             int64_t farthest = kind == BAG ? INT32_MAX : margin;

@@ -11,6 +11,12 @@ static inline int64_t place_of(const Columns *table, int64_t column, int64_t num
 /* Whether all numbers in the program are those of groups, columns and values that are there. */
 static int fits(const SharedProgram *program, const Columns *table, i64_1 starts) {
     if (starts.n != program->source.n + 1) return 0;
+    for (int64_t c = 0; c < table->source.n; c++) {
+        if (table->base.at[c] < 0 || table->base.at[c] > INT64_MAX / 4) return 0;
+        if (table->stride.at[c] < 0 || table->stride.at[c] > INT32_MAX) return 0;
+    }
+    for (int64_t source = 0; source < table->sizes.n; source++)
+        if (table->sizes.at[source] > INT32_MAX) return 0;
     for (int64_t c = 0; c < program->columns.n; c++)
         if (program->columns.at[c] < 0 || program->columns.at[c] >= table->source.n) return 0;
     for (int64_t g = 0; g < program->source.n; g++) {
@@ -23,7 +29,6 @@ static int fits(const SharedProgram *program, const Columns *table, i64_1 starts
             for (int64_t k = first; k < stop; k++) { /* then every smaller number is included, too */
                 int64_t column = program->columns.at[k];
                 if (table->sizes.at[source] > 0 && place_of(table, column, table->sizes.at[source] - 1) < 0) return 0;
-                if (table->base.at[column] < 0 || table->stride.at[column] < 0) return 0;
             }
         }
     }

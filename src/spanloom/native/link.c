@@ -45,9 +45,11 @@ static int fits(const BeamModel *model, const LinkData *data, const Workspace *w
     if (work->following.m < 1 + model->types || work->near.scores.m < 1 + model->types) return 0;
     if (work->states.m != work->parent.m || work->states.l != WIDTH || work->linked.n < model->forms.size.n) return 0;
     for (int64_t n = 0; n < sentences; n++) {
-        int64_t length = data->offsets.at[n + 1] - data->offsets.at[n];
+        int64_t first = data->offsets.at[n], end = data->offsets.at[n + 1];
         int64_t begin = data->span_ptr.at[n], stop = data->span_ptr.at[n + 1];
-        if (data->offsets.at[n] < 0 || length < 0 || data->offsets.at[n + 1] > tokens || length + 1 > steps) return 0;
+        if (first < 0 || first > end || end > tokens || end - first >= steps) return 0;
+        if (data->document.at[n] < 0 || data->document.at[n] > INT32_MAX) return 0;
+        int64_t length = end - first;
         if (begin < 0 || begin > stop || stop > spans) return 0;
         for (int64_t s = begin; s < stop; s++) {
             if (data->span_first.at[s] < 0 || data->span_end.at[s] <= data->span_first.at[s]) return 0;
@@ -448,8 +450,8 @@ static void note_links(const search *s, const int32_t *labels, const int32_t *ch
 /* ------------------------------------------------------------------------------------------------------------- kernels
  */
 
-static void update(const link_train_arguments *a, int64_t base, const int64_t *roles, int64_t count,
-                   const uint64_t *keys, int64_t size, double sign, double step) {
+static int update(const link_train_arguments *a, int64_t base, const int64_t *roles, int64_t count,
+                  const uint64_t *keys, int64_t size, double sign, double step) {
     for (int64_t j = 0; j < count; j++) {
         int64_t t = base + roles[2 * j], r = roles[2 * j + 1];
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
@@ -458,7 +460,9 @@ static void update(const link_train_arguments *a, int64_t base, const int64_t *r
             AT2(a->sums, a->indices.at[i], r) += delta * step;
         }
     }
-    for (int64_t j = 0; j < size; j++) change(&a->model.table, keys[j], sign, step);
+    for (int64_t j = 0; j < size; j++)
+        if (!change(&a->model.table, keys[j], sign, step)) return 0;
+    return 1;
 }
 
 /* Whether the sparse features, gold labels and history of training are valid indices. */
@@ -531,9 +535,9 @@ int64_t spanloom_link_train(const link_train_arguments *a) {
         if (!can_be_walked(&s, right_labels, right_choices, taken)) return give_back(&own, BAD_INDEX);
         while (same < taken && labels[same] == right_labels[same] && choices[same] == right_choices[same]) same++;
         walk(&s, right_labels, right_choices, same, taken, roles, &count, keys, &size);
-        update(a, base, roles, count, keys, size, 1.0, (double)(step - 1));
+        if (!update(a, base, roles, count, keys, size, 1.0, (double)(step - 1))) return give_back(&own, BAD_INDEX);
         walk(&s, labels, choices, same, taken, roles, &count, keys, &size);
-        update(a, base, roles, count, keys, size, -1.0, (double)(step - 1));
+        if (!update(a, base, roles, count, keys, size, -1.0, (double)(step - 1))) return give_back(&own, BAD_INDEX);
     }
     a->reached.at[0] = place;
     a->reached.at[1] = updates;
@@ -610,10 +614,8 @@ int64_t spanloom_link_weights(const link_weights_arguments *a) {
 }
 
 int64_t spanloom_link_change(const link_change_arguments *a) {
-    for (int64_t i = 0; i < a->keys.n; i++) {
-        if (a->table.used.at[0] >= a->table.keys.n) return BAD_INDEX;
-        change(&a->table, a->keys.at[i], a->deltas.at[i], a->step);
-    }
+    for (int64_t i = 0; i < a->keys.n; i++)
+        if (!change(&a->table, a->keys.at[i], a->deltas.at[i], a->step)) return BAD_INDEX;
     return 0;
 }
 

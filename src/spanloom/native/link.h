@@ -52,18 +52,21 @@ static inline float weight_of(const WeightTable *table, uint64_t key) {
     return word != 0 && number < table->weights.n ? table->weights.at[number] : 0.0f;
 }
 
-/* Add to the weight of a key, which may be new; there must be room. */
-static inline void change(const WeightTable *table, uint64_t key, double delta, double step) {
-    if (key == 0) return;
+/* Add to the weight of a key, which may be new; return whether there was room. */
+static inline int change(const WeightTable *table, uint64_t key, double delta, double step) {
+    if (key == 0) return 1;
     uint64_t slot = find(table->slots, table->shift, key);
     if (table->slots.at[slot] == 0) {
+        if (table->used.at[0] < 0 || table->used.at[0] >= table->keys.n) return 0;
         table->keys.at[table->used.at[0]] = key;
         table->used.at[0] += 1;
         table->slots.at[slot] = (key << 32) | (uint64_t)table->used.at[0];
     }
     int64_t number = (int64_t)(table->slots.at[slot] & LOW) - 1;
+    if (number < 0 || number >= least(table->weights.n, table->sums.n)) return 0;
     table->weights.at[number] += (float)delta;
     table->sums.at[number] += delta * step;
+    return 1;
 }
 
 static inline float total(const WeightTable *table, const uint64_t *keys, int64_t n) {

@@ -38,9 +38,11 @@ int64_t spanloom_places(const places_arguments *a) {
                 int64_t number = find_number(a->table, a->shift, a->keys.at, a->keys.n, state);
                 if (number < 0) break;
                 if (number + 1 >= a->ptr.n) return BAD_INDEX;
-                for (int64_t i = a->ptr.at[number]; i < a->ptr.at[number + 1]; i++, count++) {
-                    if (count >= a->found.n) continue;
-                    int64_t *row = &AT2(a->found, count, 0);
+                int64_t i = a->ptr.at[number], end = a->ptr.at[number + 1];
+                if (i < 0 || i > end || end > INT32_MAX) return BAD_INDEX;
+                count += end - i;
+                for (int64_t place = count - (end - i); i < end && place < a->found.n; i++, place++) {
+                    int64_t *row = &AT2(a->found, place, 0);
                     row[0] = n;
                     row[1] = begin - low;
                     row[2] = token + 1 - low;

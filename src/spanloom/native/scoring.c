@@ -16,7 +16,7 @@ int64_t spanloom_multiply(const multiply_arguments *a) {
     if (a->first < 0 || a->last > a->scores.n) return BAD_INDEX;
     for (int64_t place = a->first; place < a->last; place++) {
         int64_t t = a->rows.at[place];
-        if (t < 0 || t + 1 >= a->offsets.n || a->offsets.at[t] < 0 || a->offsets.at[t + 1] > a->indices.n)
+        if (t < 0 || t >= a->offsets.n - 1 || a->offsets.at[t] < 0 || a->offsets.at[t + 1] > a->indices.n)
             return BAD_INDEX;
         float *total = &AT2(a->scores, place, 0);
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {

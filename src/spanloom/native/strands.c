@@ -324,7 +324,10 @@ int64_t spanloom_read_paths(const read_paths_arguments *a) {
         TAKE(&own, int64_t, count),
     };
     if (own.failed) return give_back(&own, NO_MEMORY);
-    for (int64_t run = 0; run < run_count; run++) l.first[run] = l.last[run] = -1;
+    for (int64_t run = 0; run < run_count; run++) {
+        if (units[run] < 1 || units[run] > count) return give_back(&own, BAD_INDEX);
+        l.first[run] = l.last[run] = -1;
+    }
     for (int64_t joint = 0; joint < runs->place.n; joint++) { /* what comes in goes out */
         int64_t balance = 0;
         for (int64_t i = 0; i < g.ins[joint]; i++) balance += units[g.into[3 * joint + i]];
@@ -332,7 +335,6 @@ int64_t spanloom_read_paths(const read_paths_arguments *a) {
         if (balance != 0 || g.ins[joint] < 1 || g.out[joint] < 1) return give_back(&own, BAD_INDEX);
     }
     for (int64_t run = 0; run < run_count; run++) {
-        if (units[run] < 1) return give_back(&own, BAD_INDEX);
         if (runs->tail.at[run] >= 0) continue;
         if (path + units[run] > count) return give_back(&own, BAD_INDEX);
         l.first[run] = path;
