@@ -230,7 +230,8 @@ class _Literals:
         table = self.table
         base, last = corpus.offsets[table.sentence[row]], table.ptr[row + 1] - 1
         tokens = slice(base + table.first[table.ptr[row]], base + table.end[last])
-        return corpus.said[tokens, table.kind[row]] == COMPLETE
+        found: NDArray[np.bool_] = corpus.said[tokens, table.kind[row]] == COMPLETE
+        return found
 
     def is_row(self, literal: int) -> bool:
         """Return whether a literal is a mention with which a version is encoded."""
