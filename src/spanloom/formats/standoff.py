@@ -352,7 +352,7 @@ def _mention_line(name: str, mention: Mention, text: str) -> str:
 def _parts(span: Span, text: str) -> Iterator[Span]:
     """Yield the fragments of a span, which brat divides at line ends; blanks beside these are left out."""
     pieces = re.split("([\r\n]+)", text[span.start : span.end])
-    if len(pieces) == 1:
+    if len(pieces) == 1 or not text[span.start : span.end].strip():
         yield span
         return
     at = span.start
