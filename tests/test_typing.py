@@ -90,7 +90,7 @@ def checked(folder: Path, code: str) -> list[str]:
     (folder / "script.py").write_text(code, encoding="utf-8")
     command = [
         *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context", "--no-pretty"),
-        *("--config-file", str(folder / "none.ini"), "--cache-dir", str(folder / "cache"), "script.py"),
+        *("--config-file", str(folder / "none.ini"), "--cache-dir", str(folder.parent / "mypy"), "script.py"),
     ]
     (folder / "none.ini").write_text("[mypy]\nfollow_imports = silent\nignore_missing_imports = True\n")
     done = subprocess.run(
