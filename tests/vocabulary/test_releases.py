@@ -381,6 +381,8 @@ def test_lists_of_names(written, head) -> None:
 
 
 def test_bounded_gzip(written) -> None:
-    path = written("names.txt.gz", gzip.compress(b"aspirin\n" * (1 << 24)))
+    path = written(
+        "names.txt.gz", gzip.compress(b"acetylsalicylic acid and caffeine in effervescent tablets\n" * 1_300_000)
+    )
     with pytest.raises(DataError, match="holds more than 200 times its size"):
         read_vocabulary(path)
