@@ -47,7 +47,7 @@ def compiler() -> list[str] | None:
     for name in ("cc", "gcc", "clang"):
         if found := shutil.which(name):
             return [found]
-    return [sys.executable, "-m", "ziglang", "cc"] if find_spec("ziglang") else None
+    return [sys.executable, "-m", "ziglang", "cc", "-s"] if find_spec("ziglang") else None
 
 
 def levels(machine: str) -> dict[str, list[str]]:
