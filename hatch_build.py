@@ -37,6 +37,7 @@ TARGETS = {
     "macos-arm64": ("macosx_11_0_arm64", "aarch64-macos.11.0"),
     "windows-x86_64": ("win_amd64", "x86_64-windows-gnu"),
 }
+ZIG = [sys.executable, "-m", "ziglang", "cc", "-s"]  # -s: without debug information
 MISSING = "no C compiler: install cc, gcc or clang, or the package ziglang, or set CC"
 
 
@@ -47,7 +48,7 @@ def compiler() -> list[str] | None:
     for name in ("cc", "gcc", "clang"):
         if found := shutil.which(name):
             return [found]
-    return [sys.executable, "-m", "ziglang", "cc", "-s"] if find_spec("ziglang") else None
+    return ZIG if find_spec("ziglang") else None
 
 
 def levels(machine: str) -> dict[str, list[str]]:
@@ -98,8 +99,7 @@ class CustomBuildHook(BuildHookInterface):
         if target := os.environ.get("SPANLOOM_TARGET"):
             tag, system = TARGETS[target]
             self.made = tempfile.mkdtemp()
-            command = [sys.executable, "-m", "ziglang", "cc", "-target", system, "-s"]
-            for path in build(command, Path(self.made), system.split("-")[0]):
+            for path in build([*ZIG, "-target", system], Path(self.made), system.split("-")[0]):
                 build_data["force_include"][str(path)] = f"spanloom/native/{path.name}"
         else:
             tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")

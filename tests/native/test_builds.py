@@ -17,10 +17,9 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "same.py"
 PACKAGE = Path(spanloom.__file__).parent / "native"
 MODELS = ("recognizer presets", "linker joint")  # quick ones, with clusters, dictionaries and a beam
-ZIG = [sys.executable, "-m", "ziglang", "cc"]
 COMPILERS = {
     "clang": ["clang"],
-    "zig": ZIG,
+    "zig": [sys.executable, "-m", "ziglang", "cc"],
     "gcc, few optimizations": ["gcc", "-fno-inline", "-fno-tree-vectorize"],
 }
 SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
@@ -64,7 +63,7 @@ def test_both_levels_give_the_same_bytes(digests: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", COMPILERS)
 def test_every_compiler_gives_the_same_bytes(name: str, digests: Path, tmp_path: Path) -> None:
     command = COMPILERS[name]
-    if not shutil.which(command[0]) or (command is ZIG and importlib.util.find_spec("ziglang") is None):
+    if not shutil.which(command[0]) or (name == "zig" and importlib.util.find_spec("ziglang") is None):
         pytest.skip("not installed")
     for library in hook().build(command, tmp_path):
         said = program(library, SCRIPT, "--out", tmp_path / "a.json", "--before", digests, "--only", *MODELS)

@@ -1,9 +1,9 @@
-"""Calls every kernel with values that lead anywhere, invented or real ones changed, on a library with sanitizers.
+"""Calls every kernel with invalid indices, in random arguments and in changed real ones, on a build with sanitizers.
 
     SPANLOOM_KERNELS=LIBRARY python wild_arguments.py ROUNDS [KERNEL ...]
 
-A kernel may say that an index leads out of its table. A sanitizer ends the process where memory is touched that is not
-the arguments'; the last line of the output names the kernel and the round.
+A kernel may report an index out of range. On an access outside the arrays a sanitizer ends the process; the last line
+of the output then names the kernel and the round.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spanloom.errors import SpanloomError
 SIZES = (0, 1, 2, 3, 5, 8, 16)
 SECONDS = 60  # a round of a kernel
 CALLS = 6  # real calls of a kernel whose arguments are kept
-# Trust a table of hashes that only they have filled, so that it has room and what it says is so.
+# These rely on a hash table that only they fill: that it has room, and that its contents are consistent.
 TRUSTING = {"enter_words", "join_clusters"}
 
 
@@ -92,7 +92,7 @@ def copied(value: Any) -> Any:
 
 
 def recorded() -> dict[str, list[Any]]:
-    """Arguments of real calls: what training, prediction and linking give the kernels, a few calls of each."""
+    """Return arguments of a few calls of each kernel in training, prediction and linking."""
     calls: dict[str, list[Any]] = {}
     call = native.Kernel.__call__
 
@@ -122,23 +122,19 @@ def recorded() -> dict[str, list[Any]]:
 
 
 def mutated(value: Any, random: np.random.Generator, rate: float) -> Any:
-    """Arguments of a real call with some values that lead elsewhere."""
+    """Return the arguments of a real call with some integers changed."""
     if isinstance(value, np.ndarray) and value.size and value.dtype.kind in "iu" and random.random() < rate:
         found = value.ravel().copy()
         most = np.iinfo(value.dtype)
         for place in random.integers(0, len(found), int(random.integers(1, 4))):
             odd = (most.min, most.max, int(found[place]) + 1, int(found[place]) - 1, 0, int(found[place]) ^ 64)
-            found[place] = _fit(odd[int(random.integers(0, len(odd)))], most)
+            found[place] = min(max(odd[int(random.integers(0, len(odd)))], int(most.min)), int(most.max))
         return found.reshape(value.shape)
     if isinstance(value, list):
         return [mutated(one, random, rate) for one in value]
     if type(value) is int and random.random() < rate / 4:
         return value + int(random.choice([-1, 1, 1 << 40, -(1 << 40)]))
     return value
-
-
-def _fit(value: int, bounds: np.iinfo) -> int:
-    return min(max(value, int(bounds.min)), int(bounds.max))
 
 
 def calls(rounds: int, chosen: list[str]) -> Iterator[tuple[str, int, Any]]:

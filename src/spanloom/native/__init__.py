@@ -42,7 +42,7 @@ _BLOCK = re.compile(r"^typedef struct \{\n(.*?)^\} (\w+);|^KERNEL\((\w+),.*?\n(.
 
 
 class _Array(NamedTuple):
-    """An array among the arguments: ``axes`` have a letter, which may be empty, and what is added to it."""
+    """An array argument. ``axes``: for each, the letter of its size, empty for any size, and a constant added to it."""
 
     name: str
     dtype: np.dtype[Any]
@@ -169,10 +169,10 @@ class Kernel:
                 continue
             name, dtype, axes, written = field
             shape = value.shape
-            if (value.dtype is not dtype and not _equivalent(value.dtype, dtype)) or len(shape) != len(axes):
+            own = value.dtype
+            if (own is not dtype and own != dtype and (own != _TRUTH or dtype != _BYTE)) or len(shape) != len(axes):
                 raise UsageError(
-                    f"{self.name}: {name} is an array of {value.dtype} of shape {shape}, expected {dtype} with "
-                    f"{len(axes)} axes"
+                    f"{self.name}: {name} is an array of {own} of shape {shape}, expected {dtype} with {len(axes)} axes"
                 )
             try:
                 words.append(_ADDRESS(_NOTHING(value)))
@@ -186,14 +186,9 @@ class Kernel:
                 words.append(size)
                 size -= more
                 if size < 0 or (letter and sizes.setdefault(letter, size) != size):
-                    wanted = " ".join(f"{each or '*'}+{plus}" if plus else each or "*" for each, plus in axes)
-                    told = f" with {letter} = {sizes[letter]}" if letter in sizes else ""
-                    raise UsageError(f"{self.name}: {name} is of shape {shape}, expected {wanted}{told}")
-
-
-def _equivalent(given: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
-    """Return whether an array may have a type in place of another: the same, or truth values for bytes."""
-    return given == wanted or (given == _TRUTH and wanted == _BYTE)
+                    expected = " ".join(f"{each or '*'}+{plus}" if plus else each or "*" for each, plus in axes)
+                    value_of_letter = f" with {letter} = {sizes[letter]}" if letter in sizes else ""
+                    raise UsageError(f"{self.name}: {name} is of shape {shape}, expected {expected}{value_of_letter}")
 
 
 def _word(value: Any, kind: str) -> int:

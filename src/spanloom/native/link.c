@@ -620,9 +620,10 @@ int64_t spanloom_link_change(const link_change_arguments *a) {
 }
 
 int64_t spanloom_link_role(const link_role_arguments *a) {
-    int64_t labels = 1 + 2 * (a->types & INT32_MAX);
-    if (a->types < 0 || a->types > INT32_MAX || a->previous < 0 || a->previous >= labels) return BAD_INDEX;
-    return a->label < 0 || a->label >= labels ? BAD_INDEX : role_of(a->types, a->previous, a->label);
+    if (a->types < 0 || a->types > INT32_MAX) return BAD_INDEX;
+    int64_t labels = 1 + 2 * a->types;
+    if (a->previous < 0 || a->previous >= labels || a->label < 0 || a->label >= labels) return BAD_INDEX;
+    return role_of(a->types, a->previous, a->label);
 }
 
 int64_t spanloom_rivals(const rivals_arguments *a) {

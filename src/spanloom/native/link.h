@@ -1,10 +1,10 @@
 /* The states of the linker's search, and the keys of their features: templates 2, 4b, 6 to 15 of Lou et al. (2017),
    Table 2, and ours.
 
-   What is conjoined with what is defined by templates (`spanloom.link.templates`); here are the values, by their
-   places. What the words around a token say is not here: those are roles, scored before the search. What a segment and
-   its candidates say whatever came before them is summed once a sentence. Only what depends on earlier choices is
-   looked up for each state.
+   Templates define the conjunctions (`spanloom.link.templates`) and name values by their number; the values are
+   computed here. What the words around a token say is not here: those are roles, scored before the search. What a
+   segment and its candidates say whatever came before them is summed once a sentence. Only what depends on earlier
+   choices is looked up for each state.
 
    A state is a row of int64 (hashes are kept bit for bit). Segments are entities, and single words outside of them; n
    is a segment's normal form: a concept's number, or a hash of the words themselves. */
