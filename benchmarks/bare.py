@@ -16,7 +16,8 @@ from hatch_build import MISSING, compiler
 
 SOURCE = """
 #include <stdint.h>
-void add_rows(const int32_t *indices, int64_t n, const float *rows, int64_t width, float *total) {
+void add_rows(const int32_t *indices, int64_t n, const float *restrict rows, int64_t width,
+              float *restrict total) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t r = 0; r < width; r++) total[r] += rows[indices[i] * width + r];
 }

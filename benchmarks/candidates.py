@@ -142,7 +142,7 @@ def main() -> None:
     finders = {method: CandidateFinder(vocabulary, k=max(AT), method=method) for method in ("best", "trigram", "edit")}
     say(f"{len(vocabulary):,} concepts, {len(vocabulary.names):,} names")
     for finder in finders.values():
-        finder.find(["fever"])
+        finder.find(["fever"])  # warm-up, not timed
     search(result, finders, chosen.data, chosen)
     costs(result, vocabulary, chosen.data, chosen)
     result.save(chosen.out)

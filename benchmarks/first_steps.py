@@ -3,9 +3,9 @@
     python benchmarks/first_steps.py [--out benchmarks/results/first_steps.md]
 
 Makes a virtual environment and an empty home in a temporary folder, installs Spanloom and the ready models there
-without any extra, and runs each command as a terminal would: what it shows is in the record. Nothing is compiled
-beforehand. Needs no corpora and, but for pip, no network. Seconds are those of the processor, user and system, because
-machines are busy; the time on the clock of an idle machine is at most that.
+without any extra, and runs each command as a terminal would: what it shows is in the record. Needs no corpora
+and, but for pip, no network. Seconds are those of the processor, user and system, because machines are busy; the time
+on the clock of an idle machine is at most that.
 """
 
 from __future__ import annotations

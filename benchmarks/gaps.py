@@ -97,7 +97,7 @@ def tagging(result: Result, text: Text, documents: Sequence[Document], chosen: a
         runs[structure, counting] = lambda tagger=tagger: tag(tagger, batches)
         times[structure, counting] = []
         say(f"{structure}, {counting}: trained with one type")
-        tag(tagger, batches[:1])
+        tag(tagger, batches[:1])  # warm-up, not timed
     for repeat in range(chosen.repeats):
         for model in list(runs) if repeat % 2 == 0 else list(runs)[::-1]:
             times[model].append(runs[model]())

@@ -55,7 +55,7 @@ def watched() -> Counter[str]:
 
 def spent(predict: Callable[[], Any], texts: list[str], seconds: Counter[str], rounds: int) -> dict[str, float]:
     """Seconds of a prediction: as a whole, for tokens and sentences outside kernels, and in each kernel."""
-    predict()
+    predict()  # warm-up, not timed
     found: list[dict[str, float]] = []
     for _ in range(rounds):
         seconds.clear()

@@ -5,7 +5,7 @@
 Models of every kind are trained on the corpora that come with Spanloom, and read texts that a person would not write
 but a machine might send: one character or one mention repeated, brackets in brackets, Chinese without a full stop,
 words without any. The recognizers also learn that brackets are mentions, so that thousands of mentions cover one
-another. Each measurement is a process of its own, forked from one that has loaded the model and compiled its kernels;
+another. Each measurement is a process of its own, forked from one that has loaded the model and used it;
 memory is what that process takes at most beyond what it began with, when it had given back what was free (Linux). A
 slope of 1 means that twice the text takes twice the time.
 """
@@ -153,7 +153,7 @@ def rows_of(kind: str, train: Callable[[], Any], folder: Path, chosen: argparse.
     if not path.exists():
         train().save(path)
     model, every, rows = load(path), texts(), list[list[Any]]()
-    for text in every.values():  # compiles what is needed, also for many mentions
+    for text in every.values():  # warm-up, also with many mentions
         list(model.predict([Document(text(200))]))
     sizes = sizes_of(chosen)
     for name, text in every.items():

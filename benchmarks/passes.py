@@ -71,7 +71,7 @@ def pass_seconds(sets: Mapping[K, TrainingSet], repeats: int, seed: int) -> dict
     """The median time of a pass with each training set. They take turns, and the order alternates."""
     times: dict[K, list[Seconds]] = {name: [] for name in sets}
     for data in sets.values():
-        one_pass(data, seed)
+        one_pass(data, seed)  # warm-up, not timed
     for repeat in range(repeats):
         for name in list(sets) if repeat % 2 == 0 else list(sets)[::-1]:
             times[name].append(timed(lambda name=name: one_pass(sets[name], seed))[0])

@@ -38,7 +38,6 @@ def train(chosen: argparse.Namespace) -> None:
     shared: dict[str, Any] = {"epochs": chosen.epochs, "tune_penalty": False, "random_state": chosen.seed, "n_jobs": 1}
     few = documents[:20]
     shared["pos"] = None
-    Recognizer(structure, "genia", rescore=False, overlap="free", longest=limit, **shared).fit(few, dev=few)
     recognizer = Recognizer(structure, "genia", rescore=False, overlap="free", longest=limit, **shared)
     seconds, _ = timed(lambda: recognizer.fit(documents, dev=few))
     print(

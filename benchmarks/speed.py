@@ -151,7 +151,7 @@ def tagging(result: Result, chosen: argparse.Namespace, paths: str) -> None:
             random_state=chosen.seed, pos=None, rescore=False, overlap="free",
         )  # fmt: skip
         tagger = recognizer.fit(train, dev=dev).model_
-        tag_ours(tagger, batches[:1])
+        tag_ours(tagger, batches[:1])  # warm-up, not timed
         made = [make(s.words, s.pos) for s in sentences]
         times: dict[str, list[Seconds]] = {"CRFsuite": [], "CRFsuite, strings made before": [], "Spanloom": []}
         tags: list[list[str]] = []
@@ -240,7 +240,7 @@ def gathering(tagger: LinearModel, batches: Sequence[Sequence[Document]], tagged
         for matrix in shared:
             role_scores(matrix, scorer.weights)
 
-    gather()
+    gather()  # warm-up, not timed
     times = [(timed(gather)[0], timed(add_up)[0]) for _ in range(repeats)]
     rows = sum(len(matrix.indices) for matrix in plain)
     alone, scores = median(a for a, _ in times).cpu, median(b for _, b in times).cpu
@@ -271,7 +271,7 @@ def multigraph(result: Result, chosen: argparse.Namespace, paths: str) -> None:
     )
     passes: list[Seconds] = []
     with Clock() as clock:
-        adagrad(data, l2=C2, epochs=1, rate=0.05, batch=32, seed=chosen.seed)
+        adagrad(data, l2=C2, epochs=1, rate=0.05, batch=32, seed=chosen.seed)  # warm-up, not timed
 
         def after(_: object) -> bool:
             passes.append(clock.elapsed)

@@ -81,7 +81,7 @@ def measure(chosen: argparse.Namespace, result: Result) -> None:
         for repeat in range(chosen.repeats):
             for name in list(MODELS) if repeat % 2 == 0 else list(MODELS)[::-1]:
                 if not repeat:
-                    decode(taggers[name], test)
+                    decode(taggers[name], test)  # warm-up, not timed
                 times[name].append(timed(partial(decode, taggers[name], test))[0])
         for name, tagger in taggers.items():
             whole, best = median(times[name]).cpu, search(tagger, test, chosen.repeats).cpu
