@@ -8,10 +8,11 @@ import pytest
 from spanloom.document import Batch, Document
 from spanloom.errors import ModelError
 from spanloom.features import FeatureSet
+from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import hash_text
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, identities, merge
 from spanloom.rescoring.seen import SEEN, HeldOutNames, SeenNames
-from spanloom.rescoring.templates import TEMPLATES, candidate_keys
+from spanloom.rescoring.templates import TEMPLATES
 from spanloom.rescoring.values import CandidateValues, TokenColumns, binned, check_templates, served
 from spanloom.structures import MentionTable
 from spanloom.text import prepare
@@ -86,9 +87,18 @@ def test_names_of_training_are_held_out() -> None:
     assert [SEEN[i] for i in found] == ["as this type, once", "as this type, once", "never"]
 
 
+def test_some_candidates_have_the_values_that_they_have_among_all() -> None:
+    found = values(CHEST_PAIN, (0, 0, ((0, 4),)), GAPPED, odds=[0.2, -3.0, 9.0], level=[0, 2, 1])
+    names = conjunctions(served(TEMPLATES, FEATURES)).names
+    rows = np.array([2, 0])
+    np.testing.assert_array_equal(found.table(names, rows), found.table(names)[:, rows])
+    np.testing.assert_array_equal(found.table(names), [found[name] for name in names])
+
+
 def test_keys_leave_out_what_a_candidate_lacks() -> None:
     found = values(CHEST_PAIN, GAPPED)
-    keys = candidate_keys(("low[gap]", "type", "low[gap]|type"), found, 2)
+    made = conjunctions(("low[gap]", "type", "low[gap]|type"))
+    keys = made.keys(found.table(made.names))
     assert np.diff(keys.offsets).tolist() == [1, 3]
     assert len(set(keys.ids.tolist())) == 4
 

@@ -95,17 +95,17 @@ class Conjunctions:
     names: tuple[str, ...]
     program: ConjunctionProgram
 
-    def keys(self, values: Values, things: int) -> Keys:
+    def keys(self, table: UInt64) -> Keys:
         """Return the keys of the features of N things, in the order of the templates.
 
         A thing that lacks a value, which is then 0, lacks the features that read it; other keys are those of
         `conjoined`.
+
+        Args:
+            table: (V, N) the values, in the order of `names`.
         """
-        table = np.empty((len(self.names), things), np.uint64)
-        for row, name in zip(table, self.names, strict=True):
-            row[:] = values[name].astype(np.int64, copy=False).view(np.uint64)
-        ids = np.empty(len(self.program.seeds) * things, np.uint64)
-        offsets = np.empty(things + 1, np.int64)
+        ids = np.empty(len(self.program.seeds) * table.shape[1], np.uint64)
+        offsets = np.empty(table.shape[1] + 1, np.int64)
         return Keys(ids[: _conjoin(self.program, table, ids, offsets)], offsets)
 
 
@@ -113,9 +113,10 @@ class Conjunctions:
 def conjunctions(templates: tuple[str, ...]) -> Conjunctions:
     """Compile templates.
 
-    >>> values = {"a": np.array([1, 0]), "b": np.array([2, 9])}
-    >>> keys = conjunctions(("a", "b:2", "a|b")).keys(values, 2)
-    >>> keys.offsets.tolist(), keys.ids[2] == conjoined("a|b", hash_text("a|b"), values)[0]
+    >>> made, values = conjunctions(("a", "b:2", "a|b")), np.array([[1, 0], [2, 9]], np.uint64)
+    >>> keys = made.keys(values)
+    >>> by_name = dict(zip(made.names, values))
+    >>> keys.offsets.tolist(), keys.ids[2] == conjoined("a|b", hash_text("a|b"), by_name)[0]
     ([0, 3, 4], np.True_)
     """
     parts = [atoms(template) for template in templates]

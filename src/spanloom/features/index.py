@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, ModelError, UsageError
+from spanloom.features.conjunctions import Conjunctions
 from spanloom.features.featureset import FeatureSet, Keys, SharedKeys, join_rows, split_rows
 from spanloom.features.packing import packed_index, table_of_rows, unpacked_index
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
@@ -27,7 +28,7 @@ BLOCK_TOKENS: Final = 1 << 17
 """Tokens of a block of documents whose keys are made at once, about."""
 _MOST_PLACES: Final = 1 << 25
 _number_keys, _signatures, _group = Kernel("number"), Kernel("signatures"), Kernel("group")
-_rows_of_tokens, _lookup = Kernel("rows_of_tokens"), Kernel("lookup")
+_rows_of_tokens, _lookup, _weigh = Kernel("rows_of_tokens"), Kernel("lookup"), Kernel("weigh")
 _RANGE = 1 << 20  # tokens that a kernel looks at before their memory may be released
 
 
@@ -192,6 +193,22 @@ class FeatureIndex:
         """
         shared = Shared(Sparse(*self._found(keys.values, run)), keys.rows, keys.offsets)
         return Sparse(*self._found(keys.own, run), dense=keys.own.dense, shared=shared)
+
+    def weighed(self, made: Conjunctions, values: UInt64, weights: Float32, run: Executor = SERIAL) -> Float32:
+        """Return the sum of the weights of the features of N things, (N,): as with their keys and matrix, but faster.
+
+        Args:
+            made: the templates of the training data.
+            values: (V, N) that they read.
+            weights: (F,) of each feature's every occurrence.
+            run: how pieces of the work are run; the result does not depend on it.
+        """
+        found = np.empty(values.shape[1], np.float32)
+        run.map(
+            lambda piece: _weigh(made.program, values, *self._slots, *self._seen, weights, *piece, found),
+            even_ranges(len(found), run.workers),
+        )
+        return found
 
     def _found(self, keys: Keys, run: Executor) -> tuple[Int32, Int64]:
         return join_rows(run.map(lambda chunk: self._lookup(keys.ids, chunk), split_rows(keys.offsets, run.workers)))

@@ -125,29 +125,84 @@ int64_t spanloom_evaluate(const evaluate_arguments *a) {
     return give_back(&own, n);
 }
 
+/* Whether the atoms of each template lie in the program, and their rows among so many. */
+static int is_sound(const ConjunctionProgram *program, int64_t rows) {
+    for (int64_t i = 0; i < program->row.n; i++)
+        if (program->row.at[i] < 0 || program->row.at[i] >= rows) return 0;
+    for (int64_t f = 0; f < program->seeds.n; f++)
+        if (program->ptr.at[f] < 0 || program->ptr.at[f + 1] > program->row.n) return 0;
+    return 1;
+}
+
+/* The keys of a template at some things, from `begin` on; 0 where one lacks a value. */
+static void keys_of(const ConjunctionProgram *program, int64_t f, u64_2 values, int64_t begin, int64_t count,
+                    uint64_t *keys) {
+    uint64_t missing[BATCH] = {0};
+    for (int64_t j = 0; j < count; j++) keys[j] = program->seeds.at[f];
+    for (int64_t i = program->ptr.at[f]; i < program->ptr.at[f + 1]; i++) {
+        const uint64_t *row = &AT2(values, program->row.at[i], begin);
+        uint64_t limit = program->most.at[i];
+        for (int64_t j = 0; j < count; j++) {
+            keys[j] = mix(keys[j], row[j] < limit ? row[j] : limit);
+            missing[j] |= row[j] == 0;
+        }
+    }
+    for (int64_t j = 0; j < count; j++) keys[j] = missing[j] ? 0 : keys[j] != 0 ? keys[j] : 1;
+}
+
 int64_t spanloom_conjoin(const conjoin_arguments *a) {
     int64_t n = 0, things = a->values.m, count = a->program.seeds.n;
-    for (int64_t i = 0; i < a->program.row.n; i++)
-        if (a->program.row.at[i] < 0 || a->program.row.at[i] >= a->values.n) return BAD_INDEX;
-    for (int64_t f = 0; f < count; f++)
-        if (a->program.ptr.at[f] < 0 || a->program.ptr.at[f + 1] > a->program.row.n) return BAD_INDEX;
+    if (!is_sound(&a->program, a->values.n)) return BAD_INDEX;
     if (things > 0 && count > a->ids.n / things) return BAD_INDEX;
+    memory own = {0};
+    uint64_t *keys = TAKE(&own, uint64_t, count *BATCH);
+    if (own.failed) return give_back(&own, NO_MEMORY);
     a->offsets.at[0] = 0;
-    for (int64_t thing = 0; thing < things; thing++) {
-        for (int64_t f = 0; f < count; f++) {
-            uint64_t state = a->program.seeds.at[f];
-            int there = 1;
-            for (int64_t i = a->program.ptr.at[f]; i < a->program.ptr.at[f + 1]; i++) {
-                uint64_t value = AT2(a->values, a->program.row.at[i], thing), limit = a->program.most.at[i];
-                if (value == 0) {
-                    there = 0;
-                    break;
-                }
-                state = mix(state, value < limit ? value : limit);
+    for (int64_t begin = 0; begin < things; begin += BATCH) {
+        int64_t size = least(BATCH, things - begin);
+        for (int64_t f = 0; f < count; f++) keys_of(&a->program, f, a->values, begin, size, keys + f * BATCH);
+        for (int64_t j = 0; j < size; j++) {
+            for (int64_t f = 0; f < count; f++) {
+                a->ids.at[n] = keys[f * BATCH + j];
+                n += keys[f * BATCH + j] != 0;
             }
-            if (there) a->ids.at[n++] = state != 0 ? state : 1;
+            a->offsets.at[begin + j + 1] = n;
         }
-        a->offsets.at[thing + 1] = n;
     }
-    return n;
+    return give_back(&own, n);
+}
+
+/* Template by template, for a batch of things at a time:
+   1. Keys. A map of bits leaves out most that the index does not know.
+   2. The slots of the others are touched, independently of one another.
+   3. They are looked up, and their weights added. */
+int64_t spanloom_weigh(const weigh_arguments *a) {
+    if (!is_sound(&a->program, a->values.n) || (a->table.n & (a->table.n - 1)) != 0) return BAD_INDEX;
+    if (a->first < 0 || a->last > a->values.m || a->table.n < 1) return BAD_INDEX;
+    if ((LOW >> (a->bits_shift & 63)) >= (uint64_t)a->bits.n * 8) return BAD_INDEX;
+    for (int64_t begin = a->first; begin < a->last; begin += BATCH) {
+        int64_t size = least(BATCH, a->last - begin);
+        float total[BATCH] = {0};
+        for (int64_t f = 0; f < a->program.seeds.n; f++) {
+            uint64_t keys[BATCH];
+            int64_t kept[BATCH], likely = 0;
+            keys_of(&a->program, f, a->values, begin, size, keys);
+            for (int64_t j = 0; j < size; j++) {
+                uint64_t place = (keys[j] & LOW) >> (a->bits_shift & 63);
+                kept[likely] = j;
+                likely += (keys[j] != 0) & (a->bits.at[place >> 3] >> (place & 7));
+            }
+            for (int64_t k = 0; k < likely; k++)
+                __builtin_prefetch(&a->table.at[slot_of_key(a->table, a->shift, keys[kept[k]])]);
+            for (int64_t k = 0; k < likely; k++) {
+                uint64_t key = keys[kept[k]], word = a->table.at[find(a->table, a->shift, key)];
+                if (word == 0 || (key & LOW) != word >> 32) continue;
+                int64_t row = (int64_t)(word & LOW) - 1;
+                if (row < 0 || row >= a->weights.n) return BAD_INDEX;
+                total[kept[k]] += a->weights.at[row];
+            }
+        }
+        memcpy(&a->scores.at[begin], total, (size_t)size * sizeof *total);
+    }
+    return 0;
 }

@@ -127,9 +127,42 @@ int64_t spanloom_bins(const bins_arguments *a) {
     return 0;
 }
 
-int64_t spanloom_bins_less(const bins_less_arguments *a) {
-    for (int64_t i = 0; i < a->odds.n; i++)
-        a->found.at[i] = a->others.at[i] == -INFINITY ? 0 : bin(a->odds.at[i] - a->others.at[i], a->width);
+int64_t spanloom_bins_of_related(const bins_of_related_arguments *a) {
+    for (int64_t relation = 0; relation < a->related.n; relation++) {
+        for (int64_t i = 0; i < a->odds.n; i++) {
+            double other = AT2(a->related, relation, i);
+            AT2(a->found, relation, i) = bin(other, a->width);
+            AT2(a->less, relation, i) = other == -INFINITY ? 0 : bin(a->odds.at[i] - other, a->width);
+        }
+    }
+    return 0;
+}
+
+int64_t spanloom_values_at(const values_at_arguments *a) {
+    const Columns *table = &a->table;
+    int64_t tokens = table->ids.m;
+    for (int64_t i = 0; i < a->low.n; i++)
+        if (a->low.at[i] < 0 || a->high.at[i] > tokens) return BAD_INDEX;
+    for (int64_t v = 0; v < a->column.n; v++) {
+        int64_t column = a->column.at[v], place = a->place.at[v], source, base, stride;
+        if (column < 0 || column >= table->source.n || place < 0 || place >= a->places.n) return BAD_INDEX;
+        source = table->source.at[column], base = table->base.at[column], stride = table->stride.at[column];
+        if (source < 0 || source >= table->ids.n) return BAD_INDEX;
+        for (int64_t i = 0; i < a->low.n; i++) {
+            int64_t token, value;
+            if (__builtin_add_overflow(AT2(a->places, place, i), a->distance.at[v], &token)) return BAD_INDEX;
+            uint64_t *found = &AT2(a->found, v, i);
+            if (!AT2(a->there, place, i)) *found = 0;
+            else if (token < a->low.at[i]) *found = a->before;
+            else if (token >= a->high.at[i]) *found = a->after;
+            else {
+                if (__builtin_mul_overflow(stride, (int64_t)AT2(table->ids, source, token), &value) ||
+                    __builtin_add_overflow(value, base, &value) || value < 0 || value >= table->values.n)
+                    return BAD_INDEX;
+                *found = table->values.at[value];
+            }
+        }
+    }
     return 0;
 }
 

@@ -142,6 +142,21 @@ KERNEL(conjoin,
     i64_1 offsets; // N+1 out
 )
 
+/* scores[i] = the sum of the weights of the features of thing i, in the order of the templates, for things from `first`
+   to `last`: what `conjoin`, `lookup` and `multiply` give, without keys and matrices. The index is that of `lookup`. */
+KERNEL(weigh,
+    ConjunctionProgram program;
+    u64_2 values; // V N
+    u64_1 table; // *
+    int64_t shift;
+    u8_1 bits; // *
+    int64_t bits_shift;
+    f32_1 weights; // *
+    int64_t first;
+    int64_t last;
+    f32_1 scores; // N out
+)
+
 /* ---------------------------------------------------------------------------------------------- features_shared.c */
 
 /* Features of G groups; all of a group read the same value: of a source, from the tokens `first` to `last`, in tokens
@@ -496,12 +511,31 @@ KERNEL(bins,
     i64_1 found; // N out
 )
 
-/* The bin of the difference to each of some others; 0 where the other is -inf. */
-KERNEL(bins_less,
-    f64_1 odds; // N
-    f64_1 others; // N
+/* For each relation of `strongest` the bin of its log-odds, and of the candidate's own log-odds less those; 0 where they
+   are -inf. */
+KERNEL(bins_of_related,
+    f64_1 odds; // C
+    f64_2 related; // R C
     double width;
-    i64_1 found; // N out
+    i64_2 found; // R C out
+    i64_2 less; // R C out
+)
+
+/* The value of a column at a token of each candidate: `distance` tokens from its place number `place`, of which
+   `places` has the tokens. `before` and `after` stand for tokens outside of the sentence, from `low` to `high`. 0 for a
+   place within a gap where there is none. */
+KERNEL(values_at,
+    Columns table;
+    i64_1 column; // V
+    i64_1 place; // V
+    i64_1 distance; // V
+    i64_2 places; // P N
+    i64_1 low; // N
+    i64_1 high; // N
+    u8_2 there; // P N
+    uint64_t before;
+    uint64_t after;
+    u64_2 found; // V N out
 )
 
 /* For each candidate the largest log-odds in its group among those that count and have another label; -inf for none.

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 
 from spanloom.document import Batch, Document, Mention
 from spanloom.features import FeatureSet
-from spanloom.features.conjunctions import atoms
+from spanloom.features.conjunctions import atoms, conjunctions
 from spanloom.model.corpus import Gold
 from spanloom.model.explanation import Explanation
 from spanloom.model.structured import LinearModel
 from spanloom.model.wording import in_words
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import SEEN
-from spanloom.rescoring.templates import candidate_keys
 from spanloom.rescoring.values import CandidateValues, read_column
 from spanloom.scoring import Part
 
@@ -63,7 +62,8 @@ class _Whole:
         second, candidates = self.second, self.scored.candidates
         values = second.values(candidates, self.batch, self.model.scorer.features)
         for template in second.templates:
-            keys = candidate_keys((template,), values, len(candidates))
+            made = conjunctions((template,))
+            keys = made.keys(values.table(made.names))
             known = second.index.rows(keys.ids[keys.offsets[row] : keys.offsets[row + 1]])
             for feature in known[known >= 0].tolist():
                 shown = "|".join(self._shown(atom.name, values, row) for atom in atoms(template))

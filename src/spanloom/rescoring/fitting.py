@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
 from spanloom.features import Sparse, build_index
+from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
 from spanloom.learn import TrainingSet, adagrad
 from spanloom.learn.folds import FEW, cross_fit, deal
@@ -28,7 +29,7 @@ from spanloom.rescoring.candidates import CandidateMentions, Words, identities, 
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
 from spanloom.rescoring.rescorer import Rescorer, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
-from spanloom.rescoring.templates import TEMPLATES, candidate_keys
+from spanloom.rescoring.templates import TEMPLATES
 from spanloom.rescoring.values import CandidateValues, TokenColumns, served
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
@@ -216,12 +217,13 @@ def fit_rescorer(
     table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     values = CandidateValues(candidates, train, tokens, held_out)
-    built = build_index(candidate_keys(templates, values, len(candidates)), min_count=MIN_COUNT)
+    made = conjunctions(templates)
+    built = build_index(made.keys(values.table(made.names)), min_count=MIN_COUNT)
     right = np.isin(identities(candidates.table), identities(table))
-    made = Rescorer(
+    blank = Rescorer(
         templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules
     )
-    judge = _Judge(made, development, first, run)
+    judge = _Judge(blank, development, first, run)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
     weights = odds = None
     for l2 in LAMBDAS:

@@ -51,12 +51,12 @@ class _Candidates(NamedTuple):
 
 
 def strongest(candidates: CandidateMentions) -> Floats:
-    """Return the largest log-odds of the candidates that are something to each, (C, `RELATIONS`); -inf for none.
+    """Return the largest log-odds of the candidates that are something to each, (`RELATIONS`, C); -inf for none.
 
-    CandidateMentions that are only given are nothing to others.
+    Candidates that are only given are nothing to others.
     """
     sentence, kind, ptr, first, end, _ = candidates.table
     found = np.empty((len(RELATIONS), len(candidates)))
     table = _Candidates(sentence, kind, ptr, first, end, candidates.odds, ~candidates.proposed)
     _strongest(table, NEXT, found)
-    return found.T
+    return found

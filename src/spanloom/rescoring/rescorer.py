@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch
 from spanloom.features import FeatureIndex, FeatureSet
+from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.overlaps import OverlapRules, best_set
@@ -17,9 +18,8 @@ from spanloom.model.structured import LinearModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, identities, propose
-from spanloom.rescoring.logistic import Regression, linear_scores
+from spanloom.rescoring.logistic import Regression
 from spanloom.rescoring.seen import SeenNames
-from spanloom.rescoring.templates import candidate_keys
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
 from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.structures import MentionTable
@@ -91,8 +91,10 @@ class Rescorer:
 
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
-        matrix = self.index.lookup(candidate_keys(self.templates, values, len(candidates)), run=run)
-        return linear_scores(matrix, odds_columns(candidates, len(self.rules.gaps)), self.weights, run)
+        made, numbers = conjunctions(self.templates), odds_columns(candidates, len(self.rules.gaps))
+        sums = self.index.weighed(made, values.table(made.names), self.weights.sparse, run)
+        found: Floats = sums + np.einsum("cd,d->c", numbers, self.weights.dense)
+        return found
 
     def scored(
         self, model: LinearModel, batch: Batch, potentials: Potentials, reading: str = "enough",

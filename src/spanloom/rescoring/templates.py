@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from spanloom.features import Keys
-from spanloom.features.conjunctions import Values, conjunctions
 from spanloom.rescoring.relations import RELATIONS
 
-__all__ = ["GROUPS", "TEMPLATES", "candidate_keys"]
+__all__ = ["GROUPS", "TEMPLATES"]
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "marginal": ("type", "odds", "odds|type", "level", "level|type", "level|odds.coarse"),
@@ -43,14 +41,3 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Templates by what they look at."""
 TEMPLATES: Final = tuple(text for group in GROUPS.values() for text in group)
-
-
-def candidate_keys(templates: tuple[str, ...], values: Values, candidates: int) -> Keys:
-    """Return the keys of the features of C candidates; one that lacks a value lacks the feature.
-
-    Args:
-        templates: in their order.
-        values: (C,) by the names of atoms; 0 says that a candidate has none.
-        candidates: C.
-    """
-    return conjunctions(templates).keys(values, candidates)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache, partial
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,12 @@ from spanloom.structures import MentionTable
 __all__ = ["CandidateValues", "TokenColumns", "binned", "check_templates", "columns_of", "read_column", "served"]
 
 Array = NDArray[Any]
-_bins, _bins_less, _best_in_group_but = Kernel("bins"), Kernel("bins_less"), Kernel("best_but")
+_bins, _bins_of_related, _best_but = Kernel("bins"), Kernel("bins_of_related"), Kernel("best_but")
+_values_at = Kernel("values_at")
 _COLUMN = re.compile(r"(.+)\[(.+)\]")
 _PLACE = re.compile(r"(first|last|gap|join)([+-]\d+)?")
-_BEFORE, _BEHIND = np.uint64(1), np.uint64(2)  # the sentence: in place of a hash
+_PLACES: Final = ("first", "last", "gap", "join")
+_BEFORE, _BEHIND = 1, 2  # the sentence: in place of a hash
 _TEXT: Final = Column("low")
 _OPEN, _CLOSE = (np.array([hash_text(mark) for mark in marks], np.uint64) for marks in ("([{", ")]}"))
 _NAMES = frozenset((
@@ -113,25 +115,37 @@ class TokenColumns:
         batch: T tokens, with the columns that the first stage reads.
         templates: whose columns are wanted.
         features: of the first stage: its clusters.
+
+    Attributes:
+        hashes: (T,) hash of each token's word, in lower case.
     """
 
     def __init__(self, batch: Batch, templates: Sequence[str], features: FeatureSet) -> None:
-        wanted = dict.fromkeys([_TEXT, *(column for template in templates for column in columns_of(template))])
-        self._number = {column: number for number, column in enumerate(wanted)}
-        self._table = tabulate(batch, list(wanted), Clusters.of(features.clusters))
-        self._hashes = RangeHashes(self.at(_TEXT, np.arange(batch.sentences[-1])))
+        columns = [_TEXT, *(column for template in templates for column in columns_of(template))]
+        self._number = {column: number for number, column in enumerate(dict.fromkeys(columns))}
+        self._table = tabulate(batch, list(self._number), Clusters.of(features.clusters))
+        number = self._number[_TEXT]
+        by_word = self._table.values[self._table.base[number] :: self._table.stride[number]]
+        self.hashes: UInt64 = by_word[self._table.ids[0]]
+        self._ranges = RangeHashes(self.hashes)
 
     def words(self, batch: Batch) -> Words:
         """Return the words of the batch, as candidates are proposed from them."""
         documents = np.repeat(np.arange(len(batch.documents)), np.diff(batch.firsts))
-        return Words(batch.sentences, documents, self.at(_TEXT, np.arange(batch.sentences[-1])))
+        return Words(batch.sentences, documents, self.hashes)
 
-    def at(self, column: Column, tokens: Ints) -> UInt64:
-        """Return the hash of a column at some tokens; 0 where it has no value there."""
-        table, c = self._table, self._number[column]
-        found: UInt64 = table.values[
-            table.base[c] + table.ids[table.source[c], tokens].astype(np.int64) * table.stride[c]
-        ]
+    def at(self, reads: Sequence[tuple[Column, str, int]], places: _Places) -> UInt64:
+        """Return the hashes of V columns at places of C candidates, (V, C); 0 where there is no such place.
+
+        Args:
+            reads: the column, the place and the distance of each.
+            places: of the candidates.
+        """
+        columns = np.array([self._number[column] for column, _, _ in reads], np.int64)
+        numbers = np.array([_PLACES.index(place) for _, place, _ in reads], np.int64)
+        distances = np.array([distance for _, _, distance in reads], np.int64)
+        found = np.empty((len(reads), len(places.low)), np.uint64)
+        _values_at(self._table, columns, numbers, distances, *places, _BEFORE, _BEHIND, found)
         return found
 
     def texts(self, mentions: MentionTable, base: Ints) -> UInt64:
@@ -144,13 +158,35 @@ class TokenColumns:
         sizes, own = mentions.end - mentions.first, np.repeat(base, np.diff(mentions.ptr))
         total = np.append(0, sizes.cumsum())
         before = total[:-1] - np.repeat(total[mentions.ptr[:-1]], np.diff(mentions.ptr))
-        parts = self._hashes.of(own + mentions.first, own + mentions.end, before)
+        parts = self._ranges.of(own + mentions.first, own + mentions.end, before)
         sums = np.add.reduceat(parts, mentions.ptr[:-1]) if len(parts) else parts
         return mixed(0, sums, np.diff(total[mentions.ptr]))
 
 
-class CandidateValues(Mapping[str, Array]):
-    """Named values of C candidates, each computed when it is first asked for; 0 where a candidate has none.
+class _Places(NamedTuple):
+    """Where candidates are read, as tokens of the batch.
+
+    Args:
+        tokens: (P, C) the token of each of `_PLACES`.
+        low, high: (C,) first token and end of each one's sentence.
+        there: (P, C) whether there is such a place.
+    """
+
+    tokens: Ints
+    low: Ints
+    high: Ints
+    there: NDArray[np.bool_]
+
+    def take(self, rows: Ints) -> _Places:
+        """Return those of some candidates."""
+        return _Places(
+            np.ascontiguousarray(self.tokens[:, rows]), self.low[rows], self.high[rows],
+            np.ascontiguousarray(self.there[:, rows]),
+        )  # fmt: skip
+
+
+class CandidateValues:
+    """Named values of C candidates; 0 where a candidate has none.
 
     ``type``; ``odds`` of the exact marginal, in bins of half a unit, ``odds.coarse`` of one and a half; ``level``, the
     lowest mention penalty that proposes it; ``len`` in tokens; ``text``; ``parts``; ``brackets``, whether they balance;
@@ -171,8 +207,6 @@ class CandidateValues(Mapping[str, Array]):
         self.candidates, self._tokens, self._seen = candidates, tokens, seen
         self._low, self._high = batch.sentences[table.sentence], batch.sentences[table.sentence + 1]
         self._document = np.searchsorted(batch.firsts, table.sentence, side="right") - 1
-        self._batch = batch
-        self._found: dict[str, Array] = {}
         self._plain: dict[str, Callable[[], Array]] = {
             "type": lambda: table.kind + 1,
             "odds": lambda: binned(candidates.odds, _FINE),
@@ -185,50 +219,47 @@ class CandidateValues(Mapping[str, Array]):
             "gap.len": lambda: self._gap[1] - self._gap[0],
             "gap.text": self._gap_text,
             "seen": lambda: seen.recall(self.text, table.kind) + 1,
-            "again": lambda: binned(self._again[0], _COARSE),
-            "again.other": lambda: binned(self._again[1], _COARSE),
+            "again": lambda: self._again[0],
+            "again.other": lambda: self._again[1],
+            **{name: partial(self._relation, 0, number) for number, name in enumerate(RELATIONS)},
+            **{f"{name}.less": partial(self._relation, 1, number) for number, name in enumerate(RELATIONS)},
         }
 
-    def __getitem__(self, name: str) -> Array:
-        if name not in self._found:
-            self._found[name] = self._computed(name)
-        return self._found[name]
+    def table(self, names: Sequence[str], rows: Ints | None = None) -> UInt64:
+        """Return values, (V, C).
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
-
-    def __len__(self) -> int:
-        return len(_NAMES)
-
-    def _computed(self, name: str) -> Array:
-        if name in self._plain:
-            return self._plain[name]()
-        if read := read_column(name):
-            return self._at(*read)
-        relation = name.removesuffix(".less")
-        odds = self._related[:, RELATIONS.index(relation)]
-        if name == relation:
-            return binned(odds, _COARSE)
-        found = np.empty(len(odds), np.int64)
-        _bins_less(self.candidates.odds, odds, _COARSE, found)
+        Args:
+            names: V of them.
+            rows: numbers of the candidates that are wanted; all when ``None``.
+        """
+        count = len(self.candidates) if rows is None else len(rows)
+        found = np.empty((len(names), count), np.uint64)
+        reads = {number: read for number, name in enumerate(names) if (read := read_column(name)) is not None}
+        if reads:
+            places = self._places if rows is None else self._places.take(rows)
+            found[list(reads)] = self._tokens.at(list(reads.values()), places)
+        for number, name in enumerate(names):
+            if number not in reads:
+                values = self._plain[name]().astype(np.int64, copy=False).view(np.uint64)
+                found[number] = values if rows is None else values[rows]
         return found
 
-    def _at(self, column: Column, place: str, distance: int) -> Array:
-        tokens = self.tokens_at(place, distance)
-        before, behind = tokens < self._low, tokens >= self._high
-        found = self._tokens.at(column, np.clip(tokens, self._low, self._high - 1))
-        found = np.where(before, _BEFORE, np.where(behind, _BEHIND, found))
-        return found if place in ("first", "last") else np.where(self._gapped, found, np.uint64(0))
+    def __getitem__(self, name: str) -> UInt64:
+        """Return the values of a name, (C,)."""
+        found: UInt64 = self.table([name])[0]
+        return found
+
+    @cached_property
+    def _places(self) -> _Places:
+        own = (self.candidates.first, self.candidates.end - 1, *self._gap)
+        there = np.ones((len(own), len(self._low)), np.bool_)
+        there[2:] = self._gapped
+        return _Places(self._low + np.array(own), self._low, self._high, there)
 
     def tokens_at(self, place: str, distance: int) -> Ints:
         """Return the token of the batch at a place of each, (C,); it may lie outside its sentence."""
-        own = {
-            "first": self.candidates.first,
-            "last": self.candidates.end - 1,
-            "gap": self._gap[0],
-            "join": self._gap[1],
-        }
-        return self._low + own[place] + distance
+        found: Ints = self._places.tokens[_PLACES.index(place)] + distance
+        return found
 
     @cached_property
     def text(self) -> UInt64:
@@ -267,27 +298,37 @@ class CandidateValues(Mapping[str, Array]):
 
     def _brackets(self) -> Ints:
         """(C,) 1 without brackets, 2 where they balance, 3 where one is not closed, 4 where one is not opened."""
-        words = self._tokens.at(_TEXT, np.arange(self._batch.sentences[-1]))
-        opened, closed = (np.append(0, np.isin(words, marks).cumsum()) for marks in (_OPEN, _CLOSE))
+        opened, closed = (np.append(0, np.isin(self._tokens.hashes, marks).cumsum()) for marks in (_OPEN, _CLOSE))
         first, end = self._low + self.candidates.first, self._low + self.candidates.end
         opens, closes = opened[end] - opened[first], closed[end] - closed[first]
         return np.where(opens > closes, 3, np.where(closes > opens, 4, 1 + (opens > 0)))
 
     @cached_property
-    def _related(self) -> Floats:
-        return strongest(self.candidates)
+    def _related(self) -> Ints:
+        """(2, R, C) bins of the log-odds of `RELATIONS`, and of how much less they are."""
+        odds = strongest(self.candidates)
+        found = np.empty((2, *odds.shape), np.int64)
+        _bins_of_related(self.candidates.odds, odds, _COARSE, *found)
+        return found
+
+    def _relation(self, less: int, number: int) -> Ints:
+        found: Ints = self._related[less, number]
+        return found
 
     @cached_property
-    def _again(self) -> tuple[Floats, Floats]:
-        """(C,) the largest log-odds of another candidate of the document with the same text: of its type, of others."""
+    def _again(self) -> tuple[Ints, Ints]:
+        """(C,) bins of the largest log-odds of another candidate of the document with the same text.
+
+        Of those of its type, and of those of others.
+        """
         proposed, odds, kind = self.candidates.proposed, self.candidates.odds, self.candidates.table.kind
         own, text = mixed(0, self._document, self.text, kind), mixed(0, self._document, self.text)
-        same = _best_but(own, odds, np.arange(len(odds)), proposed)
-        return same, _best_but(text, odds, kind, proposed)
+        same = _largest_but(own, odds, np.arange(len(odds)), proposed)
+        return binned(same, _COARSE), binned(_largest_but(text, odds, kind, proposed), _COARSE)
 
 
-def _best_but(group: UInt64, odds: Floats, label: Ints, counts: NDArray[np.bool_]) -> Floats:
+def _largest_but(group: UInt64, odds: Floats, label: Ints, counts: NDArray[np.bool_]) -> Floats:
     """Return for each candidate the largest of those log-odds in its group that count and have another label."""
     found = np.empty(len(odds))
-    _best_in_group_but(group, odds, label, counts, *Slots.empty(len(group)), np.empty_like(group), found)
+    _best_but(group, odds, label, counts, *Slots.empty(len(group)), np.empty_like(group), found)
     return found
