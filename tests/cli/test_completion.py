@@ -64,7 +64,7 @@ def test_options_of_the_verb_alone(complete: Complete) -> None:
     assert complete("predict", "model", "--th") == ["--threshold"]
     assert complete("--log", "json", "serve", "model", "--max-t") == ["--max-text"]
     assert complete("train", "linker", "--train", "a", "--voc") == ["--vocabulary", "--vocabulary-columns"]
-    assert complete("train", "recognizer", "--no-re") == ["--no-rescore", "--no-recompute"]
+    assert complete("train", "recognizer", "--no-re") == ["--no-rescore", "--no-rescore-all", "--no-recompute"]
     assert complete("-") == ["--version", "--log", "-h", "--help"]  # in this order each time
 
 

@@ -18,7 +18,8 @@ from spanloom.document import Document, Mention
 from spanloom.document.surfaces import trimmed
 from spanloom.errors import DataError
 from spanloom.formats import from_record, read, to_record, validate, write
-from spanloom.formats.record import EXPECTED, MENTION, RECORD
+from spanloom.formats.json_text import to_json
+from spanloom.formats.record import EXPECTED, MENTION, RECORD, record_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30)
 
@@ -45,6 +46,13 @@ def documents(draw: st.DrawFn) -> Document:
     sentences = draw(st.sampled_from([None, np.array([[0, len(tokens)]])]))
     tags = draw(st.lists(TEXTS, min_size=len(tokens), max_size=len(tokens)))
     return Document(text, draw(TEXTS), tokens, sentences, {"pos": tags}, mentions, {"more": draw(TEXTS)})
+
+
+@given(documents(), st.lists(st.tuples(*[st.integers(-(2**63), 2**63 - 1)] * 2), max_size=4))
+def test_the_text_of_a_record_is_that_of_its_values(document: Document, pairs: list[tuple[int, int]]) -> None:
+    assert record_text(document) == to_json(to_record(document))
+    odd = document.copy(tokens=np.array(pairs, np.int64).reshape(-1, 2))
+    assert record_text(odd) == to_json(to_record(odd))
 
 
 @given(documents())

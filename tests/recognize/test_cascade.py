@@ -225,7 +225,7 @@ def test_parameters_are_those_of_the_constructor(cascade):
     copy = Cascade(**cascade.get_params())
     assert copy.get_params() == cascade.get_params()
     assert not hasattr(copy, "model_")
-    own = {"structure", "components", "longest", "counting", "reading", "headless", "rescore", "overlap"}
+    own = {"structure", "components", "longest", "counting", "reading", "headless", "rescore", "rescore_all", "overlap"}
     own |= {"with_features", "annotation", "density", "hash_bits"}
     shared = set(Recognizer().get_params()) - own
     assert set(copy.get_params()) - {"order"} == shared

@@ -15,6 +15,7 @@ from spanloom.errors import ModelError
 from spanloom.model.overlaps import OverlapRules
 from spanloom.rescoring import Rescorer, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
+from spanloom.rescoring.rescorer import SURE
 from spanloom.rescoring.values import TokenColumns
 from spanloom.text import prepare
 
@@ -95,6 +96,27 @@ def test_what_is_saved_says_the_same(recognizer, notes, tmp_path):
     assert again.explain(notes.test[0]) == recognizer.explain(notes.test[0])
 
 
+def test_candidates_that_the_first_stage_is_sure_of_are_not_looked_at(recognizer, notes):
+    second = recognizer.second_
+    batch = recognizer.fitted.scorer.prepare(Batch.of(list(map(prepare, notes.test))))
+    scored = second.scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
+    odds, sure = scored.candidates.odds, np.abs(scored.candidates.odds) > SURE
+    assert 0.2 < sure.mean() < 0.9
+    scaling = second.sure.scaling
+    np.testing.assert_allclose(scored.odds[sure], scaling.slope * odds[sure] + scaling.intercept)
+    every = replace(second, sure=None).scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
+    np.testing.assert_array_equal(every.odds[~sure], scored.odds[~sure])
+    assert (second.chosen(every) != second.chosen(scored)).sum() <= 0.01 * len(odds)
+
+
+def test_it_may_look_at_all_candidates(recognizer, notes, tmp_path):
+    every = Recognizer(**{**recognizer.get_params(), "rescore_all": True}).fit(notes.train, dev=notes.dev)
+    assert every.second_.sure is None
+    assert every.second_.weights.sparse.tobytes() == recognizer.second_.weights.sparse.tobytes()
+    every.save(tmp_path / "model")
+    assert load(tmp_path / "model").second_.sure is None
+
+
 def test_an_explanation_adds_up_to_the_odds_that_decide(recognizer, notes):
     document = notes.test[0]
     explained = recognizer.explain(document)
@@ -106,6 +128,9 @@ def test_an_explanation_adds_up_to_the_odds_that_decide(recognizer, notes):
         assert item.probability == pytest.approx(
             float(platt.of_log(np.array([-math.log1p(math.exp(-odds))]))[0]), rel=1e-3
         )
+        if len(item.whole) == 2:  # the first stage is sure of it
+            assert {part.name for part in item.whole} == {"bias", "log-odds of the marginal"}
+            continue
         assert sum(part.name.startswith("text=") for part in item.whole) <= 1
         shown = next((part.name for part in item.whole if part.name.startswith("text=")), None)
         assert shown in (None, f"text={' '.join(_words(document, item.mention))}")

@@ -200,11 +200,11 @@ def _mentions_errors(document: Document) -> Iterator[Problem]:
 
 
 def _is_plain(mention: Mention, length: int) -> bool:
-    """Return whether a mention is a type and a span in the text, and nothing else, as most are."""
-    if len(mention.spans) != 1 or mention.head is not None or mention.score is not None:
+    """Return whether a mention is a type, a span in the text and perhaps a score, and nothing else, as most are."""
+    if len(mention.spans) != 1 or mention.head is not None:
         return False
     ((start, end),) = mention.spans
-    return 0 <= start < end <= length and bool(mention.type)
+    return 0 <= start < end <= length and bool(mention.type) and (mention.score is None or 0.0 <= mention.score <= 1.0)
 
 
 def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str, str]]:

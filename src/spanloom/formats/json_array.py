@@ -12,11 +12,11 @@ from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.foreign import lists_labels
-from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import to_record
+from spanloom.formats.record import record_text
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
@@ -133,7 +133,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
         mark = "["
         for document in documents:
             with writing_as("JSON", document, path):
-                file.write(f"{mark}\n{to_json(to_record(document))}")
+                file.write(f"{mark}\n{record_text(document)}")
             mark = ","
         file.write("[]\n" if mark == "[" else "\n]\n")
     return Losses()

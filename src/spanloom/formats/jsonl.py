@@ -10,10 +10,10 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_array import records_of, scan_array
-from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import as_object, to_record
+from spanloom.formats.record import as_object, record_text
 from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
 from spanloom.formats.source import raw_lines
 
@@ -64,7 +64,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     with output_file(path, force=force) as file:
         for document in documents:
             with writing_as("JSON", document, path):
-                file.write(to_json(to_record(document)) + "\n")
+                file.write(record_text(document) + "\n")
     return Losses()
 
 

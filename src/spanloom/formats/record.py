@@ -30,11 +30,12 @@ from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import Native, rejected, to_native, warn_unread
 from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
-from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.json_text import not_as_expected, to_json
 from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.notices import Notices
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.settling import settled_one
+from spanloom.native import Kernel
 
 
 class Field(NamedTuple):
@@ -75,6 +76,7 @@ MENTION = {
     "score": Field("probability", "the calibrated probability of the mention"),
 }
 
+_write_pairs = Kernel("write_pairs")
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
 
@@ -85,14 +87,39 @@ def to_record(document: Document) -> dict[str, Any]:
     >>> to_record(Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)], score=0.5)]))
     {'id': 'a', 'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]], 'score': 0.5}]}
     """
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in _fields(document).items()
+    }
+
+
+def record_text(document: Document) -> str:
+    """Return the native record of a document as JSON, as `to_json` writes that of `to_record`.
+
+    >>> record_text(Document("mild pain", tokens=[[0, 4], [5, 9]]))
+    '{"text":"mild pain","tokens":[[0,4],[5,9]],"mentions":[]}'
+    """
+    fields = (
+        f'"{name}":{_pairs_text(value) if isinstance(value, np.ndarray) else to_json(value)}'
+        for name, value in _fields(document).items()
+    )
+    return f"{{{','.join(fields)}}}"
+
+
+def _pairs_text(pairs: Offsets) -> str:
+    found = np.empty(44 * len(pairs) + 2, np.uint8)
+    return found[: _write_pairs(pairs, found)].tobytes().decode("ascii")
+
+
+def _fields(document: Document) -> dict[str, Any]:
+    """Return the fields of a native record; tokens and sentences are arrays."""
     record: dict[str, Any] = {"id": document.id} if document.id else {}
     record["text"] = document.text
     if document.tokens is not None:
-        record["tokens"] = document.tokens.tolist()
+        record["tokens"] = document.tokens
     if document.columns:
         record["columns"] = {name: list(values) for name, values in document.columns.items()}
     if document.sentences is not None:
-        record["sentences"] = document.sentences.tolist()
+        record["sentences"] = document.sentences
     record["mentions"] = [mention_record(mention) for mention in document.mentions]
     if document.meta:
         record["meta"] = document.meta

@@ -48,7 +48,7 @@ class DerivationEngine(Engine):
         def one(piece: Ints) -> None:
             _sums(scores, piece, offsets, self._automaton, log_partition, expected, each)
 
-        run.map(one, pieces(sentences))
+        run.map(one, pieces(sentences, run.workers))
         return Expectations(log_partition, expected, each)
 
     @cached_property

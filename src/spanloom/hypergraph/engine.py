@@ -22,7 +22,7 @@ Edges = NDArray[np.int16]
 Mask = NDArray[np.uint8]
 
 _best, _count_roles, _count_constants = Kernel("best"), Kernel("count_roles"), Kernel("count_constants")
-PIECES = 32  # work is cut into this many pieces, whatever the number of threads
+_PIECES = 32  # that work is cut into for several threads
 _LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
 _ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
@@ -210,7 +210,7 @@ class Engine(ABC):
                 own = bounds[piece[0] : piece[-1] + 2]
                 _best(scores, own, sentence, kind, offsets, automaton, best.score, best.edges)
 
-            run.map(one, pieces(len(bounds) - 1))
+            run.map(one, pieces(len(bounds) - 1, run.workers))
         if len(automata) > 1:
             best.edges[np.repeat(np.isneginf(best.score), np.diff(offsets), axis=0)] = -1
         return best
@@ -334,6 +334,6 @@ def groups(lengths: Ints, each: int, room: int, most: int) -> Ints:
     return np.array(bounds, np.int64)
 
 
-def pieces(count: int) -> list[Ints]:
-    """Split the numbers below ``count`` into pieces, which depend on nothing else."""
-    return [np.arange(a, b) for a, b in even_ranges(count, PIECES)]
+def pieces(count: int, workers: int) -> list[Ints]:
+    """Split the numbers below ``count`` into pieces for so many workers: one for one, as each costs a call."""
+    return [np.arange(a, b) for a, b in even_ranges(count, 1 if workers == 1 else _PIECES)]

@@ -158,7 +158,7 @@ class _IndependentPart:
             rooms.append(room)
 
         # A piece takes neighbours in the order of length; long sentences are few and stand first.
-        run.map(one, pieces(len(bounds) - 1))
+        run.map(one, pieces(len(bounds) - 1, run.workers))
         for n, k in np.argwhere(~safely).tolist():
             found = np.empty(1)
             _log_sums(

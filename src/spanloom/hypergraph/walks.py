@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph.engine import PIECES, Floats, Ints, Masked
+from spanloom.hypergraph.engine import Floats, Ints, Masked, pieces
 from spanloom.hypergraph.tables import Automaton, Paths
 from spanloom.native import Kernel
 from spanloom.parallel import Executor
@@ -49,22 +50,15 @@ class Walker:
         def one(piece: Ints) -> None:
             _path_probability(scores, offsets, questions, begins, piece, self.late, self.automaton, chances)
 
-        run.map(one, _pieces(paths, queries))
+        run.map(one, _pieces(paths, queries, run.workers))
         return chances
 
 
-def _pieces(paths: Paths, queries: Ints) -> list[Ints]:
+def _pieces(paths: Paths, queries: Ints, workers: int) -> list[Ints]:
     """Split paths into pieces, those of one sentence together, by type and first token."""
     sentence = paths.sentence[queries]
     order = np.lexsort((paths.first[queries], paths.kind[queries], sentence))
-    cuts = np.searchsorted(sentence[order], np.unique(sentence[order]))
-    return [queries[order[piece]] for piece in _cut_at(len(order), cuts)]
-
-
-def _cut_at(count: int, cuts: Ints) -> list[Ints]:
-    """Return ranges of about equal size that begin only at ``cuts``."""
-    if not count:
-        return []
-    wanted = np.linspace(0, count, PIECES, endpoint=False)
-    starts = np.unique(cuts[np.searchsorted(cuts, wanted, side="right") - 1])
-    return [np.arange(a, b) for a, b in zip(starts, [*starts[1:], count], strict=True)]
+    queries, sentence = queries[order], sentence[order]
+    cuts = np.flatnonzero(np.diff(sentence, prepend=-1))
+    starts = [int(cuts[piece[0]]) for piece in pieces(len(cuts), workers)]
+    return [queries[a:b] for a, b in pairwise([*starts, len(queries)])]

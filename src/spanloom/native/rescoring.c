@@ -131,8 +131,9 @@ int64_t spanloom_bins_of_related(const bins_of_related_arguments *a) {
     for (int64_t relation = 0; relation < a->related.n; relation++) {
         for (int64_t i = 0; i < a->odds.n; i++) {
             double other = AT2(a->related, relation, i);
-            AT2(a->found, relation, i) = bin(other, a->width);
-            AT2(a->less, relation, i) = other == -INFINITY ? 0 : bin(a->odds.at[i] - other, a->width);
+            int there = other != -INFINITY; /* of most relations there is none */
+            AT2(a->found, relation, i) = there ? bin(other, a->width) : 0;
+            AT2(a->less, relation, i) = there ? bin(a->odds.at[i] - other, a->width) : 0;
         }
     }
     return 0;

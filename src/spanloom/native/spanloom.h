@@ -511,8 +511,8 @@ KERNEL(bins,
     i64_1 found; // N out
 )
 
-/* For each relation of `strongest` the bin of its log-odds, and of the candidate's own log-odds less those; 0 where they
-   are -inf. */
+/* For each relation of `strongest` the bin of its log-odds, and of the candidate's own less those; 0 where they are
+   -inf. */
 KERNEL(bins_of_related,
     f64_1 odds; // C
     f64_2 related; // R C
@@ -561,6 +561,13 @@ KERNEL(easy_tokens,
     i64_2 tokens; // C 2 out
     i64_2 hard; // C 2 out
     i64_1 left; // 1 out
+)
+
+/* Pairs of numbers as JSON, `[[0,2],[3,8]]`, in bytes of ASCII: 44 for each pair, and two, are enough. Returns their
+   number. */
+KERNEL(write_pairs,
+    i64_2 pairs; // N 2
+    u8_1 found; // * out
 )
 
 /* --------------------------------------------------------------------------------------------------- vocabulary.c */

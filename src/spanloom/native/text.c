@@ -1,10 +1,10 @@
-/* Tokens that need no regular expression: runs of letters and digits, and single characters.
+/* Tokens that need no regular expression, and pairs of numbers as text.
 
-   The kernel takes the classes of characters and not the expressions themselves, so it knows where it need not look
-   further: a stretch without white space that holds nothing but letters, digits, and marks that are tokens by
-   themselves has no other tokens. Any other stretch is left to the expressions: one with a character that is hard, a
-   full stop that does not end it, a comma before a digit, a letter in a run that begins with a digit (10mg), or the
-   same mark twice
+   Easy tokens are runs of letters and digits, and single characters. The kernel takes the classes of characters and not
+   the expressions themselves, so it knows where it need not look further: a stretch without white space that holds
+   nothing but letters, digits, and marks that are tokens by themselves has no other tokens. Any other stretch is left
+   to the expressions: one with a character that is hard, a full stop that does not end it, a comma before a digit, a
+   letter in a run that begins with a digit (10mg), or the same mark twice
    (--). */
 #include "spanloom.h"
 
@@ -53,4 +53,34 @@ int64_t spanloom_easy_tokens(const easy_tokens_arguments *a) {
     }
     a->left.at[0] = left;
     return n;
+}
+
+/* Write a number in decimal digits, and return the end of them. */
+static uint8_t *write_number(int64_t number, uint8_t *to) {
+    uint8_t digits[20];
+    uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    int64_t count = 0;
+    if (number < 0) *to++ = '-';
+    do {
+        digits[count++] = (uint8_t)('0' + rest % 10);
+        rest /= 10;
+    } while (rest != 0);
+    while (count > 0) *to++ = digits[--count];
+    return to;
+}
+
+int64_t spanloom_write_pairs(const write_pairs_arguments *a) {
+    uint8_t *to = a->found.at;
+    if (a->found.n < 2 || a->pairs.n > (a->found.n - 2) / 44) return BAD_INDEX;
+    *to++ = '[';
+    for (int64_t i = 0; i < a->pairs.n; i++) {
+        if (i > 0) *to++ = ',';
+        *to++ = '[';
+        to = write_number(AT2(a->pairs, i, 0), to);
+        *to++ = ',';
+        to = write_number(AT2(a->pairs, i, 1), to);
+        *to++ = ']';
+    }
+    *to++ = ']';
+    return to - a->found.at;
 }

@@ -204,6 +204,11 @@ class _OfRecognizers:
         "there are 100 mentions, on candidates of first stages that did not see them, and is used where development F1 "
         "is better with it. The mention penalty is then no longer what decides.",
     )(True)
+    rescore_all: bool = Switch(
+        "Let the second stage score candidates that the first is sure of, too.",
+        "whether the second stage scores candidates that the first is sure of, whose log-odds are below -3 or above 3, "
+        "too: slower, with almost the same result.",
+    )(False)
     overlap: Overlap = Choice(
         "Which mentions may overlap: as training shows (learned), all (free), those that nest (nested), or none.",
         "which types of mentions may have the same tokens, nest, cross, share a part or have gaps: as training shows "

@@ -251,7 +251,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             first, known, gold = sampled(first, known, self._headless)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        second, rescoring, odds = fit_rescorer(first, known, gold, held, rules, run, fold)
+        second, rescoring, odds = fit_rescorer(first, known, gold, held, rules, run, fold, every=self.rescore_all)
         self.report_ = replace(self.report_, rescoring=rescoring)
         if second is None or rescoring is None:
             return None

@@ -27,7 +27,7 @@ from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
-from spanloom.rescoring.rescorer import Rescorer, odds_columns
+from spanloom.rescoring.rescorer import Rescorer, Sure, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.templates import TEMPLATES
 from spanloom.rescoring.values import CandidateValues, TokenColumns, served
@@ -184,6 +184,8 @@ def fit_rescorer(
     rules: OverlapRules,
     run: Executor = SERIAL,
     fold: Ints | None = None,
+    *,
+    every: bool = False,
 ) -> tuple[Rescorer | None, RescoringReport | None, Floats | None]:
     """Train the second stage of a model.
 
@@ -198,6 +200,7 @@ def fit_rescorer(
         rules: which mentions may overlap.
         run: how pieces of the work are run; the result does not depend on it.
         fold: (N,) of each sentence, where the potentials of the development data are cross-validated ones.
+        every: whether it looks at candidates that the first stage is sure of, too.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
@@ -221,8 +224,9 @@ def fit_rescorer(
     built = build_index(made.keys(values.table(made.names)), min_count=MIN_COUNT)
     right = np.isin(identities(candidates.table), identities(table))
     blank = Rescorer(
-        templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules
-    )
+        templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules,
+        sure=None if every else Sure.fitted(candidates, right),
+    )  # fmt: skip
     judge = _Judge(blank, development, first, run)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
     weights = odds = None
@@ -236,6 +240,7 @@ def fit_rescorer(
                 part = fit_regression(_rows(built.matrix, ~held), numbers[~held], right[~held], sizes, l2, run=run)
                 single = Regression(part.sparse / sizes, part.dense)
                 odds[held] = linear_scores(_rows(built.matrix, held), numbers[held], single, run)
+            odds = blank.settled(candidates, odds)
         tried.append((l2, *judge.tuned(Regression(weights.sparse / sizes, weights.dense), odds), odds))
     l2, best, after, odds = max(tried, key=lambda one: one[2])
     report = RescoringReport(

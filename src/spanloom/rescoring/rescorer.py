@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from spanloom.document import Batch
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
-from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.learn.platt import FEWEST, UNSCALED, Platt, Scalings, fit_platt
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.structured import LinearModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
@@ -24,8 +24,10 @@ from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templ
 from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.structures import MentionTable
 
-__all__ = ["Rescorer", "ScoredCandidates", "odds_columns"]
+__all__ = ["SURE", "Rescorer", "ScoredCandidates", "Sure", "odds_columns"]
 
+SURE: Final = 3.0
+"""Log-odds of the first stage so far from 0 that it is sure: the second would change one of two thousand such."""
 _SCALE = 4.0  # log-odds that count as one, so that their weights are about as steep as those of features
 
 
@@ -47,12 +49,48 @@ class ScoredCandidates(NamedTuple):
         return order[np.searchsorted(known, wanted, sorter=order)]
 
 
+@dataclass(frozen=True)
+class Sure:
+    """Candidates that the first stage alone scores, because it is sure of them.
+
+    Args:
+        beyond: their log-odds are farther from 0.
+        scaling: from its probability to how often such candidates are right.
+    """
+
+    beyond: Bounded
+    scaling: Platt
+
+    @classmethod
+    def fitted(cls, candidates: CandidateMentions, right: NDArray[np.bool_]) -> Sure | None:
+        """Return those beyond `SURE`, with a scaling of their own; ``None`` where they are too few for one.
+
+        Args:
+            candidates: C.
+            right: (C,) which of them are gold mentions.
+        """
+        own = np.abs(candidates.odds) > SURE
+        if own.sum() < FEWEST:
+            return None
+        return cls(SURE, fit_platt(-np.logaddexp(0.0, -candidates.odds[own]), right[own]))
+
+    def of(self, candidates: CandidateMentions) -> NDArray[np.bool_]:
+        """Return which candidates they are, (C,)."""
+        found: NDArray[np.bool_] = np.abs(candidates.odds) > self.beyond
+        return found
+
+    def odds(self, candidates: CandidateMentions) -> Floats:
+        """Return the log-odds of candidates as they are scaled, (C,)."""
+        return self.scaling.slope * candidates.odds + self.scaling.intercept
+
+
 class _Rescorer(Described):
     """What is said of a second stage."""
 
     templates: list[str]
     threshold: Bounded
     scalings: Scalings
+    sure: Sure | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +106,7 @@ class Rescorer:
         threshold: log-odds from which on a candidate is a mention.
         scalings: from probabilities to how often such predictions are right.
         scales: (1, 1) float32, of which weights of a compact model are multiples; ``None`` for any other.
+        sure: candidates that it does not look at, which saves half of its time; ``None`` where it looks at all.
     """
 
     templates: tuple[str, ...]
@@ -78,6 +117,7 @@ class Rescorer:
     threshold: float = 0.0
     scalings: Scalings = UNSCALED
     scales: Singles | None = None
+    sure: Sure | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch, features: FeatureSet) -> CandidateValues:
         """Return what is known of the candidates of a batch.
@@ -92,9 +132,15 @@ class Rescorer:
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
         made, numbers = conjunctions(self.templates), odds_columns(candidates, len(self.rules.gaps))
-        sums = self.index.weighed(made, values.table(made.names), self.weights.sparse, run)
-        found: Floats = sums + np.einsum("cd,d->c", numbers, self.weights.dense)
-        return found
+        found: Floats = np.einsum("cd,d->c", numbers, self.weights.dense)
+        rows = None if self.sure is None else np.flatnonzero(~self.sure.of(candidates))
+        sums = self.index.weighed(made, values.table(made.names, rows), self.weights.sparse, run)
+        found[slice(None) if rows is None else rows] += sums
+        return self.settled(candidates, found)
+
+    def settled(self, candidates: CandidateMentions, odds: Floats) -> Floats:
+        """Return log-odds with those of candidates that the first stage is sure of in their places, (C,)."""
+        return odds if self.sure is None else np.where(self.sure.of(candidates), self.sure.odds(candidates), odds)
 
     def scored(
         self, model: LinearModel, batch: Batch, potentials: Potentials, reading: str = "enough",
@@ -155,7 +201,9 @@ class Rescorer:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
-        said = _Rescorer(templates=list(self.templates), threshold=self.threshold, scalings=self.scalings)
+        said = _Rescorer(
+            templates=list(self.templates), threshold=self.threshold, scalings=self.scalings, sure=self.sure
+        )
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
         arrays = {"odds": self.weights.dense}
         if self.scales is None:
@@ -185,7 +233,7 @@ class Rescorer:
         else:
             weights = Regression(part.array("weights", np.float32, len(index)), dense)
         seen = SeenNames.from_part(part.part("seen"))
-        return cls(tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings, scales)
+        return cls(tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings, scales, said.sure)
 
 
 def odds_columns(candidates: CandidateMentions, types: int) -> Floats:
