@@ -110,22 +110,23 @@ METHODS = {
     "Mention": "concepts end head id key replace score spans start text type",
     "Recognizer": (
         "alternatives annotates capable check check_stored describe entropy expected_f1 explain featured fit fitted "
-        "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict ready sample "
+        "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict profile_ "
+        "ready sample "
         "save score second_ set_params splitter_ stream stream_arrays structure_ structured summary "
         "sweep tagger_ to_part with_penalty"
     ),
     "Cascade": (
         "annotates capable chains_ check check_stored describe explain featured fit fitted from_part get_params kind "
-        "learning pass_ pos_ predict save score set_params splitter_ stream strongest_ structured summary to_part "
-        "with_penalty"
+        "learning pass_ pos_ predict profile_ save score set_params splitter_ stream strongest_ structured summary "
+        "to_part with_penalty"
     ),
     "Linker": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "
-        "save score set_params stream summary system_ to_part vocabulary"
+        "profile_ save score set_params stream summary system_ to_part vocabulary"
     ),
     "Segmenter": (
         "annotates capable check check_stored describe explain featured fit fitted from_part get_params kind "
-        "learning marginals pass_ predict save score set_params stream structured summary to_part"
+        "learning marginals pass_ predict profile_ save score set_params stream structured summary to_part"
     ),
 }
 

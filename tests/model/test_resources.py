@@ -80,7 +80,11 @@ def test_rules_as_a_mapping(notes, tmp_path):
 
 def test_a_model_without_such_columns_holds_no_rules(notes, tmp_path):
     Recognizer(features=["bias", "w[0]"], **SMALL).fit(DOCUMENTS).save(tmp_path / "model")
-    assert json.loads((tmp_path / "model" / "model.json").read_text())["parts"].keys() == {"model", "overlaps"}
+    assert json.loads((tmp_path / "model" / "model.json").read_text())["parts"].keys() == {
+        "model",
+        "overlaps",
+        "profile",
+    }
 
 
 def test_a_preset_does_without_ignored_columns():

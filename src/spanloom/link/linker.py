@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
@@ -40,6 +41,7 @@ from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, TypeFilter, by_sentence, check_complete, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
+from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
 from spanloom.model.store import Estimated
@@ -146,6 +148,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         self.model_ = outcome.system
         self.lost_ = outcome.derivations.lost
         self.report_ = make_report(train, outcome)
+        self._learn_profile(train)
         self._tell_lost()
         return self
 
@@ -196,7 +199,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         wanted = mentions or ("given" if self.task == "normalize" else "find")
         if wanted not in MENTIONS:
             raise UsageError(f"mentions is {mentions!r}, expected one of {', '.join(MENTIONS)}")
-        return self._stream(self.fitted, documents_of(X), wanted == "given")
+        return self._stream(self.fitted, self._watched(documents_of(X), warnings.warn), wanted == "given")
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
@@ -261,7 +264,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""
         said = _Described.of(self, search=search_values(self.fitted))
-        return said.part(arrays_of(self.fitted), parts_of(self.fitted))
+        return said.part(arrays_of(self.fitted), {**parts_of(self.fitted), "profile": profile_part(self.profile_)})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -269,7 +272,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         said = part.read(_Described)
         system = system_of(part, said.search)
         made = said.restored(cls, system)
-        made.types_ = system.types
+        made.types_, made.profile_ = system.types, profile_of(part.parts.get("profile"))
         made.language_model = made.language_model or system.language
         made.pos = made.pos or system.pos
         return made

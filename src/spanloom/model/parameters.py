@@ -20,6 +20,7 @@ from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.scorers import extend_scikit_learn
 from spanloom.formats.inputs import Given, One, Several, training_of
 from spanloom.learn.checkpoints import remove_checkpoints
+from spanloom.learn.folds import spread
 from spanloom.model.fields import (
     LAMBDAS,
     MOST_WHOLE,
@@ -35,12 +36,13 @@ from spanloom.model.fields import (
     declared,
     documented,
 )
+from spanloom.model.profile import Profile, ShiftWatch
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import LARGEST, ModelPart, save
 from spanloom.structures import Structure
 
 if TYPE_CHECKING:
-    from spanloom.model.corpus import Lost
+    from spanloom.model.corpus import Lost, Notice
 
 _OF_THE_MACHINE = ("n_jobs", "checkpoint")  # no model depends on them
 _PLAIN = (bool, int, float, str, list, tuple, dict, type(None))  # what JSON has
@@ -241,6 +243,18 @@ class MentionEstimator(Parameters[M]):
     def stream(self, X: Given) -> Iterator[Document]:
         """Documents with the mentions that are found."""
         raise NotImplementedError
+
+    profile_: Profile | None = None
+
+    def _learn_profile(self, documents: Sequence[Document]) -> None:
+        """Keep what the training text is like; of much text a part is looked at."""
+        self.profile_ = Profile.of(spread(documents, sum(document.token_count for document in documents)))
+        vars(self).pop("_watch", None)
+
+    def _watched(self, documents: Iterable[Document], notice: Notice) -> Iterator[Document]:
+        """Yield documents that are predicted, and tell once where their text differs from the training text."""
+        watch: ShiftWatch = vars(self).setdefault("_watch", ShiftWatch(self.profile_))
+        return watch.over(documents, notice)
 
     def _tell_lost(self, stacklevel: int = 3) -> None:
         """Warn once of the training mentions that the model cannot hold; the level is that of who called `fit`."""

@@ -24,6 +24,7 @@ from spanloom.model.choices import Order
 from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
+from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import CompactReport, PassReport, ReportLines, TrainingReport, of_structures
 from spanloom.model.splitting import SplittingReport, splitter_of, splitter_part
@@ -142,7 +143,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     {parameters}
 
     Attributes after fitting: ``model_``, a `Recognizer` for each type, in their order; ``types_``; ``report_``;
-    ``pos_``; ``splitter_``; ``pass_``; and ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    ``pos_``; ``splitter_``; ``pass_``; ``profile_``; and ``lost_``, the mentions that the model cannot hold; the last
+    is not saved.
 
     >>> from spanloom import Cascade, Document, Mention
     >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
@@ -190,6 +192,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         self.lost_ = tuple(lost for chain in self.model_ for lost in chain.lost_)
         self.pos_, self.splitter_, self.pass_ = ready.pos, ready.splitter, first_pass
         self.report_ = replace(_report(ready, fitted), passes=passes)
+        self._learn_profile(ready.known.documents)
         self._tell_lost()
         return self
 
@@ -232,11 +235,11 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
                 missing.
             threshold: leave out mentions with a lower score; what a chain sees of the others does not depend on it.
             answers: as for `Recognizer.stream`; a sentence's is the product over the chains.
-            notice: as for `Recognizer.stream`; chains have nothing to tell.
+            notice: as for `Recognizer.stream`.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
-        return self._stream(self.fitted, documents_of(X), threshold, answers, notice)
+        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice)
 
     def _stream(
         self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float, answers: bool,
@@ -315,7 +318,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         chains = {f"{_CHAIN}{number}": model_part(chain.fitted) for number, chain in enumerate(self.fitted)}
         shared = shared_part(features_of(self.fitted[0].fitted))
         parts = {"resources": shared, "pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
-        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part()}
+        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
         return said.part({}, {**chains, **parts})
 
     @classmethod
@@ -334,7 +337,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             chain.report_, chain.strongest_ = said.report.chains[name], strongest
         made = said.restored(cls, chains)
         made.types_, made.pos_ = tuple(sorted(types)), filler_of(part.parts.get("pos"))
-        made.splitter_ = splitter_of(part.parts.get("split"))
+        made.splitter_, made.profile_ = splitter_of(part.parts.get("split")), profile_of(part.parts.get("profile"))
         made.pass_ = pass_of(part.parts.get("pass"), shared, made.types_, said.report.passes)
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made

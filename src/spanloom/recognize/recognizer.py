@@ -30,6 +30,7 @@ from spanloom.model.explain import explain
 from spanloom.model.explanation import Explanation
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
+from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
@@ -86,7 +87,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     {parameters}
 
     Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,
-    ``splitter_``, ``pass_``, and ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    ``splitter_``, ``pass_``, ``profile_``, and ``lost_``, the mentions that the model cannot hold; the last is not
+    saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -204,6 +206,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
+        self._learn_profile(stage.known.documents)
         self._tell_lost(stacklevel=4)
         if told.against:
             message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"
@@ -335,10 +338,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
                 the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
                 the best structure, or with a second stage that of all candidates.
-            notice: told of each sentence where the reading ``all`` is cut short.
+            notice: told of each sentence where the reading ``all`` is cut short, and once for a model where the text
+                differs much from its training text: in words, capitals, script or line ends.
         """
         _check_threshold(threshold)
-        return self._stream(self.fitted, documents_of(X), threshold, answers, notice)
+        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice)
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -349,7 +353,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """
         _check_threshold(threshold)
         types, splitting = self.fitted.types, SplittingStream(self.splitter_, notice)
-        found = self._found(documents_of(X), splitting, notice)
+        found = self._found(self._watched(documents_of(X), notice), splitting, notice)
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
 
     def _stream(
@@ -425,7 +429,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """
         asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
-        found = self.predict(ready, notice=lambda _: None).mentions
+        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
+        found = marked.mentions
         by_tokens = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is None:
             return by_tokens
@@ -444,7 +449,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         overlaps = None if self.overlaps_ is None else self.overlaps_.to_part()
         parts = {"model": model_part(self.fitted), "second": second, "overlaps": overlaps, "resources": shared}
         parts |= {"pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
-        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part()}
+        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
         return said.part({}, parts)
 
     @classmethod
@@ -465,7 +470,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         if made.structure != AUTO and str(made._structure) != str(model.structure):
             raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
         made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
-        made.splitter_ = splitter_of(part.parts.get("split"))
+        made.splitter_, made.profile_ = splitter_of(part.parts.get("split")), profile_of(part.parts.get("profile"))
         made.pass_ = pass_of(part.parts.get("pass"), shared, model.types, said.report.passes)
         if "overlaps" in part.parts:
             made.overlaps_ = OverlapRules.from_part(part.part("overlaps"), len(model.types))

@@ -33,6 +33,7 @@ from spanloom.model.calibration import answered
 from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
+from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.store import NOTHING, near_encoder
@@ -184,6 +185,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         report = make_report(train, gold, tuning, decoded, trained, checked)
         # of few documents the sentences are dealt, as if each were one
         self.report_ = replace(report, documents=min(documents, report.documents), passes=passes)
+        self._learn_profile(known.text.batch.documents)
         self._tell_lost()
         return self
 
@@ -245,14 +247,14 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             scores: whether mentions get scores: calibrated probabilities, of exact marginals, for ``exact`` and
                 ``dual`` given that words and mentions keep to the constraints. They take as long as everything else.
             answers: as for `Recognizer.stream`; an answer is right if all its words and mentions are.
-            notice: as for `Recognizer.stream`; segmenters have nothing to tell.
+            notice: as for `Recognizer.stream`.
 
         Raises:
             UsageError: the threshold is no probability, or is given without scores.
         """
         if not 0 <= threshold <= 1 or (threshold and not scores):
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
-        return self._stream(self.fitted, documents_of(X), threshold, scores, answers)
+        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, scores, answers)
 
     def _stream(
         self, model: SegmenterModel, documents: Iterable[Document], threshold: float, scores: bool, answers: bool
@@ -343,7 +345,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             self, types=list(model.types), joint_penalty=model.joint_penalty, scalings=model.scalings,
             strongest=self.strongest_,
         )  # fmt: skip
-        return said.part({}, parts_of(model, self.pass_))
+        return said.part({}, {**parts_of(model, self.pass_), "profile": profile_part(self.profile_)})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -354,6 +356,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         if not model.serves(made.method):
             raise ModelError(f"its chains are not those of the method {made.method!r}")
         made.types_, made.strongest_ = model.types, said.strongest
+        made.profile_ = profile_of(part.parts.get("profile"))
         made.pass_ = pass_of(part.parts.get(PASS), NOTHING, model.types, said.report.passes)
         return made
 

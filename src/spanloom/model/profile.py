@@ -1,0 +1,278 @@
+"""What training text is like, and whether other text differs from it so much that predictions suffer."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+from typing import Annotated, Final, NamedTuple
+from unicodedata import name
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from spanloom.document import Document
+from spanloom.errors import ModelError, plural
+from spanloom.hashing import UInt64, hash_values
+from spanloom.modelfile import Described, ModelPart
+from spanloom.text.characters import CJK
+
+__all__ = ["Profile", "ShiftWatch", "profile_of", "profile_part"]
+
+_WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
+_LINE_END: Final = re.compile(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # the second letter: a small one
+_DOCUMENTS: Final = 2  # that a word must stand in, so that no model tells a name of one document
+_BITS, _HASHES = 10, 4  # of the filter for each word: one unknown word of eighty is taken for a known one
+_RARE: Final = 0.01  # the share of words below which a script is not one of the training text's
+_SAMPLE: Final = 10_000  # characters that are looked at before only a tenth is, and of one text at most
+_WINDOW: Final = 20_000  # words after which counts start anew, so that a change in a long stream shows
+_FEWEST, _MANY = 8, 50  # words below which nothing is said; and below which nothing is said of unknown words
+_SURE: Final = 2.0  # standard errors
+_UNKNOWN, _CAPITALS, _FOREIGN, _BROKEN = 0.1, 0.3, 0.2, 0.02  # how much more there must be than in the training text
+_USUAL, _EXPECTED = 0.03, 10.0  # the share of words with a capital letter, and their number, whose absence is news
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Counts(NamedTuple):
+    """Counts of words of three letters and more, and of characters of scripts without spaces.
+
+    Args:
+        words: all.
+        capitals: those in capital letters only.
+        cased: those with a capital letter.
+        scripts: by script.
+        broken: line ends between two words of a sentence.
+        distinct: how often each word stands there, in lower case.
+    """
+
+    words: int
+    capitals: int
+    cased: int
+    scripts: Counter[str]
+    broken: int
+    distinct: Counter[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> _Counts:
+        """Count the words of texts."""
+        found: Counter[str] = Counter()
+        broken = 0
+        for text in texts:
+            found.update(_WORD.findall(text))
+            broken += sum(text[match.end()].islower() for match in _LINE_END.finditer(text))
+        scripts: Counter[str] = Counter()
+        distinct: Counter[str] = Counter()
+        for word, count in found.items():
+            scripts[_script(word[0])] += count
+            distinct[word.lower()] += count
+        capitals, cased = (
+            sum(count for word, count in found.items() if test(word)) for test in (str.isupper, _has_capital)
+        )
+        return cls(found.total(), capitals, cased, scripts, broken, distinct)
+
+    def and_of(self, text: str) -> _Counts:
+        """Return these counts with those of another text."""
+        more = _Counts.of([text])
+        return _Counts(
+            self.words + more.words, self.capitals + more.capitals, self.cased + more.cased,
+            self.scripts + more.scripts, self.broken + more.broken, self.distinct + more.distinct,
+        )  # fmt: skip
+
+
+def _has_capital(word: str) -> bool:
+    return word != word.lower()
+
+
+@lru_cache(maxsize=4096)
+def _script(character: str) -> str:
+    """Return the script of a letter, as the first word of its Unicode name.
+
+    >>> _script("a"), _script("я"), _script("病")
+    ('Latin', 'Cyrillic', 'CJK')
+    """
+    script = name(character, "other").split()[0].split("-")[0]
+    return script if script == "CJK" else script.capitalize()
+
+
+class _Described(Described):
+    """The values of a profile in a model file."""
+
+    unknown: Share
+    capitals: Share
+    cased: Share
+    scripts: list[str]
+    broken: Annotated[float, Field(ge=0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What the text that a model was trained on is like; words are those of three letters and more.
+
+    Words of at least two documents are kept, as a Bloom filter: whether a given word is among them can be asked, but
+    they cannot be listed.
+
+    Args:
+        filter: (B,) uint8.
+        unknown: the share of words that do not stand in two other documents: as many are to be expected in a new one.
+        capitals: the share of words in capital letters.
+        cased: the share of words with a capital letter.
+        scripts: those of its words.
+        broken: line ends inside sentences for each word.
+    """
+
+    filter: NDArray[np.uint8]
+    unknown: float
+    capitals: float
+    cased: float
+    scripts: tuple[str, ...]
+    broken: float
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> Profile:
+        """Return the profile of documents.
+
+        >>> texts = ["no chest pain", "chest pain today", "chest pain gone"]
+        >>> profile = Profile.of([Document(text) for text in texts])
+        >>> round(profile.unknown, 2), profile.knows(["chest", "today"]).tolist(), profile.scripts
+        (0.25, [True, False], ('Latin',))
+        """
+        counts = _Counts.of(document.text for document in documents)
+        spread: Counter[str] = Counter()  # word -> documents
+        for document in documents:
+            spread.update(dict.fromkeys(map(str.lower, _WORD.findall(document.text)), 1))
+        rare = sum(counts.distinct[word] for word, count in spread.items() if count <= _DOCUMENTS)
+        words = max(counts.words, 1)
+        kept = [word for word, count in spread.items() if count >= _DOCUMENTS]
+        table = np.zeros(max(1, -(-len(kept) * _BITS // 8)), np.uint8)
+        places = _places(kept, 8 * len(table))
+        np.bitwise_or.at(table, places >> 3, np.uint8(1) << (places & 7).astype(np.uint8))
+        scripts = tuple(sorted(script for script, count in counts.scripts.items() if count >= _RARE * words))
+        return cls(table, rare / words, counts.capitals / words, counts.cased / words, scripts, counts.broken / words)
+
+    def knows(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Return which distinct words, in lower case, are those of the training text, (W,); one in eighty wrongly."""
+        places = _places(words, 8 * len(self.filter))
+        found: NDArray[np.bool_] = ((self.filter[places >> 3] >> (places & 7)) & 1).all(1)
+        return found
+
+    def differences(self, counts: _Counts) -> Iterator[str]:
+        """Yield in words how a text differs from the training text, with figures of both."""
+        words = counts.words
+        if words < _FEWEST:
+            return
+        foreign = {script: n for script, n in counts.scripts.items() if script not in self.scripts}
+        if _more(sum(foreign.values()), words, 0.0, _FOREIGN):
+            share, names = (
+                sum(foreign.values()) / words,
+                ", ".join(sorted(foreign, key=lambda one: (-foreign[one], one))[:3]),
+            )
+            yield f"{share:.0%} of its words are {names} (training text: {', '.join(self.scripts) or 'no words'})"
+            return  # unknown words and the case of letters say no more then
+        if words >= _MANY:
+            distinct = list(counts.distinct)
+            new = sum(counts.distinct[distinct[i]] for i in np.flatnonzero(~self.knows(distinct)).tolist())
+            if _more(new, words, self.unknown, _UNKNOWN):
+                yield f"{new / words:.0%} of its words are unknown ({self.unknown:.0%} in new text of the same kind)"
+        if _more(counts.capitals, words, self.capitals, _CAPITALS):
+            yield f"{counts.capitals / words:.0%} of its words are in capitals ({self.capitals:.0%})"
+        if not counts.cased and self.cased >= _USUAL and self.cased * words >= _EXPECTED:
+            yield f"none of its words has a capital letter ({self.cased:.0%})"
+        if words >= _MANY and _more(min(counts.broken, words), words, self.broken, _BROKEN):
+            lines, usual = 100 * counts.broken / words, 100 * self.broken
+            yield f"{lines:.1f} line ends for every 100 words stand inside sentences ({usual:.1f})"
+
+
+def _more(count: int, words: int, usual: float, margin: float) -> bool:
+    """Return whether a share of words is larger than the usual one by more than a margin and chance."""
+    share = count / words
+    return share - _SURE * sqrt(share * (1 - share) / words) > usual + margin
+
+
+def _places(words: Sequence[str], size: int) -> NDArray[np.int64]:
+    """Return the bits of words in a filter of so many, (W, `_HASHES`), by double hashing."""
+    hashes: UInt64 = hash_values(words) if words else np.zeros(0, np.uint64)
+    first, step = hashes & np.uint64(0xFFFFFFFF), (hashes >> np.uint64(32)) | np.uint64(1)
+    places = (first[:, None] + np.arange(_HASHES, dtype=np.uint64) * step[:, None]) % np.uint64(size)
+    return places.astype(np.int64)
+
+
+class ShiftWatch:
+    """Compares texts that are predicted with a profile, and warns once.
+
+    The first texts are looked at, and then a tenth, so that it costs next to nothing. What was seen adds up over all
+    predictions of a model: many short texts are as good as a long one.
+
+    Args:
+        profile: of the training text; ``None`` for models that have none, of which nothing is said.
+    """
+
+    def __init__(self, profile: Profile | None) -> None:
+        self._profile, self._told = profile, False
+        self._seen, self._compared = _Counts.of(()), 0
+        self._passed = self._looked = 0  # characters
+
+    def over(self, documents: Iterable[Document], notice: Callable[[str], object]) -> Iterator[Document]:
+        """Yield documents, and look at some of them.
+
+        Args:
+            documents: to be predicted.
+            notice: told how their text differs.
+        """
+        for document in documents:
+            yield document
+            if self._profile is not None and not self._told:
+                self._look(document.text, notice)
+        self._compare(notice)
+
+    def _look(self, text: str, notice: Callable[[str], object]) -> None:
+        self._passed += len(text)
+        if self._looked > max(_SAMPLE, self._passed / 10):
+            return
+        if self._seen.words > _WINDOW:
+            self._seen, self._compared = _Counts.of(()), 0
+        sample = text[:_SAMPLE]
+        self._looked += len(sample)
+        self._seen = self._seen.and_of(sample)
+        if self._seen.words >= 2 * max(self._compared, _MANY):
+            self._compare(notice)
+
+    def _compare(self, notice: Callable[[str], object]) -> None:
+        if self._profile is None or self._told or self._seen.words == self._compared:
+            return
+        self._compared = self._seen.words
+        if found := list(self._profile.differences(self._seen)):
+            self._told = True
+            notice(
+                f"the text ({plural(self._seen.words, 'word')} looked at) differs from what the model was trained on: "
+                f"{'; '.join(found)}; what that costs stands in docs/how-to/calibration.md"
+            )
+
+
+def profile_part(profile: Profile | None) -> ModelPart | None:
+    """Return a profile as a part of a model file; ``None`` for none."""
+    if profile is None:
+        return None
+    said = _Described(
+        unknown=profile.unknown, capitals=profile.capitals, cased=profile.cased, scripts=list(profile.scripts),
+        broken=profile.broken,
+    )  # fmt: skip
+    return said.part({"filter": profile.filter})
+
+
+def profile_of(part: ModelPart | None) -> Profile | None:
+    """Return the profile that `profile_part` gave.
+
+    Raises:
+        ModelError: it holds none.
+    """
+    if part is None:
+        return None
+    said, table = part.read(_Described), part.array("filter", np.uint8, None)
+    if not len(table):
+        raise ModelError("a profile without words' bits")
+    return Profile(table, said.unknown, said.capitals, said.cased, tuple(said.scripts), said.broken)
