@@ -122,7 +122,7 @@ def test_models_keep_one_and_tell(kind: Any, notes: Any, tmp_path: Any) -> None:
 
 
 def test_a_segmenter_tells_of_another_script() -> None:
-    train, dev = (list(read(chinese_clinical() / part)) for part in ("train", "dev"))
+    train, dev = (list(read(chinese_clinical() / f"{part}.jsonl")) for part in ("train", "dev"))
     model = Segmenter(epochs=1).fit(train, dev=dev)
     with pytest.warns(UserWarning, match="of its words are Cyrillic"):
         model.predict("Пациент не предъявляет жалоб на боль в груди, одышку или слабость при ходьбе сегодня.")
