@@ -5,9 +5,10 @@
 
 Every kind of model is trained on the corpora that come with Spanloom, with few passes, and used: recognizers of all
 structures with both countings, cascades, taggers, segmenters of all methods, linkers, language models and
-vocabularies. What they write and say is told as digests. With ``--before`` those that differ are named, and the exit
-code is 1. A change of the layout of model files shows in ``files``, and not in ``arrays``, the digests of what the
-files hold, whatever it is called there.
+vocabularies; and what a recognizer can do beside that, such as two passes, partial annotation, teaching, work folders,
+and an encoder with random weights, which needs PyTorch. What they write and say is told as digests. With ``--before``
+those that differ are named, and the exit code is 1. A change of the layout of model files shows in ``files``, and not
+in ``arrays``, the digests of what the files hold, whatever it is called there.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 
 from safetensors.numpy import load_file
 
-from common import say, timed
+from common import ROOT, say, timed
 from spanloom import Cascade, Document, Linker, Recognizer, Segmenter, load, read, write
 from spanloom.data import chinese_clinical, clinical
 from spanloom.structures import STRUCTURES
@@ -138,6 +139,99 @@ def recognizers(notes: Parts, tagged: Parts, tagger: Callable[[], Any]) -> Itera
             folder,
         ),
     )
+
+
+def beyond(notes: Parts) -> Iterator[tuple[str, Job]]:
+    """What a recognizer can do beside learning from complete documents in memory."""
+    settings: dict[str, Any] = {"features": TEMPLATES, "epochs": 2, "l2": 1, "rescore": False}
+    train, dev = notes["train"], notes["dev"]
+
+    def job(documents: Any = train, **params: Any) -> Job:
+        return lambda folder: mentions_of(Recognizer(**settings | params).fit(documents, dev=dev), notes, folder)
+
+    for overlap in ("learned", "nested", "none"):
+        yield f"recognizer overlap {overlap}", job(structure="shared", overlap=overlap)
+    yield "recognizer two passes", job(passes="two")
+    yield "recognizer every candidate rescored", job(rescore=True, rescore_all=True)
+    yield "recognizer hash bits", job(hash_bits=10)
+    thinned = [one.copy(mentions=one.mentions[::3]) for one in train]
+    yield "recognizer at least", job(thinned, annotation="at-least", density=400)
+    named = [
+        one.copy(
+            mentions=one.mentions[1:],
+            meta={
+                **one.meta,
+                "annotation": {"default": "at-least", "some": [{"spans": [list(span) for span in claim.spans]}]},
+            },
+        )
+        for one in train
+        for claim in one.mentions[:1]
+    ]
+    yield "recognizer claims", job([*train[:8], *named[8:]], density=400)
+    crowd = [
+        one.copy(mentions=[m for n, m in enumerate(one.mentions) if (n + k) % 4], meta={"annotator": name})
+        for k, name in enumerate(("ada", "eve", "ivo"))
+        for one in train
+    ]
+    yield "recognizer annotators", job(crowd)
+
+    def worked(folder: Path) -> Found:
+        model = Recognizer(**settings).fit(iter(train), dev=dev, work=folder / "work")
+        return mentions_of(model, notes, folder)
+
+    def compacted(folder: Path) -> Found:
+        model = Recognizer(**settings | {"rescore": True}).fit(train, dev=dev)
+        return mentions_of(resolve_name("spanloom.recognize:compact")(model, dev=dev), notes, folder)
+
+    def taught(folder: Path) -> Found:
+        teacher = Recognizer(**settings).fit(train, dev=dev)
+        raw = [Document(one.text) for one in notes["test"]]
+        student = resolve_name("spanloom.recognize:teach")(teacher, raw, train=train, dev=dev, **settings)
+        return mentions_of(student, notes, folder)
+
+    def vectors(folder: Path) -> Found:
+        words = sorted({word.lower() for one in train for word in one.text.split() if word.isalpha()})
+        rows = (" ".join([word, *(f"{(hash_of(word) >> shift) % 7 - 3}" for shift in (3, 9, 17))]) for word in words)
+        (folder / "vectors.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
+        given = settings | {"features": (*TEMPLATES, "vector[-1..1]"), "vectors": str(folder / "vectors.txt")}
+        return mentions_of(Recognizer(**given).fit(train, dev=dev), notes, folder)
+
+    def arrays(folder: Path) -> Found:
+        found = Recognizer(**settings).fit(train, dev=dev).stream_arrays(notes["test"])
+        return {"arrays": digest(*(part.tobytes() for one in found for part in one if hasattr(part, "tobytes")))}
+
+    def encoded(folder: Path) -> Found:
+        sys.path.insert(0, str(ROOT / "tests" / "encoder"))
+        encoder = resolve_name("conftest:write_encoder")(folder / "encoder")
+        model = Recognizer(encoder=str(encoder), encoder_epochs=1, device="cpu", precision="float32")
+        return mentions_of(model.fit(train[:40], dev=dev[:10]), notes, folder)
+
+    def cleaned(folder: Path) -> Found:
+        found = resolve_name("spanloom.clean:find_suspects")(train[:60])
+        return {"suspects": digest(as_json([repr(one) for one in found]))}
+
+    def labelled(folder: Path) -> Found:
+        rules = folder / "rules.toml"
+        rules.write_text(
+            '[[rule]]\nkind = "phrases"\ntype = "problem"\nphrases = ["chest pain", "dyspnea", "fever"]\n',
+            encoding="utf-8",
+        )
+        found = resolve_name("spanloom.label:label")([Document(one.text) for one in notes["test"]], rules)
+        return {"labelled": written(found, folder)}
+
+    yield "recognizer work folder", worked
+    yield "recognizer compact", compacted
+    yield "recognizer taught", taught
+    yield "recognizer vectors", vectors
+    yield "recognizer arrays", arrays
+    yield "recognizer encoder", encoded
+    yield "clean", cleaned
+    yield "label", labelled
+
+
+def hash_of(word: str) -> int:
+    """A number of a word, the same everywhere."""
+    return int(digest(word)[:12], 16)
 
 
 def cascades(notes: Parts) -> Iterator[tuple[str, Job]]:
@@ -251,6 +345,7 @@ def jobs() -> Iterator[tuple[str, Job]]:
         return pos_tagger(column=COLUMN, epochs=2).fit(learned["train"], dev=learned["dev"])
 
     yield from recognizers(notes, tagged, tagger)
+    yield from beyond(notes)
     yield from cascades(notes)
     yield from taggers(learned, tagger)
     yield from segmenters(sections)

@@ -54,7 +54,7 @@ class Sure:
     """Candidates that the first stage alone scores, because it is sure of them.
 
     Args:
-        beyond: their log-odds are farther from 0.
+        beyond: their log-odds are farther from 0, and they have no gap.
         scaling: from its probability to how often such candidates are right.
     """
 
@@ -69,19 +69,24 @@ class Sure:
             candidates: C.
             right: (C,) which of them are gold mentions.
         """
-        own = np.abs(candidates.odds) > SURE
+        own = _far(candidates, SURE)
         if own.sum() < FEWEST:
             return None
         return cls(SURE, fit_platt(-np.logaddexp(0.0, -candidates.odds[own]), right[own]))
 
     def of(self, candidates: CandidateMentions) -> NDArray[np.bool_]:
         """Return which candidates they are, (C,)."""
-        found: NDArray[np.bool_] = np.abs(candidates.odds) > self.beyond
-        return found
+        return _far(candidates, self.beyond)
 
     def odds(self, candidates: CandidateMentions) -> Floats:
         """Return the log-odds of candidates as they are scaled, (C,)."""
         return self.scaling.slope * candidates.odds + self.scaling.intercept
+
+
+def _far(candidates: CandidateMentions, beyond: float) -> NDArray[np.bool_]:
+    """Return which log-odds are farther from 0, (C,); mentions with gaps are not, which the first stage underrates."""
+    found: NDArray[np.bool_] = (np.abs(candidates.odds) > beyond) & candidates.table.contiguous
+    return found
 
 
 class _Rescorer(Described):
