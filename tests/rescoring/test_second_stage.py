@@ -12,10 +12,12 @@ import pytest
 from spanloom import Document, Mention, Recognizer, load
 from spanloom.document import Batch
 from spanloom.errors import ModelError
+from spanloom.learn.platt import Platt
 from spanloom.model.overlaps import OverlapRules
 from spanloom.rescoring import Rescorer, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
-from spanloom.rescoring.rescorer import SURE
+from spanloom.rescoring.fitting import BEYOND
+from spanloom.rescoring.rescorer import Sure
 from spanloom.rescoring.values import TokenColumns
 from spanloom.text import prepare
 
@@ -98,12 +100,15 @@ def test_what_is_saved_says_the_same(recognizer, notes, tmp_path):
 
 def test_candidates_that_the_first_stage_is_sure_of_are_not_looked_at(recognizer, notes):
     second = recognizer.second_
+    if second.sure is None:  # it would cost too much here
+        second = replace(second, sure=Sure(3.0, Platt(0.9, 0.1)))
     batch = recognizer.fitted.scorer.prepare(Batch.of(list(map(prepare, notes.test))))
     scored = second.scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
     odds = scored.candidates.odds
-    sure = (np.abs(odds) > SURE) & scored.candidates.table.contiguous
+    sure = (np.abs(odds) > second.sure.beyond) & scored.candidates.table.contiguous
     assert 0.1 < sure.mean() < 0.9
     scaling = second.sure.scaling
+    assert second.sure.beyond in BEYOND
     np.testing.assert_allclose(scored.odds[sure], scaling.slope * odds[sure] + scaling.intercept)
     every = replace(second, sure=None).scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
     np.testing.assert_array_equal(every.odds[~sure], scored.odds[~sure])

@@ -50,6 +50,10 @@ FOLDS: Final = 3
 FEWEST: Final = 100  # training mentions, below which there is no second stage
 LAMBDAS: Final = (8.0, 16.0, 32.0)
 MIN_COUNT: Final = 2
+BEYOND: Final = (3.0, 4.0, 5.0, 6.0)
+"""Log-odds from which on the first stage may be sure; the nearest that costs next to nothing is taken."""
+LOSS: Final = 0.0005
+"""The development F1 that this may cost."""
 _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
 _FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
 
@@ -224,12 +228,11 @@ def fit_rescorer(
     built = build_index(made.keys(values.table(made.names)), min_count=MIN_COUNT)
     right = np.isin(identities(candidates.table), identities(table))
     blank = Rescorer(
-        templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules,
-        sure=None if every else Sure.fitted(candidates, right),
-    )  # fmt: skip
+        templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules
+    )
     judge = _Judge(blank, development, first, run)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
-    weights = odds = None
+    weights = None
     for l2 in LAMBDAS:
         weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
         if crossed:
@@ -240,14 +243,24 @@ def fit_rescorer(
                 part = fit_regression(_rows(built.matrix, ~held), numbers[~held], right[~held], sizes, l2, run=run)
                 single = Regression(part.sparse / sizes, part.dense)
                 odds[held] = linear_scores(_rows(built.matrix, held), numbers[held], single, run)
-            odds = blank.settled(candidates, odds)
-        tried.append((l2, *judge.tuned(Regression(weights.sparse / sizes, weights.dense), odds), odds))
-    l2, best, after, odds = max(tried, key=lambda one: one[2])
+        own_weights = Regression(weights.sparse / sizes, weights.dense)
+        odds = judge.odds(own_weights) if not crossed else odds
+        tried.append((l2, own_weights, odds, *judge.tuned(odds)))
+    l2, chosen, odds, threshold, after = max(tried, key=lambda one: one[4])
+    sure = None
+    for beyond in () if every else BEYOND:
+        found = Sure.fitted(candidates, right, beyond)
+        settled = odds if found is None else found.settled(judge.candidates, odds)
+        other, f1 = judge.tuned(settled)
+        if found is not None and f1 >= after - LOSS:
+            sure, odds, threshold, after = found, settled, other, f1
+            break
+    best = replace(blank, weights=chosen, threshold=threshold, sure=sure)
     report = RescoringReport(
         len(candidates), int(right.sum()), judge.reached, l2, 1 / (1 + float(np.exp(-best.threshold))), first.f1, after,
         kept=after > first.f1,
     )  # fmt: skip
-    return (best if report.kept else None), report, odds
+    return (best if report.kept else None), report, odds if crossed else None
 
 
 def _rows(matrix: Sparse, kept: NDArray[np.bool_]) -> Sparse:
@@ -306,27 +319,23 @@ class _Judge:
         batch, potentials, gold = development
         self._made, self._run, self._total = made, run, gold.total
         tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
-        self._candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run)
-        self._values = CandidateValues(self._candidates, batch, tokens, made.seen)
-        self._right = np.isin(identities(self._candidates.table), identities(gold.table))
-        self._conflicts = made.rules.conflicts(self._candidates.table)
-        self._possible = made.rules.possible(self._candidates.table)
+        self.candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run)
+        self._values = CandidateValues(self.candidates, batch, tokens, made.seen)
+        self._right = np.isin(identities(self.candidates.table), identities(gold.table))
+        self._conflicts = made.rules.conflicts(self.candidates.table)
+        self._possible = made.rules.possible(self.candidates.table)
         self.reached = float(self._right.sum()) / max(1, gold.total)
 
-    def tuned(self, weights: Regression, odds: Floats | None = None) -> tuple[Rescorer, float]:
-        """Return the second stage with these weights and a threshold, and F1 with it.
+    def odds(self, weights: Regression) -> Floats:
+        """Return the log-odds of the candidates with these weights, (C,)."""
+        return replace(self._made, weights=weights).odds(self.candidates, self._values, self._run)
 
-        Args:
-            weights: of the regression.
-            odds: (C,) of the candidates, in place of those by these weights.
-        """
-        made = replace(self._made, weights=weights)
-        if odds is None:
-            odds = made.odds(self._candidates, self._values, self._run)
+    def tuned(self, odds: Floats) -> tuple[float, float]:
+        """Return the threshold for these log-odds of the candidates, (C,), and F1 with it."""
         steps = range(-_FARTHEST, _FARTHEST + 1)
         tried: dict[float, float] = {step: self._f1(odds - step / _STEPS) for step in steps}
         step = drawn_step(tried, self._total)
-        return replace(made, threshold=step / _STEPS), tried[step]
+        return step / _STEPS, tried[step]
 
     def _f1(self, weights: Floats) -> float:
         chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts)

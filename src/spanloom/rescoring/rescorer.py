@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,8 @@ from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templ
 from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.structures import MentionTable
 
-__all__ = ["SURE", "Rescorer", "ScoredCandidates", "Sure", "odds_columns"]
+__all__ = ["Rescorer", "ScoredCandidates", "Sure", "odds_columns"]
 
-SURE: Final = 3.0
-"""Log-odds of the first stage so far from 0 that it is sure: the second would change one of two thousand such."""
 _SCALE = 4.0  # log-odds that count as one, so that their weights are about as steep as those of features
 
 
@@ -62,25 +60,27 @@ class Sure:
     scaling: Platt
 
     @classmethod
-    def fitted(cls, candidates: CandidateMentions, right: NDArray[np.bool_]) -> Sure | None:
-        """Return those beyond `SURE`, with a scaling of their own; ``None`` where they are too few for one.
+    def fitted(cls, candidates: CandidateMentions, right: NDArray[np.bool_], beyond: float) -> Sure | None:
+        """Return those beyond some log-odds, with a scaling of their own; ``None`` where they are too few for one.
 
         Args:
             candidates: C.
             right: (C,) which of them are gold mentions.
+            beyond: how far from 0 they are at least.
         """
-        own = _far(candidates, SURE)
+        own = _far(candidates, beyond)
         if own.sum() < FEWEST:
             return None
-        return cls(SURE, fit_platt(-np.logaddexp(0.0, -candidates.odds[own]), right[own]))
+        return cls(beyond, fit_platt(-np.logaddexp(0.0, -candidates.odds[own]), right[own]))
 
     def of(self, candidates: CandidateMentions) -> NDArray[np.bool_]:
         """Return which candidates they are, (C,)."""
         return _far(candidates, self.beyond)
 
-    def odds(self, candidates: CandidateMentions) -> Floats:
-        """Return the log-odds of candidates as they are scaled, (C,)."""
-        return self.scaling.slope * candidates.odds + self.scaling.intercept
+    def settled(self, candidates: CandidateMentions, odds: Floats) -> Floats:
+        """Return log-odds of the second stage with theirs, as they are scaled, in their places, (C,)."""
+        scaled = self.scaling.slope * candidates.odds + self.scaling.intercept
+        return np.where(self.of(candidates), scaled, odds)
 
 
 def _far(candidates: CandidateMentions, beyond: float) -> NDArray[np.bool_]:
@@ -141,11 +141,7 @@ class Rescorer:
         rows = None if self.sure is None else np.flatnonzero(~self.sure.of(candidates))
         sums = self.index.weighed(made, values.table(made.names, rows), self.weights.sparse, run)
         found[slice(None) if rows is None else rows] += sums
-        return self.settled(candidates, found)
-
-    def settled(self, candidates: CandidateMentions, odds: Floats) -> Floats:
-        """Return log-odds with those of candidates that the first stage is sure of in their places, (C,)."""
-        return odds if self.sure is None else np.where(self.sure.of(candidates), self.sure.odds(candidates), odds)
+        return found if self.sure is None else self.sure.settled(candidates, found)
 
     def scored(
         self, model: LinearModel, batch: Batch, potentials: Potentials, reading: str = "enough",
