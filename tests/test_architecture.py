@@ -67,6 +67,8 @@ IMPORTS_BY_NAME = {
     "document/document.py",  # its drawing, which only a notebook asks for
     "evaluate/report.py",  # likewise
     "features/lemmas.py",
+    "formats/listed.py",  # the modules of formats, of which most runs need one
+    "formats/scanning.py",
     "integrations/spacy.py",
     "lazy.py",
     "models.py",

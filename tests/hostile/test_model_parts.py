@@ -110,11 +110,12 @@ def test_a_part_that_is_missing_is_named(original: Path, tmp_path: Path) -> None
             assert place[-1] in refused(path) or place[0] in NEEDED
 
 
-# parts without which there still is a model: a tagger, a language model, rules of overlap
+# parts without which there still is a model: a tagger, a language model, rules of overlap, a profile of training text
 OPTIONAL: dict[str, tuple[tuple[str, ...], ...]] = {
-    "recognizer": (("pos",), ("overlaps",)),
-    "cascade": (("pos",),),
-    "linker": (("pos",), ("language",)),
+    "recognizer": (("pos",), ("overlaps",), ("profile",)),
+    "cascade": (("pos",), ("profile",)),
+    "linker": (("pos",), ("language",), ("profile",)),
+    "segmenter": (("profile",),),
 }
 NEEDED = ("resources", "part1", "part2", "part0")  # a template, or the method, says that it is
 

@@ -17,7 +17,7 @@ from spanloom.files import STDIO
 from spanloom.formats import write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
 from spanloom.formats.answers.placing import Ambiguous
-from spanloom.formats.columns import COLUMNS
+from spanloom.formats.listed import COLUMNS
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 

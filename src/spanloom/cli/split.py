@@ -18,7 +18,7 @@ from spanloom.document.parts import split
 from spanloom.errors import DataError, UsageError, clip, meant
 from spanloom.files.output import check_free, output_folder
 from spanloom.formats import FORMATS, Format, Losses, write
-from spanloom.formats.columns import COLUMNS
+from spanloom.formats.listed import COLUMNS
 from spanloom.text import prepare
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -1,6 +1,6 @@
 """Reading and writing documents: JSONL and its dialects, brat, PubTator, BioC, column files, Parquet, and more.
 
-`spanloom.formats.scanning.FORMATS` lists all formats; a new one is a new module and a line in it.
+`spanloom.formats.listed` lists all formats; a new one is a new module and an entry there.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import Format, Losses, Scanned
 from spanloom.formats.frames import from_columns, to_columns
+from spanloom.formats.listed import FORMATS
 from spanloom.formats.notices import Notices
 from spanloom.formats.record import from_record, to_record
-from spanloom.formats.scanning import FORMATS, check_options, format_by_suffix, format_named, scan_input
+from spanloom.formats.scanning import check_options, format_by_suffix, format_named, scan_input
 from spanloom.formats.source import is_packed
 from spanloom.lazy import lazily
 

@@ -38,11 +38,11 @@ from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
-from spanloom.formats.base import Format, Losses, Scanned, no_document, unwritable
+from spanloom.formats.base import Losses, Scanned, no_document, unwritable
 from spanloom.formats.json_text import loads
 from spanloom.formats.passages import text_of_passages
 from spanloom.formats.record import RECORD, scan_record
-from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
+from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import opened
 
 _FROM_META = ("events", "coreferences", "relations")
@@ -389,15 +389,3 @@ class SinkStream(io.RawIOBase):
         view = bytes(data)
         self._sink.write(view)
         return len(view)
-
-
-PARQUET = Format(
-    "parquet", (".parquet",), scan_parquet, write_parquet,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, encoded=False, counts=True,
-    scan_options=RECORD_OPTIONS,
-)  # fmt: skip
-ARROW = Format(
-    "arrow", (".arrow", ".feather"), scan_arrow, write_arrow,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, encoded=False, counts=True,
-    scan_options=RECORD_OPTIONS,
-)  # fmt: skip

@@ -22,7 +22,6 @@ from spanloom.files.output import output_files, output_folder
 from spanloom.files.staging import is_part
 from spanloom.formats.base import (
     Beside,
-    Format,
     Losses,
     Scanned,
     count_meta,
@@ -151,17 +150,3 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     count_meta(losses, document, "brat", inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
-
-
-BRAT = Format(
-    "brat",
-    (".ann",),
-    scan,
-    write,
-    claims=claims,
-    gaps=True,
-    folders=True,
-    reads_without_mentions=True,
-    counts=True,
-    packs=False,
-)

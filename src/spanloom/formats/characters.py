@@ -20,7 +20,7 @@ from pathlib import Path
 
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError
-from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, count_meta, count_unwritten
 from spanloom.formats.blocks import (
     TAG,
     TEXT,
@@ -118,6 +118,3 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
             yield from (f"{c}\t{p}\t{tag}" for c, p, tag in zip(word, places, tags[start:], strict=False))
         yield ""
     losses.add(OTHER_TEXT, int("\n".join(lines) != document.text))
-
-
-CHARACTERS = Format("characters", (".chars",), scan, write)

@@ -27,7 +27,6 @@ from spanloom.files.output import scratch_file, writing
 from spanloom.formats.base import (
     BAD_TYPE,
     OTHER_TEXT,
-    Format,
     Losses,
     Scanned,
     count_mention,
@@ -537,10 +536,8 @@ def holds_tokens(raw: bytes) -> bool:
     return is_tagged(list(_head_sentences(line.rstrip("\r") for line in lines)), is_marked)
 
 
-def _claims(path: Path) -> bool:
-    """Return whether a path ends as column files do, or is another file that holds tokens."""
-    if COLUMNS.named(path):
-        return True
+def claims(path: Path) -> bool:
+    """Return whether a path is a file that holds tokens, whatever it is called."""
     if bare(path).suffix.lower() in _OTHERS or not path.is_file():
         return False
     try:
@@ -548,9 +545,3 @@ def _claims(path: Path) -> bool:
             return holds_tokens(file.read(SAMPLE))
     except DataError:  # it is reported when it is read
         return False
-
-
-COLUMNS = Format(
-    "conll", (".conll", ".iob2", ".bio", ".iob", ".bioes", ".bilou"), scan, write, _claims,
-    reads_without_mentions=True, named_by_file=True, scan_options=("columns",), write_options=("scheme",),
-)  # fmt: skip

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.formats.base import OTHER_TEXT, Format, Losses, Scanned, count_meta, unwritable
+from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, count_meta, unwritable
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
     NEW_DOCUMENT,
@@ -368,6 +368,3 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     losses.add("token columns", len(document.columns.keys() - set(held)))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
     count_meta(losses, document, "comments")
-
-
-CONLLU = Format("conllu", (".conllu", ".conllup"), scan, write, reads_without_mentions=True)

@@ -23,7 +23,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
-from spanloom.formats.base import Beside, Format, Losses, Scanned, count_mention, count_meta, no_document
+from spanloom.formats.base import Beside, Losses, Scanned, count_mention, count_meta, no_document
 from spanloom.formats.source import read_bytes
 from spanloom.text import tokenize
 
@@ -338,6 +338,3 @@ def _add_columns(doc: Any, document: Document, places: list[int], losses: Losses
         firsts = {places[first] if number else 0 for number, (first, _) in enumerate(document.sentences.tolist())}
         for token in doc:
             token.is_sent_start = token.i in firsts
-
-
-DOCBIN = Format("spacy", (".spacy",), scan, write, gaps=True, reads_without_mentions=True, packs=False, encoded=False)

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from spanloom.document import Document
 from spanloom.errors import DataError
-from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
+from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import record_text
-from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
+from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
 _START: Final = re.compile(rb"\s*[\[{]")
@@ -139,7 +139,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     return Losses()
 
 
-def _claims(path: Path) -> bool:
+def claims(path: Path) -> bool:
     """Return whether a file may hold records: it begins as a list or an object does, and is of no other known kind."""
     if bare(path).suffix.lower() != ".json" or not path.is_file():
         return False
@@ -155,9 +155,3 @@ def _claims(path: Path) -> bool:
         return True
     keys = ((plain(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(head))
     return any(key in (OF_WORDS if value.startswith(b"[") else OF_TEXT) for key, value in keys)
-
-
-JSON = Format(
-    "json", (".json",), scan, write, _claims,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, counts=True, scan_options=RECORD_OPTIONS,
-)  # fmt: skip

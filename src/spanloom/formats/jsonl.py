@@ -8,13 +8,13 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
-from spanloom.formats.base import Format, Losses, Scanned, no_document, writing_as
+from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.json_array import records_of, scan_array
 from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import as_object, record_text
-from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
+from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import raw_lines
 
 
@@ -66,9 +66,3 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             with writing_as("JSON", document, path):
                 file.write(record_text(document) + "\n")
     return Losses()
-
-
-JSONL = Format(
-    "jsonl", (".jsonl", ".ndjson"), scan, write,
-    gaps=True, keeps_ids=True, reads_without_mentions=True, counts=True, scan_options=RECORD_OPTIONS,
-)  # fmt: skip

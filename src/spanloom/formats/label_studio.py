@@ -17,7 +17,6 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -29,7 +28,6 @@ from spanloom.errors import DataError, clip
 from spanloom.formats.base import (
     TWICE,
     Beside,
-    Format,
     Losses,
     Scanned,
     Surface,
@@ -42,7 +40,7 @@ from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
-from spanloom.formats.record_fields import RECORD_OPTIONS, Columns, RecordFields, TagNames
+from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, begins_with, read_bytes
 
 TEXT_FIELD = "label_studio_text"  # of meta: the field of the data with the text, if it is another than text
@@ -490,7 +488,6 @@ def _new_name(name: str, taken: set[str]) -> str:
     return name
 
 
-LABEL_STUDIO = Format(
-    "label-studio", (".json",), scan, write, partial(begins_with, MARK, ".json"),
-    gaps=True, keeps_ids=True, counts=True, scan_options=RECORD_OPTIONS,
-)  # fmt: skip
+def claims(path: Path) -> bool:
+    """Return whether a file holds tasks of Label Studio."""
+    return begins_with(MARK, ".json", path)

@@ -42,7 +42,6 @@ from spanloom.formats.base import (
     UNNAMED,
     UNSTRIPPED,
     Beside,
-    Format,
     Losses,
     Scanned,
     count_mention,
@@ -185,7 +184,7 @@ def scan(path: str | Path) -> Iterator[Scanned]:
         yield Scanned(None, [Problem("warning", "relations", message, path=name)], name)
 
 
-def _claims(path: Path) -> bool:
+def claims(path: Path) -> bool:
     """Return whether a path ends in ``.pubtator``, or is a text file that begins as one does."""
     return bare(path).suffix.lower() == ".pubtator" or begins_with(_BEGINNING, ".txt", path)
 
@@ -376,6 +375,3 @@ def _kept(document: Document, path: str | Path) -> tuple[list[str], list[str]]:
     if not sound or not all(map(parse_annotation, lists[0])) or not all(map(is_relation, lists[1])):
         raise unwritable(document, ": meta['pubtator'] should hold lines of PubTator in lists; remove it", path)
     return lists[0], lists[1]
-
-
-PUBTATOR = Format("pubtator", (".pubtator",), scan, write, _claims, counts=True)

@@ -13,9 +13,9 @@ from spanloom.files import STDIO
 from spanloom.formats import FORMATS, OnError, read
 from spanloom.formats.base import DEFAULTS
 from spanloom.formats.encodings import checked_encoding, decoded
+from spanloom.formats.listed import TEXT
 from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import BOM, decode, opened
-from spanloom.formats.text import TEXT
 
 _BLOCK: Final = 1 << 20  # bytes
 _ENDS: Final = (b"\n\n", b"\n", b" ")  # where a block may end, the best first

@@ -1,6 +1,6 @@
 """The format of each input, and its records, checked and repaired.
 
-`FORMATS` lists all formats.
+`spanloom.formats.listed` lists all formats.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from spanloom.document.counting import AUTO, Counting, counting_of
@@ -18,81 +19,43 @@ from spanloom.errors import DataError, UsageError, meant
 from spanloom.files import STDIO
 from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import meant_path
-from spanloom.formats.arrow import ARROW, PARQUET
 from spanloom.formats.base import DEFAULTS, Format, Scanned
-from spanloom.formats.bioc import BIOC, BIOC_JSON
-from spanloom.formats.brat import BRAT
-from spanloom.formats.characters import CHARACTERS
-from spanloom.formats.columns import COLUMNS, holds_tokens
-from spanloom.formats.conllu import CONLLU
-from spanloom.formats.docbin import DOCBIN
 from spanloom.formats.encodings import checked_encoding, decoded, decoding
 from spanloom.formats.field_names import Columns
 from spanloom.formats.folder import files_of, interrupted, not_read, stem_in
 from spanloom.formats.foreign import advice, of_content
-from spanloom.formats.json_array import JSON
-from spanloom.formats.jsonl import JSONL
-from spanloom.formats.label_studio import LABEL_STUDIO
-from spanloom.formats.pubtator import PUBTATOR
+from spanloom.formats.listed import COLUMNS, CSV, FORMATS, JSON, TEXT, TSV
 from spanloom.formats.settling import settled
 from spanloom.formats.source import head_of_input
-from spanloom.formats.spaced import SPACED
-from spanloom.formats.table import CSV, TSV
-from spanloom.formats.text import TEXT
-from spanloom.formats.webanno import WEBANNO
-from spanloom.formats.xmi import XMI
 
 _LONGEST: Final = 255  # characters of a file's name
 _SHOWN: Final = 60  # of one that is longer, and so a text
 
-# The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
-# first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
-_ALL = (
-    JSONL,
-    BRAT,
-    PUBTATOR,
-    CONLLU,
-    CHARACTERS,
-    SPACED,
-    BIOC,
-    BIOC_JSON,
-    LABEL_STUDIO,
-    JSON,
-    PARQUET,
-    ARROW,
-    XMI,
-    DOCBIN,
-    COLUMNS,
-    CSV,
-    TSV,
-    WEBANNO,
-    TEXT,
-)
-FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
-
 # How content begins whose format is certain, so that standard input needs no option. Each pattern asks for more than
 # plain text begins with. The first that matches counts; some need a look behind a first line that others share.
 _BEGINNINGS: Final = (
-    (BIOC_JSON, rb'\{\s*"(?:(?!"text"\s*:)[^\[])*"(?:documents|PubTator3)"\s*:\s*\['),
-    (JSONL, rb'\{[ \t]*"[^"\n]*"[ \t]*:[^\n]*(?:\}[ \t\r]*\n|\Z)'),
-    (JSON, rb'\{\s*"[^"\n]*"\s*:'),
-    (LABEL_STUDIO, rb'\[\s*\{(?:(?!"text"\s*:)[^\[{])*"(?:data|annotations|predictions)"\s*:\s*[\[{]'),
-    (JSON, rb'\[\s*(?:\[\s*["\[]|\{\s*"[^"\n]*"\s*:|\]\s*\Z)'),
-    (XMI, rb"<(?:\?xml[^>]*>\s*<)?xmi:XMI\s"),
-    (BIOC, rb"(?:<[?!][^>]*>\s*)*<collection[\s>]"),
-    (WEBANNO, rb"#FORMAT=WebAnno TSV 3\."),
-    (PUBTATOR, rb"[^\s|]+\|[ta]\|"),
-    (CONLLU, rb"(?:#[^\n]*\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}"),
-    (PARQUET, rb"PAR1"),
-    (ARROW, rb"ARROW1"),
+    ("bioc-json", rb'\{\s*"(?:(?!"text"\s*:)[^\[])*"(?:documents|PubTator3)"\s*:\s*\['),
+    ("jsonl", rb'\{[ \t]*"[^"\n]*"[ \t]*:[^\n]*(?:\}[ \t\r]*\n|\Z)'),
+    ("json", rb'\{\s*"[^"\n]*"\s*:'),
+    ("label-studio", rb'\[\s*\{(?:(?!"text"\s*:)[^\[{])*"(?:data|annotations|predictions)"\s*:\s*[\[{]'),
+    ("json", rb'\[\s*(?:\[\s*["\[]|\{\s*"[^"\n]*"\s*:|\]\s*\Z)'),
+    ("xmi", rb"<(?:\?xml[^>]*>\s*<)?xmi:XMI\s"),
+    ("bioc", rb"(?:<[?!][^>]*>\s*)*<collection[\s>]"),
+    ("webanno", rb"#FORMAT=WebAnno TSV 3\."),
+    ("pubtator", rb"[^\s|]+\|[ta]\|"),
+    ("conllu", rb"(?:#[^\n]*\n)*1(?:-\d+)?\t(?:[^\t\n]*\t){8}"),
+    ("parquet", rb"PAR1"),
+    ("arrow", rb"ARROW1"),
 )  # fmt: skip
 
 
 def format_of_input() -> str | None:
     """Return the name of the format that standard input begins with, which stays unread; ``None`` if it may be text."""
     head = head_of_input()
-    found = (kind.name for kind, beginning in _BEGINNINGS if re.match(rb"\s*" + beginning, head))
-    return next(found, COLUMNS.name if holds_tokens(head) else None)
+    for name, beginning in _BEGINNINGS:
+        if re.match(rb"\s*" + beginning, head):
+            return name
+    return COLUMNS.name if resolve_name("spanloom.formats.columns:holds_tokens")(head) else None
 
 
 def format_named(name: str) -> Format:

@@ -12,7 +12,6 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.formats.base import (
     OTHER_TEXT,
-    Format,
     Losses,
     Scanned,
     count_meta,
@@ -78,6 +77,3 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             count_unwritten(losses, document, "document identifiers", "token columns", "mentions")
             count_meta(losses, document)
     return losses
-
-
-SPACED = Format("spaced", (".seg",), scan, write)

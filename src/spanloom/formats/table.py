@@ -8,7 +8,6 @@ the whole text of their mention is read by itself. A text without an identifier 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,6 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import (
     Beside,
-    Format,
     Losses,
     Scanned,
     count_mention,
@@ -294,20 +292,9 @@ def _is_tsv(path: str | Path) -> bool:
     return bare(path).suffix.lower() == ".tsv"
 
 
-def _claims(path: Path, ending: str) -> bool:
+def claims(path: Path, ending: str) -> bool:
     """Return whether a file of this ending has a header of a table of texts or of mentions."""
     if bare(path).suffix.lower() != ending or not path.is_file():
         return False
     header = header_of(path)
     return _holds_spans(header, {}) or "text" in places(header, {}, OF_TEXTS)
-
-
-_OPTIONS = ("columns", "texts", "tag_names")
-CSV = Format(
-    "csv", (".csv",), scan, write, partial(_claims, ending=".csv"),
-    gaps=True, reads_without_mentions=True, texts_beside=True, counts=True, scan_options=_OPTIONS,
-)  # fmt: skip
-TSV = Format(
-    "tsv", (".tsv",), partial(scan, tabs=True), partial(write, tabs=True), partial(_claims, ending=".tsv"),
-    gaps=True, reads_without_mentions=True, texts_beside=True, counts=True, scan_options=_OPTIONS,
-)  # fmt: skip

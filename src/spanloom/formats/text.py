@@ -9,7 +9,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.files import STDIO
 from spanloom.files.output import output_folder
-from spanloom.formats.base import Format, Losses, Scanned, count_meta, count_unwritten, single
+from spanloom.formats.base import Losses, Scanned, count_meta, count_unwritten, single
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.foreign import of_content
 from spanloom.formats.packed import output_file
@@ -68,6 +68,3 @@ def _content(document: Document, losses: Losses) -> str:
     count_unwritten(losses, document, "tokens", "sentences", "token columns", "mentions")
     count_meta(losses, document)
     return _BOM + document.text if document.text.startswith(_BOM) else document.text
-
-
-TEXT = Format("text", (".txt",), scan, write, named_by_file=True)

@@ -28,7 +28,7 @@ from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
-from spanloom.formats.base import Format, Losses, Scanned, no_document
+from spanloom.formats.base import Losses, Scanned, no_document
 from spanloom.formats.source import bare, begins_with
 from spanloom.formats.webanno_lines import (
     NONE,
@@ -348,7 +348,6 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     raise UsageError("the format webanno is read, not written; INCEpTION reads xmi, too")
 
 
-WEBANNO = Format(
-    "webanno", (".tsv",), scan, write, partial(begins_with, _MARK, ".tsv"),
-    named_by_file=True, packs=False, scan_options=("types",),
-)  # fmt: skip
+def claims(path: Path) -> bool:
+    """Return whether a file begins as one of WebAnno does."""
+    return begins_with(_MARK, ".tsv", path)

@@ -36,7 +36,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
-from spanloom.formats.base import Beside, Format, Losses, Scanned, count_meta, single, writing_as
+from spanloom.formats.base import Beside, Losses, Scanned, count_meta, single, writing_as
 from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.source import begins_with, read_bytes
@@ -483,12 +483,6 @@ def _mention(mention: Mention, types: Any) -> Iterator[Any]:
     )
 
 
-def _claims(path: Path) -> bool:
+def claims(path: Path) -> bool:
     """Return whether a path ends in ``.xmi``, or is XML of that kind."""
     return path.suffix.lower() == ".xmi" or begins_with(_MARK, ".xml", path)
-
-
-XMI = Format(
-    "xmi", (".xmi",), scan, write, _claims, gaps=True, keeps_ids=True, named_by_file=True, packs=False, encoded=False,
-    scan_options=("types", "columns"),
-)  # fmt: skip

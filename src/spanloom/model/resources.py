@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from warnings import warn
 
+from spanloom import vocabulary
 from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, UsageError
 from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
@@ -16,7 +17,6 @@ from spanloom.features.vector_files import read_vectors
 from spanloom.features.word_vectors import VECTOR_COLUMN, TokenVectors, WordVectors
 from spanloom.scoring import encoder
 from spanloom.text import Phrases, Rules, read_rules, sentence_words
-from spanloom.vocabulary import read_vocabulary
 
 _RULED = ("section", "note")
 WINDOW = f"{VECTOR_COLUMN}[-1..1]"
@@ -138,4 +138,4 @@ class Sources:
             if self.vocabulary_columns is not None:
                 raise UsageError("vocabulary_columns names columns of vocabulary; give it, too")
             return None
-        return category_phrases(read_vocabulary(self.vocabulary, columns=self.vocabulary_columns))
+        return category_phrases(vocabulary.read_vocabulary(self.vocabulary, columns=self.vocabulary_columns))
