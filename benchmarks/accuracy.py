@@ -9,8 +9,8 @@ from typing import Any
 from common import Result, Seconds, say, timed
 from spanloom.document import Document
 from spanloom.evaluate import Report, paired_test
-from spanloom.lab.comparison import Parts, measure
 from spanloom.recognize import Progress, Recognizer
+from spanloom_lab.comparison import Parts, measure
 
 
 @dataclass

@@ -24,14 +24,14 @@ import numpy as np
 
 from common import Result, corpus, options, say, timed
 from spanloom.hypergraph import Edges, Ints
-from spanloom.lab import ReadBack, read_back
-from spanloom.lab.canonical import canonical_encodings, possible_mentions
-from spanloom.lab.read_back import SUBSETS
-from spanloom.lab.transitions import Transition, multiplied, relative_ambiguity, transitions
 from spanloom.structures import READINGS, MentionTable, Structure, structure_of
 from spanloom.structures.base import MOST_MENTIONS
 from spanloom.structures.seven_tag import SevenTag
 from spanloom.structures.seven_tag_reading import HEAD, find_runs
+from spanloom_lab import ReadBack, read_back
+from spanloom_lab.canonical import canonical_encodings, possible_mentions
+from spanloom_lab.reading_back import SUBSETS
+from spanloom_lab.transitions import Transition, multiplied, relative_ambiguity, transitions
 
 COMPONENTS, LONGEST, LISTED = 3, 5, 4  # of a mention; tokens of Table 1; tokens up to which all sets are encoded
 CORPORA = ("craft", "genia_discontiguous")

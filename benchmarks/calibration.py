@@ -43,7 +43,6 @@ from spanloom.evaluate.compare import compare
 from spanloom.evaluate.measures import calibration_error
 from spanloom.evaluate.units import units
 from spanloom.formats import read
-from spanloom.lab.comparison import Parts
 from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, fit_platt
 from spanloom.model.calibration import judged_sentences
 from spanloom.model.corpus import place
@@ -54,6 +53,7 @@ from spanloom.segment import Segmenter
 from spanloom.segment.characters import split, word_starts
 from spanloom.segment.placing import placed
 from spanloom.text import prepare
+from spanloom_lab.comparison import Parts
 
 WAYS = ("with the penalty", "without", "calibrated")
 CRAFT = Task("craft", "craft", ("GO_BP", "CL", "UBERON"), ("all",), ())

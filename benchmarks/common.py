@@ -21,11 +21,11 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from spanloom.cli.compare_one import peak_memory as process_peak
 from spanloom.document import Document
 from spanloom.features.clusters import induce, write_paths
 from spanloom.formats import read
 from spanloom.text import prepare, sentence_words
+from spanloom_lab.cli.compare_one import peak_memory as process_peak
 
 R = TypeVar("R")
 

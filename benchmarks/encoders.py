@@ -33,10 +33,10 @@ from second_stage import Case, cases, compared, gap_f1
 from spanloom.document import Batch, Document
 from spanloom.evaluate import KEYS, calibration, evaluate, paired_test
 from spanloom.hypergraph import Engine
-from spanloom.lab.comparison import Parts
 from spanloom.learn import Progress
 from spanloom.recognize import Recognizer
 from spanloom.text import prepare
+from spanloom_lab.comparison import Parts
 
 GENIA = "GENIA abstracts, separators"
 FIVE = f"{GENIA}, five passes"

@@ -26,12 +26,12 @@ from common import Result, options, say, token_count
 from spanloom import read
 from spanloom.document import Document
 from spanloom.features.clusters import induce_from, write_paths
-from spanloom.lab.feature_groups import GROUPS, groups_of, templates_of
-from spanloom.lab.feature_record import TrialRecord, TrialRunner
-from spanloom.lab.feature_search import FeatureSearch, SearchRules, SearchStep, all_trials, pareto_front
-from spanloom.lab.feature_trials import Trial, TrialCorpus, draw, p_value
 from spanloom.parallel import threads
 from spanloom.text import prepare
+from spanloom_lab.feature_groups import GROUPS, groups_of, templates_of
+from spanloom_lab.feature_record import TrialRecord, TrialRunner
+from spanloom_lab.feature_search import FeatureSearch, SearchRules, SearchStep, all_trials, pareto_front
+from spanloom_lab.feature_trials import Trial, TrialCorpus, draw, p_value
 
 CORPORA = ("genia_documents", "gum", "bc5cdr", "ncbi_disease", "anatem", "uner_zh")
 RULES = SearchRules(0.0, 0.5)  # of the path, whose best point at each price is a preset

@@ -22,9 +22,9 @@ from typing import Any
 from accuracy import Fitted, Row, interval, overlap_rows, percent
 from common import Result, Seconds, corpus, options, say, timed
 from spanloom.evaluate import KEYS, paired_test
-from spanloom.lab.comparison import HeadFinder, Parts, head_finders, measure
 from spanloom.recognize import Progress, Recognizer, load
 from spanloom.text import prepare
+from spanloom_lab.comparison import HeadFinder, Parts, head_finders, measure
 
 CHAIN, HYPERGRAPH, MULTIGRAPH, HEADS = "bilou", "mention_hypergraph, derivations", "separators", "heads, derivations"
 MODELS: dict[str, dict[str, str]] = {

@@ -244,7 +244,7 @@ def cascades(notes: Parts) -> Iterator[tuple[str, Job]]:
                 Cascade(**settings).fit(notes["train"], dev=notes["dev"]), notes, folder
             ),
         )
-    chain = first_of("spanloom.lab.head_chain:HeadChain", "spanloom.recognize.head_chain:HeadChain")
+    chain = first_of("spanloom_lab.head_chain:HeadChain", "spanloom.recognize.head_chain:HeadChain")
 
     def heads(folder: Path) -> Found:
         model = chain(TEMPLATES, epochs=2, l2=1, headless="whole").fit(notes["train"], dev=notes["dev"])

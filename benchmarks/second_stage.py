@@ -40,10 +40,10 @@ from spanloom.evaluate.measures import calibration_error
 from spanloom.evaluate.units import units
 from spanloom.features import PRESETS
 from spanloom.formats import read
-from spanloom.lab.comparison import Parts
 from spanloom.recognize import Recognizer
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
+from spanloom_lab.comparison import Parts
 
 CATEGORIES = ("category[-1..1]", "category[-1]|category[0]", "category[0]|category[1]")
 LENGTHS = (1, 2, 3, 4, 6)  # tokens, from which on a column of the table counts

@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 from collections.abc import Callable, Generator
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -18,6 +19,9 @@ from hypothesis import settings
 import spanloom
 from spanloom.cli import main
 from spanloom.data import clinical
+
+# the tests of the core enumerate with the lab, which lies beside it, installed or not; its verbs need it installed
+sys.path.append(str(Path(__file__).parents[1] / "lab" / "src"))
 
 # Tests and folders that import optional libraries, and those libraries; single tests have the marker `needs`.
 NEEDS = {
@@ -43,7 +47,21 @@ NEEDS = {
     "test_typing.py": ("mypy",),
     "view/test_screenshots.py": ("playwright", "markdown_it"),
 }
-_missing = {place: [name for name in names if find_spec(name) is None] for place, names in NEEDS.items()}
+LAB = "spanloom-lab"
+LAB_VERBS = (
+    "cli/test_ambiguity_verb.py", "cli/test_clusters_verb.py", "cli/test_compare.py", "cli/test_completion.py",
+    "cli/test_features_verb.py", "cli/test_heads_verb.py",
+)  # fmt: skip
+HAS_LAB_VERBS = bool(entry_points(group="spanloom.verbs"))
+NEEDS |= dict.fromkeys(LAB_VERBS, (LAB,))
+
+
+def is_missing(library: str) -> bool:
+    """Whether a library, or the lab with its verbs, is not installed."""
+    return not HAS_LAB_VERBS if library == LAB else find_spec(library) is None
+
+
+_missing = {place: [name for name in names if is_missing(name)] for place, names in NEEDS.items()}
 collect_ignore = [place for place, names in _missing.items() if names]
 
 
@@ -54,7 +72,15 @@ NEEDED_BY_TESTS = {
     "cli/test_split_verb.py::test_formats_of_parts[spacy]": ("spacy",),
     "cli/test_split_verb.py::test_formats_of_parts[xmi]": ("cassis",),
     "formats/test_table_of_formats.py::test_the_page_says_what_each_format_holds": ("cassis", "pyarrow", "spacy"),
+    "cli/test_app.py::test_an_option_before_the_second_word_says_what_is_missing[lab]": (LAB,),
+    "cli/test_inspect_kinds.py::test_compare_keeps_a_tagger_and_sees_when_it_changes": (LAB,),
+    "cli/test_piped_input.py::test_every_verb_reads_native_records[line9]": (LAB,),
+    "cli/test_piped_input.py::test_every_verb_reads_native_records[line10]": (LAB,),
     "test_architecture.py::test_benchmarks_import_what_is_there[decoders.py]": ("torch",),
+    "test_doctests.py::test_module[spanloom.integrations.huggingface]": ("datasets",),
+    "test_doctests.py::test_module[spanloom.lake.annotator]": ("pyarrow",),
+    "test_doctests.py::test_module[spanloom.lake.tables]": ("pyarrow",),
+    "test_doctests.py::test_module[spanloom.lake.texts]": ("pyarrow",),
     "test_doctests.py::test_page[docs/formats.md]": ("pandas", "pyarrow"),
     "test_doctests.py::test_page[docs/gallery.md]": ("matplotlib",),
     "test_doctests.py::test_page[docs/how-to/from-spacy.md]": ("spacy",),
@@ -89,7 +115,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test one of whose libraries is not installed."""
-    lacking = [name for mark in item.iter_markers("needs") for name in mark.args if find_spec(name) is None]
+    lacking = [name for mark in item.iter_markers("needs") for name in mark.args if is_missing(name)]
     if lacking:
         pytest.skip(f"not installed: {', '.join(lacking)}")
 
@@ -102,7 +128,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if names or single:
         terminalreporter.write_line(
             f"left out: {len(collect_ignore)} files or folders and {single} single tests, whose libraries are not "
-            f"installed ({', '.join(sorted(names))}); pip install '.[test-all]' installs them"
+            f"installed ({', '.join(sorted(names))}); pip install '.[test-all]' ./lab installs them"
         )
 
 

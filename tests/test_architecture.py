@@ -46,7 +46,6 @@ ORDER = (
     "link",
     "segment",
     "models",
-    "lab",
     "view",
     "clean",
     "lake",

@@ -49,7 +49,6 @@ PUBLIC = {
         "Ranking Role Singles SubgraphEngine Template"
     ),
     "spanloom.integrations": "",
-    "spanloom.lab": "HEAD_RULES HeadChain ReadBack give_heads read_back",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
     "spanloom.lake": "Annotator",
     "spanloom.lazy": "lazily",

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from spanloom.cli.compare_records import kept
-from spanloom.cli.config import CompareOptions, options_of
+from spanloom.cli.config import options_of
 from spanloom.data import clinical
 from spanloom.evaluate import evaluate
 from spanloom.formats import read
 from spanloom.recognize import Recognizer, load
+from spanloom_lab.cli.compare_records import CompareOptions, kept
 
 MODELS = ["bio", "mention_hypergraph-derivations"]
 FILES = {"model.json", "weights.safetensors", "predictions.jsonl", "record.json"}

@@ -17,11 +17,11 @@ from spanloom.cli.completion_scripts import SCRIPTS
 from spanloom.formats import FORMATS
 from spanloom.formats.answers.placing import AMBIGUOUS
 from spanloom.formats.columns import _SCHEMES
-from spanloom.lab.comparison import COUNTINGS
-from spanloom.lab.feature_search import Direction
-from spanloom.lab.head_rules import HEAD_RULES
 from spanloom.models import installed
 from spanloom.vocabulary import VOCABULARY_FORMATS
+from spanloom_lab.comparison import COUNTINGS
+from spanloom_lab.feature_search import Direction
+from spanloom_lab.head_rules import HEAD_RULES
 
 Complete = Callable[..., list[str]]
 
@@ -107,13 +107,16 @@ def test_names_are_of_options_that_there_are() -> None:
 
 def test_names_that_are_typed_again() -> None:
     names = completion._NAMES
-    assert {*names["--direction"]} == {*get_args(Direction)}
     assert {*names["--ambiguous"]} == {*AMBIGUOUS}
-    assert {*names["RULE"]} == {*HEAD_RULES}
-    assert {*names["lab compare --counting"]} == {*COUNTINGS}
     assert {*names["train clusters --method"]} == {*_METHODS}
     assert {*names["vocabulary --format"]} == {*VOCABULARY_FORMATS}
     assert {*names["--scheme"]} == {*_SCHEMES}
+
+
+def test_names_of_the_lab(complete: Complete) -> None:
+    assert {*complete("lab", "features", "--direction", "")} == {*get_args(Direction)}
+    assert {*complete("lab", "compare", "--counting", "")} == {*COUNTINGS}
+    assert {*HEAD_RULES} <= {*complete("lab", "heads", "")}
 
 
 def test_another_shell_is_wrong_usage(command: Callable[..., Any]) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 import spanloom
 from spanloom.cli.app import main
-from spanloom.cli.compare_records import kept
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.files.output import output_file, output_files, output_folder
@@ -23,6 +22,7 @@ from spanloom.learn.checkpoints import Checkpoint, Kept, Run
 from spanloom.modelfile import read_kind
 from spanloom.modelfile.folder import is_model
 from spanloom.vocabulary import read_vocabulary
+from spanloom_lab.cli.compare_records import kept
 
 NAMES = "id\tname\tsynonyms\nX:1\tInfarction\tHeart Attack|MI\n"
 

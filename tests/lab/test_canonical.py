@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from spanloom.errors import UsageError
-from spanloom.lab.canonical import (
+from spanloom.structures import STRUCTURES, structure_of
+from spanloom_lab.canonical import (
     canonical_encodings,
     components_held,
     count_canonical,
     every_mention,
     possible_mentions,
 )
-from spanloom.lab.transitions import counts
-from spanloom.structures import STRUCTURES, structure_of
+from spanloom_lab.transitions import counts
 
 CANONICAL = [name for name, structure in STRUCTURES.items() if structure.only_canonical and not structure.heads]
 

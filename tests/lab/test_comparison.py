@@ -7,7 +7,7 @@ import pytest
 from spanloom import Recognizer, read
 from spanloom.errors import UsageError
 from spanloom.evaluate import evaluate
-from spanloom.lab.comparison import CASCADE, build, compare, divide, variants, without_penalty
+from spanloom_lab.comparison import CASCADE, build, compare, divide, variants, without_penalty
 
 
 def small(structure: str, **parameters) -> Recognizer:

@@ -9,7 +9,7 @@ import pytest
 
 from spanloom.errors import UsageError
 from spanloom.features import PRESETS, parse_all
-from spanloom.lab.feature_groups import GROUPS, groups_of, read_groups, templates_of
+from spanloom_lab.feature_groups import GROUPS, groups_of, read_groups, templates_of
 
 
 def features(templates) -> set[str]:

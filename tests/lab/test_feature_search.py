@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.errors import UsageError
-from spanloom.lab.feature_search import FeatureSearch, OutOfTime, SearchRules, all_trials, pareto_front
-from spanloom.lab.feature_trials import Trial
+from spanloom_lab.feature_search import FeatureSearch, OutOfTime, SearchRules, all_trials, pareto_front
+from spanloom_lab.feature_trials import Trial
 
 NAMES = ("a", "b", "c", "d")
 

@@ -14,11 +14,11 @@ from spanloom import Recognizer, read
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import evaluate, paired_test
 from spanloom.features.clusters import Clusters, write_paths
-from spanloom.lab.feature_record import TrialRecord, TrialRunner
-from spanloom.lab.feature_search import FeatureSearch, OutOfTime
-from spanloom.lab.feature_trials import TrialCorpus, TrialStopped, draw, p_value
 from spanloom.parallel import Serial, threads
 from spanloom.text import prepare
+from spanloom_lab.feature_record import TrialRecord, TrialRunner
+from spanloom_lab.feature_search import FeatureSearch, OutOfTime
+from spanloom_lab.feature_trials import TrialCorpus, TrialStopped, draw, p_value
 
 GROUPS = {"word": ("w[0]",), "near": ("low[-1]", "low[1]"), "ending": ("suffix(1..3)",), "pos": ("pos[0]",)}
 PARAMS = {"epochs": 2}

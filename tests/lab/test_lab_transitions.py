@@ -10,8 +10,8 @@ import pytest
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Child, Hyperedge, Template, reference
-from spanloom.lab.transitions import counts, growth, relative_ambiguity, transitions
 from spanloom.structures import STRUCTURES, structure_of
+from spanloom_lab.transitions import counts, growth, relative_ambiguity, transitions
 
 TABLE_1 = {"shared": [2, 8, 80, 3584, 533504], "split": [2, 8, 80, 6656, 2367488]}
 

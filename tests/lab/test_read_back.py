@@ -7,10 +7,10 @@ import json
 import pytest
 
 from spanloom import Document, Mention
-from spanloom.lab import read_back
-from spanloom.lab.read_back import BATCH_TOKENS
 from spanloom.structures import STRUCTURES, structure_of
 from spanloom.structures.base import GAP
+from spanloom_lab import read_back
+from spanloom_lab.reading_back import BATCH_TOKENS
 
 # Figure 4, second and third example, and what no model holds
 INFARCTIONS = Document(

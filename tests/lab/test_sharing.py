@@ -6,8 +6,8 @@ import pytest
 
 from spanloom.hypergraph import Child, Hyperedge, Template
 from spanloom.hypergraph.reference import derivations, subgraphs
-from spanloom.lab.sharing import shares_nodes
 from spanloom.structures import STRUCTURES, structure_of
+from spanloom_lab.sharing import shares_nodes
 
 LENGTH = 3  # tokens; with two components, all that is shared is shared within them
 

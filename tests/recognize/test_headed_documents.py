@@ -7,13 +7,13 @@ import pytest
 from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import heads, score
-from spanloom.lab import HEAD_RULES, HeadChain, give_heads
-from spanloom.lab.read_back import read_back
 from spanloom.model.corpus import HEAD_CUTS_TOKEN, Gold
 from spanloom.recognize import Recognizer, load
 from spanloom.structures import STRUCTURES
 from spanloom.structures.heads import OUTSIDE
 from spanloom.text import prepare
+from spanloom_lab import HEAD_RULES, HeadChain, give_heads
+from spanloom_lab.reading_back import read_back
 
 TEMPLATES = ["bias", "low[-2..2]"]
 TEXT = "the old house of the mayor was sold"

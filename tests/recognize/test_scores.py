@@ -10,12 +10,12 @@ import pytest
 
 from spanloom.document import Batch, Document, Mention, align
 from spanloom.hypergraph import ENGINES, reference
-from spanloom.lab.sharing import shares_nodes
 from spanloom.learn.platt import Platt, Scalings
 from spanloom.recognize import Recognizer
 from spanloom.structures import STRUCTURES
 from spanloom.structures.base import NO_HEAD
 from spanloom.text import prepare
+from spanloom_lab.sharing import shares_nodes
 
 TRAIN = [
     Document("mild chest pain", mentions=[Mention("p", [(0, 15)]), Mention("p", [(5, 15)]), Mention("b", [(5, 10)])]),

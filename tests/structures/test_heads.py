@@ -14,9 +14,9 @@ from structure_helpers import lane_scores, offsets_of, random_potentials
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, SubgraphEngine, reference
-from spanloom.lab.canonical import canonical_encodings, possible_mentions
-from spanloom.lab.transitions import counts
 from spanloom.structures import READINGS, STRUCTURES, Crowd, MentionTable
+from spanloom_lab.canonical import canonical_encodings, possible_mentions
+from spanloom_lab.transitions import counts
 
 HEADS = STRUCTURES["heads"]
 TEMPLATE = HEADS.template(())

@@ -15,13 +15,13 @@ from spanloom import Document, Mention, Recognizer, load
 from spanloom.errors import ModelError, UsageError
 from spanloom.hypergraph import ENGINES, SubgraphEngine, reference
 from spanloom.hypergraph.constrain import rivals
-from spanloom.lab.sharing import shares_nodes
 from spanloom.models import explain
 from spanloom.structures import STRUCTURES, MentionTable, Structure, structure_of
 from spanloom.structures.base import drop_gaps, no_heads
 from spanloom.structures.chain import Bio, FlatChain
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 from spanloom.structures.strands.structure import Shape, Stranded
+from spanloom_lab.sharing import shares_nodes
 
 
 @dataclass(frozen=True)

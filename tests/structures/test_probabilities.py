@@ -27,9 +27,9 @@ from structure_helpers import (
 )
 
 from spanloom.hypergraph import ENGINES, DerivationEngine, Potentials, SubgraphEngine, reference
-from spanloom.lab.sharing import shares_nodes
 from spanloom.parallel import Threads
 from spanloom.structures import READINGS, STRUCTURES
+from spanloom_lab.sharing import shares_nodes
 
 NONDEFICIENT = [name for name, structure in STRUCTURES.items() if not shares_nodes(structure.template(TYPES))]
 SEEDS = st.integers(0, 2**32 - 1)

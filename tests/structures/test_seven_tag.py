@@ -17,13 +17,13 @@ from structure_helpers import TYPES, laid, lane_scores, offsets_of, random_poten
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
-from spanloom.lab.canonical import every_mention
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import Threads
 from spanloom.structures import READINGS, STRUCTURES, MentionTable
 from spanloom.structures.base import MOST_MENTIONS, Crowd
 from spanloom.structures.seven_tag import SevenTag
 from spanloom.structures.seven_tag_reading import Run, number, read_all
+from spanloom_lab.canonical import every_mention
 
 SEVEN = STRUCTURES["seven_tag"]
 NAMES = ("O", "B", "I", "BD", "ID", "BH", "IH")

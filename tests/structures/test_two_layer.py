@@ -15,12 +15,12 @@ from structure_helpers import TYPES, laid, lane_scores, offsets_of, picks, rando
 
 from spanloom import Document, Mention, Recognizer
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
-from spanloom.lab.canonical import canonical_encodings, every_mention
-from spanloom.lab.transitions import counts
 from spanloom.model.structured import StructuredModel
 from spanloom.structures import READINGS, STRUCTURES, MentionTable
 from spanloom.structures.two_layer import APART
 from spanloom.structures.two_layer_sets import held_together
+from spanloom_lab.canonical import canonical_encodings, every_mention
+from spanloom_lab.transitions import counts
 
 TWO = STRUCTURES["two_layer"]
 TEMPLATE = TWO.template(["x"])

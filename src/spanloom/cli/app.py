@@ -16,11 +16,11 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from spanloom import __version__
-from spanloom.cli import options, options_lab, signals
+from spanloom.cli import options, signals
 from spanloom.cli.execute import INTERRUPTED, open_streams, refused
 from spanloom.cli.messages import LOG
-from spanloom.cli.options import Columns, Data, Force, Format, Input, InputFormat, Jobs, Json, Model, Quiet, Seed
-from spanloom.cli.verbs import app, lab_app, only, train_app, verb
+from spanloom.cli.options import Columns, Data, Force, Format, InputFormat, Jobs, Json, Model, Quiet, Seed
+from spanloom.cli.verbs import app, only, train_app, verb
 from spanloom.link.parameters import LinkerParameters
 from spanloom.recognize.parameters import OF_TEACHER, CascadeParameters, RecognizerParameters
 from spanloom.segment.parameters import SegmenterParameters
@@ -171,59 +171,6 @@ def _teach(
     """Train a fast recognizer on what a slow one expects of raw text, and on gold mentions, where there are any."""
 
 
-@verb("lab compare", lab_app, was="compare", parameters=RecognizerParameters)
-def _compare(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    test: options_lab.ComparedTest = None,
-    output: options_lab.ComparedOutput = None,
-    config: options.Config = None,
-    structure: options_lab.ComparedStructures = None,
-    counting: options_lab.ComparedCountings = None,
-    l2: options_lab.ComparedLambdas = None,
-    *,
-    heads: options_lab.ComparedHeads = None,
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
-    force: Annotated[bool | None, typer.Option("--force", help="Train all models again.", show_default=False)] = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Train several structures on the same data, tune each, and write one table of how they do."""
-
-
-@verb("lab features", lab_app, parameters=RecognizerParameters, without=["features"])
-def _features(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options_lab.SearchRecord = None,
-    config: options.Config = None,
-    groups: options_lab.FeatureGroups = None,
-    start: options_lab.SearchStart = None,
-    direction: options_lab.SearchDirection = None,
-    price: options_lab.SearchPrice = None,
-    level: options_lab.SearchLevel = None,
-    steps: options_lab.SearchSteps = None,
-    seconds: options_lab.SearchSeconds = None,
-    tokens: options_lab.SearchTokens = None,
-    l2: options_lab.SearchLambda = None,
-    *,
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    as_json: Json = False,
-    force: options_lab.ForceRecord = None,
-    seed: Seed = None,
-    jobs: options_lab.Trials = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Search for features: groups of templates that are worth their time, by F1 on development data."""
-
-
 @verb("predict")
 def _predict(
     model: Model,
@@ -294,7 +241,7 @@ def _clean(
     least: options.LeastCertain = None,
     limit: options.SuspectsLimit = None,
     features: options.CleanFeatures = None,
-    l2: options_lab.SearchLambda = None,
+    l2: options.TriedLambdas = None,
     *,
     input_format: InputFormat = None,
     columns: Columns = None,
@@ -306,19 +253,6 @@ def _clean(
     quiet: options.QuietOrConfig = None,
 ) -> None:
     """List annotated mentions that are probably wrong, missing, or of another extent or type; nothing is changed."""
-
-
-@verb("lab heads", lab_app, was="heads")
-def _heads(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="whole, first or last (word).", show_default=False)],
-    source: Input,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the documents go.")] = "-",
-    output_format: Format = None,
-    input_format: InputFormat = None,
-    force: Force = False,
-    quiet: Quiet = False,
-) -> None:
-    """Give each mention the head that a rule finds: a baseline for the structure heads."""
 
 
 @verb("convert")
@@ -503,38 +437,6 @@ def _serve(
     quiet: Quiet = False,
 ) -> None:
     """Serve models as a web page and an HTTP API, on this machine only unless told otherwise."""
-
-
-@verb("lab ambiguity", lab_app, was="ambiguity")
-def _ambiguity(
-    data: options_lab.ReadBack = None,
-    structure: options_lab.AmbiguousStructures = None,
-    components: options_lab.AmbiguousComponents = None,
-    length: options_lab.AmbiguousLength = None,
-    against: options_lab.AmbiguousAgainst = None,
-    input_format: InputFormat = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Count a structure's encodings; with DATA, show what is lost when gold mentions are encoded and read back."""
-
-
-@verb("lab clusters", lab_app)
-def _clusters(
-    sources: Annotated[
-        list[str],
-        typer.Argument(metavar="TEXT", help="Files, folders, or - for standard input.", show_default=False),
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.", show_default=False)
-    ],
-    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 500,
-    min_count: Annotated[int, typer.Option("--min-count", min=1, metavar="N", help="Leave out rarer words.")] = 1,
-    input_format: InputFormat = None,
-    force: Force = False,
-    quiet: Quiet = False,
-) -> None:
-    """Cluster the words of text as Brown et al. (1992), for the columns cluster, cluster1 and so on."""
 
 
 @verb("vocabulary")

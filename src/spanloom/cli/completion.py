@@ -12,10 +12,10 @@ from typing import Any, Final, get_args
 from typer.main import get_command
 
 from spanloom.cli.completion_scripts import SCRIPTS, Option, Value, Verb
-from spanloom.cli.verbs import app
+from spanloom.cli.verbs import app, load_plugins
 from spanloom.errors import UsageError
 from spanloom.formats import FORMATS
-from spanloom.model.choices import Completeness, Counting, ExecutorName, Preset, Reading, StructureName, WhichMentions
+from spanloom.model.choices import Completeness, ExecutorName, Preset, Reading, StructureName, WhichMentions
 from spanloom.models import installed
 
 _PATHS: Final = frozenset(
@@ -33,7 +33,6 @@ _CONDITIONS: Final = get_args(Completeness)
 _NAMES: Final = {
     "--ambiguous": ("all", "first", "none"),
     "--annotation": _CONDITIONS,
-    "--direction": ("forward", "backward", "both"),
     "--executor": get_args(ExecutorName),
     "--format": _WRITTEN,
     "--input-format": tuple(FORMATS),
@@ -44,14 +43,9 @@ _NAMES: Final = {
     "--reading": get_args(Reading),
     "--scheme": ("bio", "bilou"),
     "--structure": ("auto", *get_args(StructureName)),
-    "RULE": ("whole", "first", "last"),
     "SHELL": tuple(SCRIPTS),
     "clean --features": get_args(Preset),
     "export --precision": ("float32", "int8"),
-    "lab ambiguity --against": get_args(StructureName),
-    "lab compare --counting": ("both", *get_args(Counting)),
-    "lab compare --structure": (*get_args(StructureName), "cascade"),
-    "lab features --start": (*get_args(Preset), "none"),
     "train clusters --method": ("vectors", "brown"),
     "vocabulary --format": (
         "codes",
@@ -83,6 +77,7 @@ def run(shell: str) -> None:
 
 def verbs() -> list[Verb]:
     """Return the verbs, that of no word first; those of old names are left out."""
+    load_plugins()
     models = tuple(installed())
     return list(_verbs("", get_command(app), None, models))
 

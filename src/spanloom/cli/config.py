@@ -1,4 +1,4 @@
-"""The options of `train` and of `compare`: from a TOML file, from the command line, checked as one."""
+"""The options of training: from a TOML file, from the command line, checked as one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from spanloom.model.choices import Order
 from spanloom.model.fields import Parameter, Whole, declared
 
 ORDERS = get_args(Order)  # of a cascade, where it is not given as names
-GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
 # our name -> the estimator's, where they differ: a command line has jobs and a seed, scikit-learn has these
 _PARAMETERS = {"jobs": "n_jobs", "seed": "random_state"}
 
@@ -72,18 +71,6 @@ class RecognizerOptions(CommonOptions):
     def beside_data(self) -> dict[str, Any]:
         """Return the arguments of the model's `fit` besides the data."""
         return {"work": self.work, "executor": self.executor}
-
-
-class CompareOptions(CommonOptions):
-    """Options of `compare`, besides parameters of recognizers; without ``l2`` the grid is `GRID`."""
-
-    structure: list[str] = Field(min_length=1)
-    test: Paths | None = None
-    heads: bool = False
-    features: str | list[str] | None = None
-    components: int | None = Field(default=None, ge=1)
-    counting: str | None = None
-    l2: float | list[float] = list(GRID)
 
 
 Kind = TypeVar("Kind", bound=CommonOptions)

@@ -38,21 +38,6 @@ spanloom export model --onnx --output without-torch --precision int8""",
         "inspect": """\
 spanloom inspect model --top 5
 spanloom inspect model --json""",
-        "lab": """\
-spanloom lab ambiguity --structure shared --length 4
-spanloom lab compare --train notes/train --test notes/test --output compared""",
-        "lab ambiguity": """\
-spanloom lab ambiguity --structure shared --length 4
-spanloom lab ambiguity notes --structure seven_tag --structure split""",
-        "lab clusters": """\
-spanloom lab clusters notes.txt --size 100 --output paths""",
-        "lab compare": """\
-spanloom lab compare --train notes/train --test notes/test \\
-    --structure separators --structure shared --output compared""",
-        "lab features": """\
-spanloom lab features --train notes/train --dev notes/dev --output search.json""",
-        "lab heads": """\
-spanloom lab heads last notes.jsonl --output with-heads.jsonl""",
         "label": """\
 spanloom label rules.toml notes.txt --output labels.jsonl
 spanloom label rules.toml notes --each --output votes.jsonl""",

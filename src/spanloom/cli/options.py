@@ -486,6 +486,10 @@ SuspectsLimit = Annotated[
 CleanFeatures = Annotated[
     str | None, typer.Option("--features", metavar="TEXT", help="Preset of features, as of train recognizer. [fast]")
 ]
+TriedLambdas = Annotated[
+    list[float] | None,
+    typer.Option("--l2", metavar="NUMBER", help="Weight of the L2 penalty; several times for more, all tried. [1]"),
+]
 ForceOutput = Annotated[bool | None, typer.Option("--force", help="Replace an output that exists.", show_default=False)]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import wraps
+from functools import cache, wraps
+from importlib.metadata import entry_points
 from inspect import signature
 from typing import Any, Final
 
@@ -14,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from spanloom.cli import options
 from spanloom.cli.examples import EXAMPLES
-from spanloom.cli.execute import execute, fail
+from spanloom.cli.execute import VERBS, WRONG_USAGE, execute, fail
 from spanloom.cli.messages import as_json
 
 GROUPS: Final = {
@@ -68,7 +70,11 @@ class Verbs(_WithExamples, TyperGroup):
         for title, names in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl(
-                    [(name.ljust(width), self.commands[name].get_short_help_str(_WHOLE)) for name in names]
+                    [
+                        (name.ljust(width), self.commands[name].get_short_help_str(_WHOLE))
+                        for name in names
+                        if name in self.commands
+                    ]
                 )
 
 
@@ -87,6 +93,7 @@ class Once(_WithExamples, TyperCommand):
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 _WRONG_LINE: Final[Any] = typer.BadParameter.__base__  # of all that is wrong with a command line; it has no public name
+_OF_THE_LAB: Final = ("lab", "ambiguity", "compare", "heads")
 _WHOLE = 1000  # characters; help is wrapped, and not cut
 
 app = typer.Typer(
@@ -100,24 +107,32 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings=_SETTINGS,
 )
-train_app = typer.Typer(
-    cls=Kinds,
-    epilog=EXAMPLES["train"],
-    help="Train a model; what kind is the next word.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings=_SETTINGS,
-)
+
+
+def kinds(help: str, examples: str) -> typer.Typer:
+    """Return a verb with second words."""
+    return typer.Typer(
+        cls=Kinds, epilog=examples, help=help, no_args_is_help=True, rich_markup_mode=None, context_settings=_SETTINGS
+    )
+
+
+train_app = kinds("Train a model; what kind is the next word.", EXAMPLES["train"])
 app.add_typer(train_app, name="train")
-lab_app = typer.Typer(
-    cls=Kinds,
-    epilog=EXAMPLES["lab"],
-    help="Reproduce tables of the papers; what is done is the next word.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    context_settings=_SETTINGS,
-)
-app.add_typer(lab_app, name="lab")
+
+
+@cache
+def load_plugins() -> None:
+    """Import the verbs of other distributions: modules that register them, under the entry point ``spanloom.verbs``."""
+    for entry in entry_points(group="spanloom.verbs"):
+        entry.load()
+
+
+def _alone(name: str) -> typer.Typer | None:
+    """Return the program with one verb; ``None`` where there is none of this name."""
+    one = copy(app)
+    one.registered_commands = [command for command in app.registered_commands if command.name == name]
+    one.registered_groups = [group for group in app.registered_groups if group.name == name]
+    return one if one.registered_commands or one.registered_groups else None
 
 
 def only(first: str) -> typer.Typer:
@@ -125,15 +140,19 @@ def only(first: str) -> typer.Typer:
 
     To make the options of all verbs takes longer than those of one and its work on a sentence.
     """
-    one = copy(app)
-    one.registered_commands = [command for command in app.registered_commands if command.name == first]
-    one.registered_groups = [group for group in app.registered_groups if group.name == first]
-    return one if one.registered_commands or one.registered_groups else app
+    if (one := _alone(first)) is None:
+        load_plugins()
+        one = _alone(first)
+    if one is not None:
+        return one
+    if first in _OF_THE_LAB:
+        sys.exit(fail(f"{first} is a verb of a distribution of its own; pip install spanloom-lab", WRONG_USAGE))
+    return app
 
 
 def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: type | None = None,
-    around: Sequence[Callable[..., None]] = (), without: Sequence[str] = (),
+    around: Sequence[Callable[..., None]] = (), without: Sequence[str] = (), place: str = "", examples: str = "",
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
 
@@ -144,7 +163,11 @@ def verb(
         parameters: the dataclass of a model's parameters, which are options, too: see `options.with_parameters`.
         around: declarations of more options.
         without: parameters that are no options of it.
+        place: ``module:function`` that takes its options, for verbs of other distributions; else as `VERBS` says.
+        examples: at the end of its help; else as `EXAMPLES` says.
     """
+    if place:
+        VERBS[name] = place
 
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
         @wraps(declaration)
@@ -156,7 +179,7 @@ def verb(
             given = options.with_parameters(parameters, declaration, *around, without=without)
         call.__signature__ = options.with_reading(given)  # type: ignore[attr-defined]
         # without a short help of its own, the list of verbs would cut the sentence
-        said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": EXAMPLES[name]}
+        said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}
         group.command(name.split()[-1], **said)(call)
         if was:
             app.command(was, hidden=True, **said)(call)

@@ -25,7 +25,6 @@ from campaign.frame import Record, generator
 from campaign.mutate import VALUES, damaged
 from campaign.outputs import run_here
 from campaign.trace import changes, system_calls
-from spanloom.cli.compare_records import kept
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
 from spanloom.files.output import output_folder
@@ -33,6 +32,7 @@ from spanloom.lake.leases import Leases
 from spanloom.learn.checkpoints import Checkpoint, Kept, Run
 from spanloom.recognize.work import Work
 from spanloom.vocabulary import read_vocabulary
+from spanloom_lab.cli.compare_records import kept
 
 NAMES = "id\tname\tsynonyms\nX:1\tInfarction\tHeart Attack|MI\n"
 RUN = Run(settings="s", data="d", encoder="e")

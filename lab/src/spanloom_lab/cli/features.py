@@ -13,10 +13,8 @@ from typing import Any
 from pydantic import Field
 
 from spanloom import __version__
-from spanloom.cli.compare_records import file_digest
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.execute import INTERRUPTED
-from spanloom.cli.features_table import SearchOutcome, tables, told, values
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import describe
@@ -24,13 +22,15 @@ from spanloom.cli.reading import Reading
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.formats import to_record
-from spanloom.lab.comparison import divide
-from spanloom.lab.feature_groups import GROUPS, groups_of, read_groups
-from spanloom.lab.feature_record import TrialRecord, TrialRunner
-from spanloom.lab.feature_search import LEVEL, PRICE, FeatureSearch, SearchRules, SearchStep, check_direction
-from spanloom.lab.feature_trials import Trial, TrialCorpus, draw, p_value
 from spanloom.parallel import threads
 from spanloom.recognize.parameters import RecognizerParameters
+from spanloom_lab.cli.compare_records import file_digest
+from spanloom_lab.cli.features_table import SearchOutcome, tables, told, values
+from spanloom_lab.comparison import divide
+from spanloom_lab.feature_groups import GROUPS, groups_of, read_groups
+from spanloom_lab.feature_record import TrialRecord, TrialRunner
+from spanloom_lab.feature_search import LEVEL, PRICE, FeatureSearch, SearchRules, SearchStep, check_direction
+from spanloom_lab.feature_trials import Trial, TrialCorpus, draw, p_value
 
 NOTHING = "none"
 _FILES = ("clusters", "sections", "vocabulary", "vectors", "pos")  # options that may name files or folders

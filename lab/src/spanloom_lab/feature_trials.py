@@ -22,7 +22,6 @@ from spanloom.features.clusters import Clusters, read_paths
 from spanloom.features.columns import BAND_COLUMN, is_cluster_column, is_word_column
 from spanloom.features.word_vectors import VECTOR_COLUMN
 from spanloom.hashing import Int64
-from spanloom.lab.feature_groups import Groups, templates_of
 from spanloom.learn import Listener, Progress
 from spanloom.model.corpus import known_types, training_types
 from spanloom.model.splitting import learn_splitter
@@ -30,6 +29,7 @@ from spanloom.recognize import Recognizer
 from spanloom.tag.filling import AUTO, COLUMN, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 from spanloom.vocabulary import read_vocabulary
+from spanloom_lab.feature_groups import Groups, templates_of
 
 SAMPLES = 2000  # of the randomization test
 _RUNS = 2  # of tagging, of which the faster counts

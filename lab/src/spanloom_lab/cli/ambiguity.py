@@ -11,11 +11,11 @@ from typing import Any
 from spanloom.cli.messages import Messages
 from spanloom.errors import UsageError, plural
 from spanloom.formats import read
-from spanloom.lab import ReadBack, read_back
-from spanloom.lab.canonical import components_held, count_canonical, possible_mentions
-from spanloom.lab.read_back import SUBSETS
-from spanloom.lab.transitions import Transition, multiplied, relative_ambiguity, transitions
 from spanloom.structures import READINGS, Structure, structure_of
+from spanloom_lab import ReadBack, read_back
+from spanloom_lab.canonical import components_held, count_canonical, possible_mentions
+from spanloom_lab.reading_back import SUBSETS
+from spanloom_lab.transitions import Transition, multiplied, relative_ambiguity, transitions
 
 _COMPONENTS, _LENGTH = 3, 5
 _COUNTED = "shared"

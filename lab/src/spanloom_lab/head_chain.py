@@ -14,11 +14,11 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Offsets, Span, align, batches
 from spanloom.formats.inputs import Dev, Given, answer, development_of, documents_of, training_of
-from spanloom.lab.head_rules import last_word
 from spanloom.learn import Listener
 from spanloom.model.corpus import head_tokens
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.text import prepare
+from spanloom_lab.head_rules import last_word
 
 PLAIN: Final[dict[str, Any]] = {"rescore": False, "overlap": "free"}
 """Parameters of a recognizer whose mentions are those of its best structures, as in the papers."""

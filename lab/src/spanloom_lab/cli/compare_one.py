@@ -1,6 +1,6 @@
 """Trains and measures one model of `spanloom lab compare`: a process of its own, so that its peak memory is its own.
 
-It is started as ``python -m spanloom.cli.compare_one JOB``, where JOB is JSON, and writes the rows, or an error, as
+It is started as ``python -m spanloom_lab.cli.compare_one JOB``, where JOB is JSON, and writes the rows, or an error, as
 JSON to standard output. Nothing is read from standard input: when that ends, the parent is gone, and this process ends.
 """
 
@@ -14,7 +14,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from spanloom.cli.compare_records import PREDICTIONS, best_on_dev
 from spanloom.cli.execute import open_streams, os_error
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
@@ -22,7 +21,8 @@ from spanloom.cli.reading import column_options
 from spanloom.errors import LostWarning, SpanloomError
 from spanloom.formats import read, write
 from spanloom.formats.base import DEFAULTS
-from spanloom.lab.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure
+from spanloom_lab.cli.compare_records import PREDICTIONS, best_on_dev
+from spanloom_lab.comparison import Parts, Variant, build, divide, finds_heads, fit, head_finders, measure
 
 if sys.platform != "win32":
     import resource

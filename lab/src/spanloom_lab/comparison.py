@@ -17,9 +17,6 @@ from typing import Any, NamedTuple
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.evaluate import KEYS, Report, calibration, evaluate, score
-from spanloom.lab.head_chain import PLAIN, HeadChain
-from spanloom.lab.head_rules import HEAD_RULES, give_heads
-from spanloom.lab.sharing import shares_nodes
 from spanloom.learn import Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
@@ -28,6 +25,9 @@ from spanloom.recognize.cascade import Cascade, CascadeReport
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.structures import structure_of
 from spanloom.text import prepare
+from spanloom_lab.head_chain import PLAIN, HeadChain
+from spanloom_lab.head_rules import HEAD_RULES, give_heads
+from spanloom_lab.sharing import shares_nodes
 
 SAMPLES = 1000  # of the bootstrap
 BOTH = "both"

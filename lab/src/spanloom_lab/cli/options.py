@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
+
+from spanloom.model.choices import Counting, Preset, StructureName
 
 # of `lab ambiguity`
 ReadBack = Annotated[
@@ -21,6 +23,7 @@ AmbiguousStructures = Annotated[
         "--structure",
         metavar="NAME",
         help="The structure; with DATA several times for more. [shared; with DATA seven_tag, shared, split]",
+        autocompletion=lambda: list(get_args(StructureName)),
     ),
 ]
 AmbiguousComponents = Annotated[
@@ -31,7 +34,13 @@ AmbiguousLength = Annotated[
     int | None, typer.Option("--length", min=1, max=100, metavar="N", help="Count for texts of 1 to N tokens. [5]")
 ]
 AmbiguousAgainst = Annotated[
-    str | None, typer.Option("--against", metavar="NAME", help="Another structure, for the relative ambiguity.")
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="NAME",
+        help="Another structure, for the relative ambiguity.",
+        autocompletion=lambda: list(get_args(StructureName)),
+    ),
 ]
 
 # of `lab compare`
@@ -54,11 +63,17 @@ ComparedStructures = Annotated[
         metavar="NAME",
         help="As of train recognizer, cascade, or semi_markov:N with mentions of N tokens at most; several times "
         "for more.",
+        autocompletion=lambda: [*get_args(StructureName), "cascade"],
     ),
 ]
 ComparedCountings = Annotated[
     str | None,
-    typer.Option("--counting", metavar="NAME", help="both, subgraphs or derivations, where they differ. [both]"),
+    typer.Option(
+        "--counting",
+        metavar="NAME",
+        help="both, subgraphs or derivations, where they differ. [both]",
+        autocompletion=lambda: ["both", *get_args(Counting)],
+    ),
 ]
 ComparedLambdas = Annotated[
     list[float] | None,
@@ -79,11 +94,22 @@ FeatureGroups = Annotated[
     typer.Option("--groups", metavar="TOML", help="Groups of templates, in place of those that come along."),
 ]
 SearchStart = Annotated[
-    str | None, typer.Option("--start", metavar="PRESET", help="Features to start from, or none. [none]")
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="PRESET",
+        help="Features to start from, or none. [none]",
+        autocompletion=lambda: [*get_args(Preset), "none"],
+    ),
 ]
 SearchDirection = Annotated[
     str | None,
-    typer.Option("--direction", metavar="NAME", help="forward, backward, or both, one after the other. [both]"),
+    typer.Option(
+        "--direction",
+        metavar="NAME",
+        help="forward, backward, or both, one after the other. [both]",
+        autocompletion=lambda: ["forward", "backward", "both"],
+    ),
 ]
 SearchPrice = Annotated[
     float | None,
@@ -101,10 +127,6 @@ SearchSeconds = Annotated[
 SearchTokens = Annotated[
     int | None,
     typer.Option("--tokens", min=1, metavar="N", help="Learn from documents of so many tokens, drawn by the seed."),
-]
-SearchLambda = Annotated[
-    list[float] | None,
-    typer.Option("--l2", metavar="NUMBER", help="Weight of the L2 penalty; several times for more, all tried. [1]"),
 ]
 ForceRecord = Annotated[
     bool | None, typer.Option("--force", help="Replace a record of something else.", show_default=False)

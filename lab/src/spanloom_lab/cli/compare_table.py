@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from spanloom import __version__
-from spanloom.cli.compare_records import Row
-from spanloom.cli.config import CompareOptions
 from spanloom.evaluate import PairedTest
-from spanloom.lab.comparison import OWN_HEADS
 from spanloom.recognize.parameters import RecognizerParameters
+from spanloom_lab.cli.compare_records import CompareOptions, Row
+from spanloom_lab.comparison import OWN_HEADS
 
 _ACCURACY = ("model", "penalty", "P", "R", "F1", "95 % interval", "dev F1", "lambda", "steps")
 _COST = ("train s", "tokens/s", "peak GB", "features", "rows", "weights", "lost")

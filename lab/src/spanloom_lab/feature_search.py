@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from spanloom.errors import UsageError
-from spanloom.lab.feature_groups import Groups
-from spanloom.lab.feature_trials import Trial
+from spanloom_lab.feature_groups import Groups
+from spanloom_lab.feature_trials import Trial
 
 Direction: TypeAlias = Literal["forward", "backward", "both"]
 Action: TypeAlias = Literal["start", "add", "remove"]

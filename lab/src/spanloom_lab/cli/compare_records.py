@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanloom import __version__
-from spanloom.cli.config import CompareOptions
+from spanloom.cli.config import CommonOptions, Paths
 from spanloom.cli.reading import column_options
 from spanloom.cli.train import MODEL_FILES
 from spanloom.errors import UsageError
@@ -23,6 +23,20 @@ _LARGEST = 1 << 26  # bytes of a record
 FILES = MODEL_FILES | {PREDICTIONS, RECORD}
 TABLES = ("table.txt", "table.md", "table.json")
 _RESOURCES = ("clusters", "sections", "vocabulary", "vectors", "pos")  # options that may name files or folders
+
+GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
+
+
+class CompareOptions(CommonOptions):
+    """Options of `compare`, besides parameters of recognizers; without ``l2`` the grid is `GRID`."""
+
+    structure: list[str] = Field(min_length=1)
+    test: Paths | None = None
+    heads: bool = False
+    features: str | list[str] | None = None
+    components: int | None = Field(default=None, ge=1)
+    counting: str | None = None
+    l2: float | list[float] = Field(default_factory=lambda: list(GRID))
 
 
 class Figures(Protocol):
@@ -64,7 +78,7 @@ class Test(_Strict):
 
 
 class Row(_Strict):
-    """A model on test data: what `spanloom.lab.comparison.VariantRow.to_dict` gives, and more."""
+    """A model on test data: what `spanloom_lab.comparison.VariantRow.to_dict` gives, and more."""
 
     name: str
     heads: str

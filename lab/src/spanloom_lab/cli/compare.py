@@ -11,12 +11,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spanloom.cli.compare_one import TrainingJob, parts
-from spanloom.cli.compare_records import (
+from spanloom.cli.config import checked, options_of
+from spanloom.cli.execute import FAILED, INTERRUPTED
+from spanloom.cli.messages import Messages
+from spanloom.errors import SpanloomError, UsageError, plural
+from spanloom.evaluate import KEYS, paired_test
+from spanloom.files.output import output_files, output_folder, writing
+from spanloom.formats import read
+from spanloom.formats.base import DEFAULTS
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom_lab.cli.compare_one import TrainingJob, parts
+from spanloom_lab.cli.compare_records import (
     FILES,
     PREDICTIONS,
     RECORD,
     TABLES,
+    CompareOptions,
     Row,
     VariantRecord,
     asked,
@@ -25,17 +35,8 @@ from spanloom.cli.compare_records import (
     digests,
     kept,
 )
-from spanloom.cli.compare_table import Failure, RowOutcome, Tested, label, markdown, text, values
-from spanloom.cli.config import CompareOptions, checked, options_of
-from spanloom.cli.execute import FAILED, INTERRUPTED
-from spanloom.cli.messages import Messages
-from spanloom.errors import SpanloomError, UsageError, plural
-from spanloom.evaluate import KEYS, paired_test
-from spanloom.files.output import output_files, output_folder, writing
-from spanloom.formats import read
-from spanloom.formats.base import DEFAULTS
-from spanloom.lab.comparison import BOTH, Variant, build, variants
-from spanloom.recognize.parameters import RecognizerParameters
+from spanloom_lab.cli.compare_table import Failure, RowOutcome, Tested, label, markdown, text, values
+from spanloom_lab.comparison import BOTH, Variant, build, variants
 
 
 def run(config: str | None, as_json: bool, as_markdown: bool, **flags: Any) -> int | None:
@@ -166,7 +167,7 @@ def _in_process(job: TrainingJob) -> list[dict[str, Any]]:
     Raises:
         SpanloomError: why there are none.
     """
-    line = [sys.executable, "-P", "-m", "spanloom.cli.compare_one", json.dumps(job._asdict())]
+    line = [sys.executable, "-P", "-m", "spanloom_lab.cli.compare_one", json.dumps(job._asdict())]
     # in a session of its own: Ctrl-C is for this process, which then ends the other
     with subprocess.Popen(
         line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", start_new_session=True

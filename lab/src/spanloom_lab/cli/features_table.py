@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from spanloom import __version__
-from spanloom.cli.compare_table import aligned
-from spanloom.lab.feature_search import SearchRules, SearchStep, TriedGroup, all_trials, pareto_front
-from spanloom.lab.feature_trials import Trial, TrialCorpus
+from spanloom_lab.cli.compare_table import aligned
+from spanloom_lab.feature_search import SearchRules, SearchStep, TriedGroup, all_trials, pareto_front
+from spanloom_lab.feature_trials import Trial, TrialCorpus
 
 _COLUMNS = ("", "F1", "gain", "p", "features", "tokens/s", "train s")
 _PAST = {"add": "added", "remove": "removed"}

@@ -18,10 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanloom.errors import UsageError
 from spanloom.files.output import check_free, output_files
-from spanloom.lab.feature_groups import templates_of
-from spanloom.lab.feature_search import OutOfTime
-from spanloom.lab.feature_trials import Trial, TrialCorpus
 from spanloom.parallel import SERIAL, Executor
+from spanloom_lab.feature_groups import templates_of
+from spanloom_lab.feature_search import OutOfTime
+from spanloom_lab.feature_trials import Trial, TrialCorpus
 
 _Key = tuple[str, ...]
 

@@ -8,8 +8,8 @@ from spanloom.errors import UsageError
 from spanloom.features.clusters import induce, write_paths
 from spanloom.files.output import check_free
 from spanloom.formats import read, write
-from spanloom.lab.head_rules import HEAD_RULES, give_heads
 from spanloom.text import prepare, sentence_words
+from spanloom_lab.head_rules import HEAD_RULES, give_heads
 
 
 def heads(

@@ -1,7 +1,7 @@
 """Enumeration of canonical encodings: every set of mentions of a few tokens is encoded, and encodings counted.
 
 Muis and Lu (2016), section 4: a canonical encoding is the one that a structure has for a set of mentions. Where each
-sub-hypergraph of a structure is one, `spanloom.lab.transitions` counts them for texts of any length.
+sub-hypergraph of a structure is one, `spanloom_lab.transitions` counts them for texts of any length.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import numpy as np
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Ints
-from spanloom.lab.transitions import counts
 from spanloom.structures.base import MentionTable, Structure, no_heads
+from spanloom_lab.transitions import counts
 
 _MOST_MENTIONS = 16  # whose sets are listed: each more doubles their number
 _TYPES = ("mention",)
@@ -94,7 +94,7 @@ def canonical_encodings(structure: Structure, length: int, components: int) -> i
 def count_canonical(structure: Structure, length: int, components: int) -> list[int | None]:
     """Count the canonical encodings of texts of 1, 2, ... ``length`` tokens, for mentions of one type.
 
-    They are counted by `spanloom.lab.transitions.counts` where every sub-hypergraph of the structure is one,
+    They are counted by `spanloom_lab.transitions.counts` where every sub-hypergraph of the structure is one,
     else by enumeration; ``None`` where there are too many sets of mentions to list.
 
     >>> from spanloom.structures import STRUCTURES

@@ -1,0 +1,148 @@
+"""The verbs of `spanloom lab`, which the command line finds by the entry point ``spanloom.verbs``.
+
+The functions have no body, as in `spanloom.cli.app`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+import typer
+
+from spanloom.cli import options as core
+from spanloom.cli.options import Columns, Force, Format, Input, InputFormat, Jobs, Json, Quiet, Seed
+from spanloom.cli.verbs import app, kinds, verb
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom_lab.cli import options
+
+EXAMPLES: Final = {
+    "lab": """\
+spanloom lab ambiguity --structure shared --length 4
+spanloom lab compare --train notes/train --test notes/test --output compared""",
+    "lab ambiguity": """\
+spanloom lab ambiguity --structure shared --length 4
+spanloom lab ambiguity notes --structure seven_tag --structure split""",
+    "lab clusters": """\
+spanloom lab clusters notes.txt --size 100 --output paths""",
+    "lab compare": """\
+spanloom lab compare --train notes/train --test notes/test \\
+    --structure separators --structure shared --output compared""",
+    "lab features": """\
+spanloom lab features --train notes/train --dev notes/dev --output search.json""",
+    "lab heads": """\
+spanloom lab heads last notes.jsonl --output with-heads.jsonl""",
+}
+
+_lab: Final = kinds("Reproduce tables of the papers; what is done is the next word.", EXAMPLES["lab"])
+app.add_typer(_lab, name="lab")
+
+
+def _verb(name: str, **given: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    return verb(name, _lab, examples=EXAMPLES[name], **given)
+
+
+@_verb("lab compare", place="spanloom_lab.cli.compare:run", was="compare", parameters=RecognizerParameters)
+def _compare(
+    train: core.Train = None,
+    dev: core.Dev = None,
+    test: options.ComparedTest = None,
+    output: options.ComparedOutput = None,
+    config: core.Config = None,
+    structure: options.ComparedStructures = None,
+    counting: options.ComparedCountings = None,
+    l2: options.ComparedLambdas = None,
+    *,
+    heads: options.ComparedHeads = None,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: core.OnError = None,
+    as_json: Json = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
+    force: Annotated[bool | None, typer.Option("--force", help="Train all models again.", show_default=False)] = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    quiet: core.QuietOrConfig = None,
+) -> None:
+    """Train several structures on the same data, tune each, and write one table of how they do."""
+
+
+@_verb("lab features", place="spanloom_lab.cli.features:run", parameters=RecognizerParameters, without=["features"])
+def _features(
+    train: core.Train = None,
+    dev: core.Dev = None,
+    output: options.SearchRecord = None,
+    config: core.Config = None,
+    groups: options.FeatureGroups = None,
+    start: options.SearchStart = None,
+    direction: options.SearchDirection = None,
+    price: options.SearchPrice = None,
+    level: options.SearchLevel = None,
+    steps: options.SearchSteps = None,
+    seconds: options.SearchSeconds = None,
+    tokens: options.SearchTokens = None,
+    l2: core.TriedLambdas = None,
+    *,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: core.OnError = None,
+    as_json: Json = False,
+    force: options.ForceRecord = None,
+    seed: Seed = None,
+    jobs: options.Trials = None,
+    quiet: core.QuietOrConfig = None,
+) -> None:
+    """Search for features: groups of templates that are worth their time, by F1 on development data."""
+
+
+@_verb("lab heads", place="spanloom_lab.cli.heads:heads", was="heads")
+def _heads(
+    rule: Annotated[
+        str,
+        typer.Argument(
+            metavar="RULE",
+            help="whole, first or last (word).",
+            show_default=False,
+            autocompletion=lambda: ["whole", "first", "last"],
+        ),
+    ],
+    source: Input,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the documents go.")] = "-",
+    output_format: Format = None,
+    input_format: InputFormat = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Give each mention the head that a rule finds: a baseline for the structure heads."""
+
+
+@_verb("lab ambiguity", place="spanloom_lab.cli.ambiguity:run", was="ambiguity")
+def _ambiguity(
+    data: options.ReadBack = None,
+    structure: options.AmbiguousStructures = None,
+    components: options.AmbiguousComponents = None,
+    length: options.AmbiguousLength = None,
+    against: options.AmbiguousAgainst = None,
+    input_format: InputFormat = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Count a structure's encodings; with DATA, show what is lost when gold mentions are encoded and read back."""
+
+
+@_verb("lab clusters", place="spanloom_lab.cli.heads:clusters")
+def _clusters(
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT", help="Files, folders, or - for standard input.", show_default=False),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.", show_default=False)
+    ],
+    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 500,
+    min_count: Annotated[int, typer.Option("--min-count", min=1, metavar="N", help="Leave out rarer words.")] = 1,
+    input_format: InputFormat = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster the words of text as Brown et al. (1992), for the columns cluster, cluster1 and so on."""
