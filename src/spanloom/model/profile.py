@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import sqrt
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 from unicodedata import name
 
 import numpy as np
@@ -28,7 +28,7 @@ _LINE_END: Final = re.compile(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # 
 _DOCUMENTS: Final = 2  # that a word must stand in, so that no model tells a name of one document
 _BITS, _HASHES = 10, 4  # of the filter for each word: one unknown word of eighty is taken for a known one
 _RARE: Final = 0.01  # the share of words below which a script is not one of the training text's
-_SAMPLE: Final = 10_000  # characters that are looked at before only a tenth is, and of one text at most
+_SAMPLE, _PART = 10_000, 20  # characters that are looked at, and of one text at most, before only a 20th is
 _WINDOW: Final = 20_000  # words after which counts start anew, so that a change in a long stream shows
 _FEWEST, _MANY = 8, 50  # words below which nothing is said; and below which nothing is said of unknown words
 _SURE: Final = 2.0  # standard errors
@@ -38,54 +38,39 @@ _USUAL, _EXPECTED = 0.03, 10.0  # the share of words with a capital letter, and 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Counts(NamedTuple):
+@dataclass
+class _Counts:
     """Counts of words of three letters and more, and of characters of scripts without spaces.
 
     Args:
         words: all.
         capitals: those in capital letters only.
         cased: those with a capital letter.
-        scripts: by script.
         broken: line ends between two words of a sentence.
+        scripts: words by script.
         distinct: how often each word stands there, in lower case.
     """
 
-    words: int
-    capitals: int
-    cased: int
-    scripts: Counter[str]
-    broken: int
-    distinct: Counter[str]
+    words: int = 0
+    capitals: int = 0
+    cased: int = 0
+    broken: int = 0
+    scripts: Counter[str] = field(default_factory=Counter)
+    distinct: Counter[str] = field(default_factory=Counter)
 
-    @classmethod
-    def of(cls, texts: Iterable[str]) -> _Counts:
-        """Count the words of texts."""
-        found: Counter[str] = Counter()
-        broken = 0
-        for text in texts:
-            found.update(_WORD.findall(text))
-            broken += sum(text[match.end()].islower() for match in _LINE_END.finditer(text))
-        scripts: Counter[str] = Counter()
-        distinct: Counter[str] = Counter()
-        for word, count in found.items():
-            scripts[_script(word[0])] += count
-            distinct[word.lower()] += count
-        capitals, cased = (
-            sum(count for word, count in found.items() if test(word)) for test in (str.isupper, _has_capital)
-        )
-        return cls(found.total(), capitals, cased, scripts, broken, distinct)
-
-    def and_of(self, text: str) -> _Counts:
-        """Return these counts with those of another text."""
-        more = _Counts.of([text])
-        return _Counts(
-            self.words + more.words, self.capitals + more.capitals, self.cased + more.cased,
-            self.scripts + more.scripts, self.broken + more.broken, self.distinct + more.distinct,
-        )  # fmt: skip
-
-
-def _has_capital(word: str) -> bool:
-    return word != word.lower()
+    def add(self, text: str) -> Counter[str]:
+        """Count the words of a text, and return how often it has each, in lower case."""
+        own: Counter[str] = Counter()
+        for word, count in Counter(_WORD.findall(text)).items():
+            low = word.lower()
+            own[low] += count
+            self.words += count
+            self.capitals += count * word.isupper()
+            self.cased += count * (word != low)
+            self.scripts[_script(word[0])] += count
+        self.distinct.update(own)
+        self.broken += sum(text[match.end()].islower() for match in _LINE_END.finditer(text))
+        return own
 
 
 @lru_cache(maxsize=4096)
@@ -141,10 +126,10 @@ class Profile:
         >>> round(profile.unknown, 2), profile.knows(["chest", "today"]).tolist(), profile.scripts
         (0.25, [True, False], ('Latin',))
         """
-        counts = _Counts.of(document.text for document in documents)
+        counts = _Counts()
         spread: Counter[str] = Counter()  # word -> documents
         for document in documents:
-            spread.update(dict.fromkeys(map(str.lower, _WORD.findall(document.text)), 1))
+            spread.update(counts.add(document.text).keys())
         rare = sum(counts.distinct[word] for word, count in spread.items() if count <= _DOCUMENTS)
         words = max(counts.words, 1)
         kept = [word for word, count in spread.items() if count >= _DOCUMENTS]
@@ -204,8 +189,8 @@ def _places(words: Sequence[str], size: int) -> NDArray[np.int64]:
 class ShiftWatch:
     """Compares texts that are predicted with a profile, and warns once.
 
-    The first texts are looked at, and then a tenth, so that it costs next to nothing. What was seen adds up over all
-    predictions of a model: many short texts are as good as a long one.
+    The first texts are looked at, and then a twentieth, so that it costs next to nothing. What was seen adds up over
+    all predictions of a model: many short texts are as good as a long one.
 
     Args:
         profile: of the training text; ``None`` for models that have none, of which nothing is said.
@@ -213,7 +198,7 @@ class ShiftWatch:
 
     def __init__(self, profile: Profile | None) -> None:
         self._profile, self._told = profile, False
-        self._seen, self._compared = _Counts.of(()), 0
+        self._seen, self._compared = _Counts(), 0
         self._passed = self._looked = 0  # characters
 
     def over(self, documents: Iterable[Document], notice: Callable[[str], object]) -> Iterator[Document]:
@@ -231,13 +216,13 @@ class ShiftWatch:
 
     def _look(self, text: str, notice: Callable[[str], object]) -> None:
         self._passed += len(text)
-        if self._looked > max(_SAMPLE, self._passed / 10):
+        if self._looked > max(_SAMPLE, self._passed / _PART):
             return
         if self._seen.words > _WINDOW:
-            self._seen, self._compared = _Counts.of(()), 0
+            self._seen, self._compared = _Counts(), 0
         sample = text[:_SAMPLE]
         self._looked += len(sample)
-        self._seen = self._seen.and_of(sample)
+        self._seen.add(sample)
         if self._seen.words >= 2 * max(self._compared, _MANY):
             self._compare(notice)
 
