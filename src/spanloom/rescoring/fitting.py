@@ -55,6 +55,7 @@ BEYOND: Final = (3.0, 4.0, 5.0, 6.0)
 LOSS: Final = 0.0005
 """The development F1 that this may cost."""
 _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
+_ROUGH: Final = 1e-3  # relative improvement: what is only judged by need not be found to the last digit
 _FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
 
 
@@ -232,7 +233,7 @@ def fit_rescorer(
     )
     judge = _Judge(blank, development, first, run)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
-    weights = None
+    weights, parts = None, dict[int, Regression]()  # each begins where that of the lambda before it has ended
     for l2 in LAMBDAS:
         weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
         if crossed:
@@ -240,7 +241,9 @@ def fit_rescorer(
             odds = np.empty(len(candidates))
             for number in np.unique(own).tolist():
                 held = own == number
-                part = fit_regression(_rows(built.matrix, ~held), numbers[~held], right[~held], sizes, l2, run=run)
+                part = parts[number] = fit_regression(
+                    _rows(built.matrix, ~held), numbers[~held], right[~held], sizes, l2, parts.get(number), run, _ROUGH
+                )
                 single = Regression(part.sparse / sizes, part.dense)
                 odds[held] = linear_scores(_rows(built.matrix, held), numbers[held], single, run)
         own_weights = Regression(weights.sparse / sizes, weights.dense)

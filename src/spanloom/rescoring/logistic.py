@@ -15,7 +15,7 @@ from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
 __all__ = ["Regression", "fit_regression", "linear_scores"]
 
-_ITERATIONS, _TOLERANCE = 200, 1e-5
+_ITERATIONS = 200
 _RIDGE = 0.1  # on the weights of numbers: they are few, and seen by all
 
 
@@ -52,7 +52,7 @@ def linear_scores(matrix: Sparse, numbers: Floats, weights: Regression, run: Exe
 
 def fit_regression(
     matrix: Sparse, numbers: Floats, right: NDArray[np.bool_], group_sizes: Singles, l2: float,
-    start: Regression | None = None, run: Executor = SERIAL,
+    start: Regression | None = None, run: Executor = SERIAL, tolerance: float = 1e-5,
 ) -> Regression:  # fmt: skip
     """Return the weights of the largest likelihood, less ``l2`` times their squares.
 
@@ -64,6 +64,7 @@ def fit_regression(
         l2: lambda.
         start: where to begin.
         run: how pieces of the work are run; the result does not depend on it.
+        tolerance: the relative improvement below which it ends.
     """
     features, columns = len(group_sizes), numbers.shape[1]
     transposed = transpose(matrix, features)
@@ -89,4 +90,4 @@ def fit_regression(
         begin = np.zeros(features + columns, np.float32)
     else:
         begin = np.concatenate([start.sparse / scale, start.dense])
-    return weights(minimize(value, begin, iterations=_ITERATIONS, tolerance=_TOLERANCE, run=run))
+    return weights(minimize(value, begin, iterations=_ITERATIONS, tolerance=tolerance, run=run))
