@@ -16,8 +16,12 @@ Every message says what was found, what was expected and what to do, in one line
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+import warnings
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -178,3 +182,31 @@ class DataWarning(UserWarning):
 
 class LostWarning(UserWarning):
     """Training mentions that a model cannot represent: how many, and why; `lost_` of the model lists them."""
+
+
+LOG = "SPANLOOM_LOG"
+"""The environment variable that says what lines on standard error are: ``json``, or text."""
+
+
+def as_json() -> bool:
+    """Return whether lines on standard error are JSON, for a program that collects them."""
+    return os.environ.get(LOG) == "json"
+
+
+def log_line(level: str, **fields: Any) -> str:
+    """A line of a log: time in UTC, level (``info``, ``warning``, ``progress`` or ``error``), what there is to say."""
+    return json.dumps({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": level, **fields})
+
+
+def notice_line(message: str) -> str:
+    """The line for what was read other than it stands, left out or lost."""
+    return log_line("warning", message=message) if as_json() else f"spanloom: {message}"
+
+
+def warnings_as_lines() -> None:
+    """Let this process, which works for another, write warnings as lines of its log, such as that a text differs."""
+
+    def show(message: Warning | str, *place: Any, **more: Any) -> None:
+        print(notice_line(one_line(str(message))), file=sys.stderr, flush=True)
+
+    warnings.showwarning = show

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import pytest
 
 from spanloom import Cascade, Document, Recognizer, Segmenter, load, read
 from spanloom.data import chinese_clinical
-from spanloom.errors import ModelError
+from spanloom.errors import DataWarning, ModelError
 from spanloom.model.profile import Profile, ShiftWatch, profile_of, profile_part
+from spanloom.serve.served import Served
 
 SETTINGS: dict[str, Any] = {"features": ["bias", "low[-1..1]"], "epochs": 2, "l2": 0.1, "rescore": False}
 
@@ -129,3 +131,12 @@ def test_a_segmenter_tells_of_another_script() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict("Пациент не предъявляет жалоб на боль в груди, одышку или слабость при ходьбе сегодня.")
+
+
+def test_a_server_tells_of_requests_and_not_of_its_own_sample(trained: Recognizer, notes: Any) -> None:
+    served = Served("notes", copy(trained))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        served.warm_up()
+    with pytest.warns(DataWarning, match="in capitals"):
+        list(served.stream([Document(text) for text in of(notes.test, str.upper)]))

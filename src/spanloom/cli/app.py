@@ -18,9 +18,9 @@ import typer
 from spanloom import __version__
 from spanloom.cli import options, signals
 from spanloom.cli.execute import INTERRUPTED, open_streams, refused
-from spanloom.cli.messages import LOG
 from spanloom.cli.options import Columns, Data, Force, Format, InputFormat, Jobs, Json, Model, Quiet, Seed
 from spanloom.cli.verbs import app, only, train_app, verb
+from spanloom.errors import LOG
 from spanloom.link.parameters import LinkerParameters
 from spanloom.recognize.parameters import OF_TEACHER, CascadeParameters, RecognizerParameters
 from spanloom.segment.parameters import SegmenterParameters

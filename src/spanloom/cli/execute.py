@@ -15,8 +15,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
-from spanloom.cli.messages import as_json, log_line, notice_line
-from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError
+from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError, as_json, log_line, notice_line
 from spanloom.files.walk import meant_path
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130

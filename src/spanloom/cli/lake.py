@@ -13,12 +13,12 @@ from time import monotonic
 from typing import Any
 
 from spanloom.cli.execute import FAILED, INTERRUPTED
-from spanloom.cli.messages import Messages, as_json, log_line
+from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import duration
 from spanloom.cli.predict import load_model, predict, tallied
 from spanloom.cli.reading import Reading
-from spanloom.errors import DataError, UsageError, plural
+from spanloom.errors import DataError, UsageError, as_json, log_line, plural
 from spanloom.files import STDIO
 from spanloom.files.output import output_folder
 from spanloom.files.staging import leftover, leftovers

@@ -2,29 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from datetime import UTC, datetime
-from typing import Any
 
-LOG = "SPANLOOM_LOG"
-"""The environment variable that says what lines on standard error are: ``json``, or text."""
-
-
-def as_json() -> bool:
-    """Return whether lines on standard error are JSON, for a program that collects them."""
-    return os.environ.get(LOG) == "json"
-
-
-def log_line(level: str, **fields: Any) -> str:
-    """A line of a log: time in UTC, level (``info``, ``warning``, ``progress`` or ``error``), what there is to say."""
-    return json.dumps({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": level, **fields})
-
-
-def notice_line(message: str) -> str:
-    """The line for what was read other than it stands, left out or lost."""
-    return log_line("warning", message=message) if as_json() else f"spanloom: {message}"
+from spanloom.errors import as_json, log_line, notice_line
 
 
 class Messages:

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from time import monotonic
 
-from spanloom.cli.messages import as_json
 from spanloom.document import Document
+from spanloom.errors import as_json
 
 _EVERY = 0.2  # seconds
 _CLEAR = "\r\x1b[2K"

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from spanloom.cli.messages import as_json, log_line
 from spanloom.cli.pace import duration
+from spanloom.errors import as_json, log_line
 
 if TYPE_CHECKING:
     from spanloom.recognize import Progress

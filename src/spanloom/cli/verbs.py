@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from spanloom.cli import options
 from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS, WRONG_USAGE, execute, fail
-from spanloom.cli.messages import as_json
+from spanloom.errors import as_json
 
 GROUPS: Final = {
     "Use a model": ("predict", "view", "explain", "models"),

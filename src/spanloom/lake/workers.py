@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
-from spanloom.errors import ModelError, SpanloomError
+from spanloom.errors import ModelError, SpanloomError, warnings_as_lines
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment, annotate_fragment
 
@@ -120,6 +120,7 @@ def events(workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, Even
 
 def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
     """Annotate fragments until the pipe ends, as it does when whoever gives them dies."""
+    warnings_as_lines()
     import pyarrow as pa
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us

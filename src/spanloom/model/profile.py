@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from spanloom.document import Document
-from spanloom.errors import ModelError, plural
+from spanloom.errors import DataWarning, ModelError, plural
 from spanloom.hashing import UInt64, hash_values
 from spanloom.modelfile import Described, ModelPart
 from spanloom.text.characters import CJK
@@ -232,10 +233,14 @@ class ShiftWatch:
         self._compared = self._seen.words
         if found := list(self._profile.differences(self._seen)):
             self._told = True
-            notice(
+            message = (
                 f"the text ({plural(self._seen.words, 'word')} looked at) differs from what the model was trained on: "
                 f"{'; '.join(found)}; what that costs stands in docs/how-to/calibration.md"
             )
+            if notice is warnings.warn:  # the caller's line is far from here, and says nothing
+                warnings.warn_explicit(message, DataWarning, "spanloom", 0)
+            else:
+                notice(message)
 
 
 def profile_part(profile: Profile | None) -> ModelPart | None:

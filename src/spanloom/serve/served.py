@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,11 +81,13 @@ class Served:
     def warm_up(self) -> None:
         """Load whatever the first request would have to wait for."""
         document = Document(_SAMPLE, mentions=[Mention(self.model.types_[0], (Span(0, 2),))])
-        [found] = self.stream([document])
-        for _ in self.others([document]):
+        own = replace(self, model=copy(self.model))
+        vars(own.model)["profile_"] = None  # the sample, of two languages, is no text that somebody need be told of
+        [found] = own.stream([document])
+        for _ in own.others([document]):
             pass
         with suppress(UsageError):  # a model that cannot hold the mention, or explain it, is as warm as it gets
-            self.explain(found, (found.mentions or document.mentions)[0])
+            own.explain(found, (found.mentions or document.mentions)[0])
 
 
 def open_models(arguments: Iterable[str], encoder: str | None = None) -> dict[str, Served]:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from struct import Struct
 
+from spanloom.errors import warnings_as_lines
 from spanloom.serve.answers import Job, answer
 from spanloom.serve.limits import SOON, Limits
 from spanloom.serve.served import Served
@@ -50,6 +51,7 @@ def work(channel: socket.socket, models: Mapping[str, Served], limits: Limits, b
         signal.signal(number, signal.SIG_IGN)
     if background and hasattr(os, "nice"):
         os.nice(_BACKGROUND)
+    warnings_as_lines()
     bound_memory(limits.memory)
     with suppress(ConnectionError), channel, channel.makefile("rwb") as stream:
         while len(numbers := stream.read(_REQUEST.size)) == _REQUEST.size:
