@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from spanloom.cli import options
 from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS, WRONG_USAGE, execute, fail
-from spanloom.errors import as_json
+from spanloom.errors import as_json, notice_line, one_line
 
 GROUPS: Final = {
     "Use a model": ("predict", "view", "explain", "models"),
@@ -124,7 +124,13 @@ app.add_typer(train_app, name="train")
 def load_plugins() -> None:
     """Import the verbs of other distributions: modules that register them, under the entry point ``spanloom.verbs``."""
     for entry in entry_points(group="spanloom.verbs"):
-        entry.load()
+        try:
+            entry.load()
+        except Exception as error:  # of another distribution, perhaps for another version; our own verbs still work
+            print(
+                notice_line(f"the verbs {entry.name} of {entry.value} are left out: {one_line(str(error))}"),
+                file=sys.stderr,
+            )
 
 
 def _alone(name: str) -> typer.Typer | None:

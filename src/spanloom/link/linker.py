@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any, ClassVar, Literal, Self, get_args, overload
 
 from spanloom import modelfile
-from spanloom.document import Document, Mention, batches
+from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import UsageError
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
@@ -148,7 +148,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         self.model_ = outcome.system
         self.lost_ = outcome.derivations.lost
         self.report_ = make_report(train, outcome)
-        self._learn_profile(train)
+        self._learn_profile(Batch.of(train))
         self._tell_lost()
         return self
 

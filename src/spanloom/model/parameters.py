@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 
 import numpy as np
 
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
@@ -246,9 +246,9 @@ class MentionEstimator(Parameters[M]):
 
     profile_: Profile | None = None
 
-    def _learn_profile(self, documents: Sequence[Document]) -> None:
+    def _learn_profile(self, train: Batch) -> None:
         """Keep what the training text is like; of much text a part is looked at."""
-        self.profile_ = Profile.of(spread(documents, sum(document.token_count for document in documents)))
+        self.profile_ = Profile.of(spread(train.documents, len(train.tokens)))
         vars(self).pop("_watch", None)
 
     def _watched(self, documents: Iterable[Document], notice: Notice) -> Iterator[Document]:

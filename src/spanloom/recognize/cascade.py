@@ -192,7 +192,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         self.lost_ = tuple(lost for chain in self.model_ for lost in chain.lost_)
         self.pos_, self.splitter_, self.pass_ = ready.pos, ready.splitter, first_pass
         self.report_ = replace(_report(ready, fitted), passes=passes)
-        self._learn_profile(ready.known.documents)
+        self._learn_profile(ready.known)
         self._tell_lost()
         return self
 

@@ -206,7 +206,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
-        self._learn_profile(stage.known.documents)
+        self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
         if told.against:
             message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"

@@ -185,7 +185,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         report = make_report(train, gold, tuning, decoded, trained, checked)
         # of few documents the sentences are dealt, as if each were one
         self.report_ = replace(report, documents=min(documents, report.documents), passes=passes)
-        self._learn_profile(known.text.batch.documents)
+        self._learn_profile(known.text.batch)
         self._tell_lost()
         return self
 
