@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,11 +26,11 @@ from typer.main import get_command
 
 import spanloom
 import spanloom_lab
-from conftest import HAS_LAB_VERBS
 from spanloom.cli.app import app
 from spanloom.cli.verbs import load_plugins
 
 ROOT = Path(__file__).parents[1]
+HAS_LAB_VERBS = bool(entry_points(group="spanloom.verbs"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = [
     name

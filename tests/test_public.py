@@ -25,8 +25,8 @@ PUBLIC = {
         "Alignment Batch Document Mention Offsets Span TokenRange align batches from_tags to_bilou to_bio to_spans"
     ),
     "spanloom.errors": (
-        "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError clip closest meant "
-        "not_fitted one_line plural reason_of"
+        "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError as_json clip closest "
+        "log_line meant not_fitted notice_line one_line plural reason_of warnings_as_lines"
     ),
     "spanloom.evaluate": (
         "Bin Breakdown Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "

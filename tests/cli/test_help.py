@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
 from itertools import pairwise
 from pkgutil import resolve_name
 from typing import Any
@@ -12,13 +13,13 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from conftest import HAS_LAB_VERBS
 from spanloom.cli import completion
 from spanloom.cli.app import app
 from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS
 from spanloom.cli.verbs import GROUPS, load_plugins
 
+HAS_LAB_VERBS = bool(entry_points(group="spanloom.verbs"))
 load_plugins()
 ROOT = get_command(app)
 SHOWN = {**EXAMPLES, **(resolve_name("spanloom_lab.cli.verbs:EXAMPLES") if HAS_LAB_VERBS else {})}

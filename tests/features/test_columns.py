@@ -14,6 +14,7 @@ from spanloom.features.columns import ORTHOGRAPHY, orthography, short_shape, wor
 from spanloom.features.featureset import SharedKeys
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
+from spanloom.features.tokens import calm, flatten
 from spanloom.hashing import hash_text, hash_values
 from spanloom.parallel import Threads
 
@@ -78,7 +79,10 @@ def document(sentences: list[list[str]], columns: dict[str, list[str]] | None = 
 
 
 def check_words(some: list[str]) -> None:
-    table = tabulate(Batch.of([document([some])]), COLUMNS, {})
+    batch = Batch.of([document([some])])
+    table = tabulate(batch, COLUMNS, {})
+    read = calm(flatten(batch), batch.sentences)  # a sentence in capitals is read in small letters
+    some = [read.text[a:b] for a, b in zip(read.starts.tolist(), read.ends.tolist(), strict=True)]
     for c, column in enumerate(COLUMNS):
         rule = word_column(column)
         assert rule is not None

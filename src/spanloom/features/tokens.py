@@ -19,6 +19,8 @@ _LOWER: Final = 4
 _DIGIT: Final = 8
 _ALNUM: Final = 16
 _MARK: Final = 32
+_LETTERS: Final = 26
+_CAPITALS: Final = 20  # of a sentence in capitals; names of genes are shorter
 
 
 class CharacterTable(NamedTuple):
@@ -62,6 +64,38 @@ def flatten(batch: Batch) -> Tokens:
     lengths = np.array([len(document.text) for document in batch.documents], np.int64)
     shift = np.repeat(lengths.cumsum() - lengths, np.diff(batch.starts))
     return Tokens(text, codes, batch.tokens[:, 0] + shift, batch.tokens[:, 1] + shift)
+
+
+def calm(tokens: Tokens, sentences: Int64) -> Tokens:
+    """Return the tokens with sentences in capitals in small letters, of which training knows more; offsets stay.
+
+    A sentence is in capitals if it has `_CAPITALS` of the letters A to Z or more, and at most an eighth as many small
+    ones.
+
+    Args:
+        tokens: of a batch.
+        sentences: (N + 1,) first token of each sentence, and T.
+
+    >>> from spanloom.document import Document
+    >>> batch = Batch.of([Document("NO CHEST PAIN OR DYSPNEA", tokens=[[0, 2], [3, 8]], sentences=[[0, 2]])])
+    >>> calm(flatten(batch), batch.sentences).text
+    'no chest PAIN OR DYSPNEA'
+    """
+    codes = tokens.codes
+    capital = codes - np.uint32(ord("A")) < _LETTERS
+    if not len(codes) or np.count_nonzero(capital) < _CAPITALS:
+        return tokens
+    full = np.flatnonzero(np.diff(sentences))
+    begins, ends = tokens.starts[sentences[full]], tokens.ends[sentences[full + 1] - 1]
+    small = codes - np.uint32(ord("a")) < _LETTERS
+    capitals, others = (np.add.reduceat(kind.view(np.uint8), begins, dtype=np.int64) for kind in (capital, small))
+    loud = np.flatnonzero((capitals >= _CAPITALS) & (8 * others <= capitals))
+    if not len(loud):
+        return tokens
+    changed = codes.copy()
+    for begin, end in zip(begins[loud].tolist(), ends[loud].tolist(), strict=True):
+        changed[begin:end] += np.uint32(ord("a") - ord("A")) * capital[begin:end]
+    return tokens._replace(text=changed.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=changed)
 
 
 class StreamedWords:

@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 _OF_THE_MACHINE = ("n_jobs", "checkpoint")  # no model depends on them
 _PLAIN = (bool, int, float, str, list, tuple, dict, type(None))  # what JSON has
 M = TypeVar("M")
+_WATCHES: WeakKeyDictionary[Any, ShiftWatch] = WeakKeyDictionary()
+"""What has been seen of the texts of each model: beside it, because predicting changes no estimator."""
 
 
 class Parameters(Generic[M]):
@@ -249,11 +252,11 @@ class MentionEstimator(Parameters[M]):
     def _learn_profile(self, train: Batch) -> None:
         """Keep what the training text is like; of much text a part is looked at."""
         self.profile_ = Profile.of(spread(train.documents, len(train.tokens)))
-        vars(self).pop("_watch", None)
+        _WATCHES.pop(self, None)
 
     def _watched(self, documents: Iterable[Document], notice: Notice) -> Iterator[Document]:
         """Yield documents that are predicted, and tell once where their text differs from the training text."""
-        watch: ShiftWatch = vars(self).setdefault("_watch", ShiftWatch(self.profile_))
+        watch = _WATCHES.setdefault(self, ShiftWatch(self.profile_))
         return watch.over(documents, notice)
 
     def _tell_lost(self, stacklevel: int = 3) -> None:
