@@ -288,3 +288,37 @@ def test_nothing() -> None:
     keys = FeatureSet([]).keys(Batch.of([document([["a"]])]))
     assert keys.offsets.tolist() == [0, 0]
     assert together(FeatureSet([]).shared_keys(Batch.of([document([["a"]])]))) == [[]]
+
+
+def test_sentences_in_capitals_are_read_in_small_letters_and_others_are_not() -> None:
+    shouted = ["THE", "PATIENT", "HAS", "NO", "CHEST", "PAIN", ",", "pH", "7"]
+    others = [
+        ["The", "patient", "has", "no", "chest", "pain"],
+        ["WBC", ",", "RBC", ",", "HGB", ",", "PLT", ",", "CRP", ",", "ALT", ",", "AST", ",", "LDH"],  # symbols
+        ["WBC", "、", "RBC", "、", "HGB", "、", "PLATELETS", "、", "CRP", "、", "ALT", "正常", "范围"],
+        ["NO", "PAIN"],
+    ]
+    batch = Batch.of([document([*others[:2], shouted, *others[2:]]), document([others[0]], name="e")])
+    tokens = flatten(batch)
+    read = calm(tokens, batch.sentences)
+    words = [read.text[a:b] for a, b in zip(read.starts.tolist(), read.ends.tolist(), strict=True)]
+    expected = [
+        *others[0],
+        *others[1],
+        *["the", "patient", "has", "no", "chest", "pain", ",", "ph", "7"],
+        *others[2],
+        *others[3],
+        *others[0],
+    ]
+    assert words == expected
+    quiet = Batch.of([document([others[0]])])
+    assert calm(flatten(quiet), quiet.sentences).text == " ".join(others[0])
+
+
+def test_a_sentence_in_capitals_has_the_keys_of_small_letters() -> None:
+    features = FeatureSet(["w[-1..1]", "shape[0]", "suffix(1..3)", "orth[0]", "low[-1]|w[0]"])
+    loud, soft = (
+        document([text.split()]) for text in ("SHE HAS NO CHEST PAIN OR DYSPNEA", "she has no chest pain or dyspnea")
+    )
+    assert features.keys(Batch.of([loud])).ids.tolist() == features.keys(Batch.of([soft])).ids.tolist()
+    assert features.names(loud, 3) == features.names(soft, 3)

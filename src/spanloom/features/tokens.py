@@ -20,7 +20,8 @@ _DIGIT: Final = 8
 _ALNUM: Final = 16
 _MARK: Final = 32
 _LETTERS: Final = 26
-_CAPITALS: Final = 20  # of a sentence in capitals; names of genes are shorter
+_ASCII: Final = 127
+_CAPITALS, _LONG = 20, 7  # letters of a sentence in capitals, and of one of its words; symbols of genes are shorter
 
 
 class CharacterTable(NamedTuple):
@@ -67,19 +68,22 @@ def flatten(batch: Batch) -> Tokens:
 
 
 def calm(tokens: Tokens, sentences: Int64) -> Tokens:
-    """Return the tokens with sentences in capitals in small letters, of which training knows more; offsets stay.
+    r"""Return the tokens with sentences in capitals in small letters, of which training knows more; offsets stay.
 
-    A sentence is in capitals if it has `_CAPITALS` of the letters A to Z or more, and at most an eighth as many small
-    ones.
+    A sentence is in capitals if it has `_CAPITALS` of the letters A to Z or more, at most an eighth as many characters
+    that are small letters or not of ASCII, and a token of `_LONG` characters: lists of symbols are no such sentences.
 
     Args:
         tokens: of a batch.
         sentences: (N + 1,) first token of each sentence, and T.
 
     >>> from spanloom.document import Document
-    >>> batch = Batch.of([Document("NO CHEST PAIN OR DYSPNEA", tokens=[[0, 2], [3, 8]], sentences=[[0, 2]])])
-    >>> calm(flatten(batch), batch.sentences).text
-    'no chest PAIN OR DYSPNEA'
+    >>> import re
+    >>> text = "NO CHEST PAIN OR DYSPNEA; WBC, RBC, HGB, PLT, CRP, ALT, AST"
+    >>> tokens = [match.span() for match in re.finditer(r"\w+|;", text)]
+    >>> batch = Batch.of([Document(text, tokens=tokens, sentences=[[0, 6], [6, 13]])])
+    >>> calm(flatten(batch), batch.sentences).text[:40]
+    'no chest pain or dyspnea; WBC, RBC, HGB,'
     """
     codes = tokens.codes
     capital = codes - np.uint32(ord("A")) < _LETTERS
@@ -87,9 +91,10 @@ def calm(tokens: Tokens, sentences: Int64) -> Tokens:
         return tokens
     full = np.flatnonzero(np.diff(sentences))
     begins, ends = tokens.starts[sentences[full]], tokens.ends[sentences[full + 1] - 1]
-    small = codes - np.uint32(ord("a")) < _LETTERS
-    capitals, others = (np.add.reduceat(kind.view(np.uint8), begins, dtype=np.int64) for kind in (capital, small))
-    loud = np.flatnonzero((capitals >= _CAPITALS) & (8 * others <= capitals))
+    other = (codes - np.uint32(ord("a")) < _LETTERS) | (codes > _ASCII)
+    capitals, others = (np.add.reduceat(kind.view(np.uint8), begins, dtype=np.int64) for kind in (capital, other))
+    longest = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full])
+    loud = np.flatnonzero((capitals >= _CAPITALS) & (8 * others <= capitals) & (longest >= _LONG))
     if not len(loud):
         return tokens
     changed = codes.copy()
