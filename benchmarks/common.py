@@ -25,6 +25,8 @@ from spanloom.document import Document
 from spanloom.features.clusters import induce, write_paths
 from spanloom.formats import read
 from spanloom.text import prepare, sentence_words
+
+sys.path.append(str(Path(__file__).parents[1] / "lab" / "src"))  # where it is not installed
 from spanloom_lab.cli.compare_one import peak_memory as process_peak
 
 R = TypeVar("R")

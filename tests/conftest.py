@@ -28,15 +28,16 @@ NEEDS = {
     "encoder": ("torch", "transformers", "tokenizers", "onnx", "onnxruntime"),
     "formats/test_columns_of_mentions.py": ("pandas", "pyarrow"),
     "formats/test_docbin.py": ("spacy",),
+    "formats/test_inputs.py": ("pandas", "pyarrow"),
     "formats/test_parquet.py": ("pyarrow",),
     "formats/test_tagged_records.py": ("datasets", "pyarrow"),
     "formats/test_xmi.py": ("cassis",),
-    "document/test_inputs.py": ("pandas", "pyarrow"),
     "integrations/test_engine_executors.py": ("pyarrow", "ray"),
     "integrations/test_engines.py": ("pyarrow",),
     "integrations/test_huggingface.py": ("datasets",),
     "integrations/test_spacy_component.py": ("spacy",),
     "lake/test_annotator.py": ("pyarrow",),
+    "lake/test_hostile_ledgers.py": ("pyarrow",),
     "lake/test_lake_verb.py": ("pyarrow",),
     "recognize/test_given.py": ("pandas", "pyarrow"),
     "serve/test_web_page.py": ("playwright",),
@@ -54,6 +55,9 @@ LAB_VERBS = (
 )  # fmt: skip
 HAS_LAB_VERBS = bool(entry_points(group="spanloom.verbs"))
 NEEDS |= dict.fromkeys(LAB_VERBS, (LAB,))
+_gone = [place for place in NEEDS if not (Path(__file__).parent / place).exists()]
+if _gone:
+    raise FileNotFoundError(f"tests that need libraries are not there: {', '.join(_gone)}")
 
 
 def is_missing(library: str) -> bool:
@@ -67,7 +71,15 @@ collect_ignore = [place for place, names in _missing.items() if names]
 
 # single tests, by their names
 NEEDED_BY_TESTS = {
+    "hostile/test_campaign.py::test_damaged_files_are_read_or_refused_in_one_line": ("cassis", "pyarrow", "spacy"),
+    "hostile/test_campaign.py::test_folders_of_strangers_change_nothing_elsewhere": ("pyarrow",),
+    "hostile/test_campaign.py::test_no_system_call_of_a_reader_changes_a_file": ("pyarrow",),
+    "hostile/test_campaign.py::test_runs_killed_at_random_calls_leave_the_old_or_the_new": ("pyarrow",),
     "recognize/test_executors.py::test_the_command_line": ("ray",),
+    "recognize/test_executors.py::test_what_an_executor_needs_is_told_at_once[ray-params1-work-executor is 'ray', "
+    "which needs the optimizer 'lbfgs', as steps]": ("ray",),
+    "view/test_error_page.py::test_command": ("matplotlib",),
+    "view/test_error_page.py::test_curves_of_a_model": ("matplotlib",),
     "cli/test_split_verb.py::test_formats_of_parts[parquet]": ("pyarrow",),
     "cli/test_split_verb.py::test_formats_of_parts[spacy]": ("spacy",),
     "cli/test_split_verb.py::test_formats_of_parts[xmi]": ("cassis",),

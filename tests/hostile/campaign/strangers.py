@@ -32,6 +32,8 @@ from spanloom.lake.leases import Leases
 from spanloom.learn.checkpoints import Checkpoint, Kept, Run
 from spanloom.recognize.work import Work
 from spanloom.vocabulary import read_vocabulary
+
+sys.path.append(str(Path(__file__).parents[3] / "lab" / "src"))  # where it is not installed
 from spanloom_lab.cli.compare_records import kept
 
 NAMES = "id\tname\tsynonyms\nX:1\tInfarction\tHeart Attack|MI\n"
