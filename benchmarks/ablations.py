@@ -27,7 +27,7 @@ from spanloom.document import Document
 from spanloom.formats import read
 from spanloom.recognize import Recognizer
 from spanloom.rescoring import fitting
-from spanloom.rescoring.templates import GROUPS
+from spanloom.rescoring.values import GROUPS
 
 Parts = tuple[list[Document], list[Document]]
 PLAIN: dict[str, Any] = {"passes": "one", "rescore": False, "overlap": "free", "split_tokens": False, "clusters": None}

@@ -204,7 +204,7 @@ def notice_line(message: str) -> str:
 
 
 def warnings_as_lines() -> None:
-    """Let this process, which works for another, write warnings as lines of its log, such as that a text differs."""
+    """Write warnings to standard error as log lines; for worker processes."""
 
     def show(message: Warning | str, *place: Any, **more: Any) -> None:
         print(notice_line(one_line(str(message))), file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ from spanloom.features.columns import ORTHOGRAPHY, orthography, short_shape, wor
 from spanloom.features.featureset import SharedKeys
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
-from spanloom.features.tokens import calm, flatten
+from spanloom.features.tokens import feature_tokens
 from spanloom.hashing import hash_text, hash_values
 from spanloom.parallel import Threads
 
@@ -81,7 +81,7 @@ def document(sentences: list[list[str]], columns: dict[str, list[str]] | None = 
 def check_words(some: list[str]) -> None:
     batch = Batch.of([document([some])])
     table = tabulate(batch, COLUMNS, {})
-    read = calm(flatten(batch), batch.sentences)  # a sentence in capitals is read in small letters
+    read = feature_tokens(batch)  # a sentence in capitals is read in lower case
     some = [read.text[a:b] for a, b in zip(read.starts.tolist(), read.ends.tolist(), strict=True)]
     for c, column in enumerate(COLUMNS):
         rule = word_column(column)
@@ -299,8 +299,7 @@ def test_sentences_in_capitals_are_read_in_small_letters_and_others_are_not() ->
         ["NO", "PAIN"],
     ]
     batch = Batch.of([document([*others[:2], shouted, *others[2:]]), document([others[0]], name="e")])
-    tokens = flatten(batch)
-    read = calm(tokens, batch.sentences)
+    read = feature_tokens(batch)
     words = [read.text[a:b] for a, b in zip(read.starts.tolist(), read.ends.tolist(), strict=True)]
     expected = [
         *others[0],
@@ -312,7 +311,7 @@ def test_sentences_in_capitals_are_read_in_small_letters_and_others_are_not() ->
     ]
     assert words == expected
     quiet = Batch.of([document([others[0]])])
-    assert calm(flatten(quiet), quiet.sentences).text == " ".join(others[0])
+    assert feature_tokens(quiet).text == " ".join(others[0])
 
 
 def test_a_sentence_in_capitals_has_the_keys_of_small_letters() -> None:

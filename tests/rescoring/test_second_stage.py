@@ -16,8 +16,8 @@ from spanloom.learn.platt import Platt
 from spanloom.model.overlaps import OverlapRules
 from spanloom.rescoring import Rescorer, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
-from spanloom.rescoring.fitting import BEYOND
-from spanloom.rescoring.rescorer import Sure
+from spanloom.rescoring.fitting import EXITS
+from spanloom.rescoring.rescorer import EarlyExit
 from spanloom.rescoring.values import TokenColumns
 from spanloom.text import prepare
 
@@ -100,27 +100,27 @@ def test_what_is_saved_says_the_same(recognizer, notes, tmp_path):
 
 def test_candidates_that_the_first_stage_is_sure_of_are_not_looked_at(recognizer, notes):
     second = recognizer.second_
-    if second.sure is None:  # it would cost too much here
-        second = replace(second, sure=Sure(3.0, Platt(0.9, 0.1)))
+    if second.early_exit is None:  # it would cost too much here
+        second = replace(second, early_exit=EarlyExit(3.0, Platt(0.9, 0.1)))
     batch = recognizer.fitted.scorer.prepare(Batch.of(list(map(prepare, notes.test))))
     scored = second.scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
     odds = scored.candidates.odds
-    sure = (np.abs(odds) > second.sure.beyond) & scored.candidates.table.contiguous
-    assert 0.1 < sure.mean() < 0.9
-    scaling = second.sure.scaling
-    assert second.sure.beyond in BEYOND
-    np.testing.assert_allclose(scored.odds[sure], scaling.slope * odds[sure] + scaling.intercept)
-    every = replace(second, sure=None).scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
-    np.testing.assert_array_equal(every.odds[~sure], scored.odds[~sure])
+    skipped = (np.abs(odds) > second.early_exit.threshold) & scored.candidates.table.contiguous
+    assert 0.1 < skipped.mean() < 0.9
+    scaling = second.early_exit.scaling
+    assert second.early_exit.threshold in EXITS
+    np.testing.assert_allclose(scored.odds[skipped], scaling.slope * odds[skipped] + scaling.intercept)
+    every = replace(second, early_exit=None).scored(recognizer.fitted, batch, recognizer.fitted.score(batch))
+    np.testing.assert_array_equal(every.odds[~skipped], scored.odds[~skipped])
     assert (second.chosen(every) != second.chosen(scored)).sum() <= 0.01 * len(odds)
 
 
 def test_it_may_look_at_all_candidates(recognizer, notes, tmp_path):
     every = Recognizer(**{**recognizer.get_params(), "rescore_all": True}).fit(notes.train, dev=notes.dev)
-    assert every.second_.sure is None
+    assert every.second_.early_exit is None
     assert every.second_.weights.sparse.tobytes() == recognizer.second_.weights.sparse.tobytes()
     every.save(tmp_path / "model")
-    assert load(tmp_path / "model").second_.sure is None
+    assert load(tmp_path / "model").second_.early_exit is None
 
 
 def test_an_explanation_adds_up_to_the_odds_that_decide(recognizer, notes):

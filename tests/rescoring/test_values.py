@@ -12,8 +12,7 @@ from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import hash_text
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, identities, merge
 from spanloom.rescoring.seen import SEEN, HeldOutNames, SeenNames
-from spanloom.rescoring.templates import TEMPLATES
-from spanloom.rescoring.values import CandidateValues, TokenColumns, binned, check_templates, served
+from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, binned, check_templates, served
 from spanloom.structures import MentionTable
 from spanloom.text import prepare
 

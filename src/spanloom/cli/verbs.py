@@ -134,7 +134,7 @@ def load_plugins() -> None:
 
 
 def _alone(name: str) -> typer.Typer | None:
-    """Return the program with one verb; ``None`` where there is none of this name."""
+    """Return the program with one verb only; ``None`` if no verb has this name."""
     one = copy(app)
     one.registered_commands = [command for command in app.registered_commands if command.name == name]
     one.registered_groups = [group for group in app.registered_groups if group.name == name]

@@ -28,7 +28,7 @@ from spanloom.features.reference import named_features
 from spanloom.features.shared import divide
 from spanloom.features.tables import Columns, tabulate
 from spanloom.features.template import Bag, Column, Conjunction, Feature, FeatureTemplate, parse_all
-from spanloom.features.tokens import calm, flatten
+from spanloom.features.tokens import feature_tokens
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.hashing import Int32, Int64, UInt64, mixed
 from spanloom.native import Kernel
@@ -280,7 +280,7 @@ class FeatureSet:
         batch = Batch.of([document])
         self.check(batch)
         [enriched] = self.enrich(batch).views()
-        enriched = enriched.copy(text=calm(flatten(batch), batch.sentences).text)
+        enriched = enriched.copy(text=feature_tokens(batch).text)
         named = list(named_features(self.features, enriched, token, Clusters.of(self.clusters)))
         numbered = self._numbered(np.array([key for _, key in named], np.uint64)).tolist()
         return [(name, key) for (name, _), key in zip(named, numbered, strict=True)]

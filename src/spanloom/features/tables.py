@@ -12,7 +12,7 @@ from spanloom.document import Batch
 from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
 from spanloom.features.template import Column
-from spanloom.features.tokens import Tokens, calm, characters, flatten
+from spanloom.features.tokens import Tokens, characters, feature_tokens
 from spanloom.hashing import Int32, UInt64, hash_text, hash_values, intern
 from spanloom.native import Kernel
 
@@ -79,7 +79,7 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Col
     """
     _, *given = sources_of(columns)
     groups = [[c for c in columns if source_of(c) == name] for name in (WORD_SOURCE, *given)]
-    tokens = calm(flatten(batch), batch.sentences)
+    tokens = feature_tokens(batch)
     ids = np.empty((len(groups), len(tokens.starts)), np.int32)
     tables = [_word_table(tokens, groups[0], clusters, ids[0])]
     for name, wanted, row in zip(given, groups[1:], ids[1:], strict=True):

@@ -67,39 +67,38 @@ def flatten(batch: Batch) -> Tokens:
     return Tokens(text, codes, batch.tokens[:, 0] + shift, batch.tokens[:, 1] + shift)
 
 
-def calm(tokens: Tokens, sentences: Int64) -> Tokens:
-    r"""Return the tokens with sentences in capitals in small letters, of which training knows more; offsets stay.
+def feature_tokens(batch: Batch) -> Tokens:
+    r"""Return the tokens of a batch as features read them: sentences in capitals are in lower case; offsets stay.
 
-    A sentence is in capitals if it has `_CAPITALS` of the letters A to Z or more, at most an eighth as many characters
-    that are small letters or not of ASCII, and a token of `_LONG` characters: lists of symbols are no such sentences.
-
-    Args:
-        tokens: of a batch.
-        sentences: (N + 1,) first token of each sentence, and T.
+    A sentence is in capitals if it has at least `_CAPITALS` letters from A to Z, at most an eighth as many characters
+    that are lower case or not ASCII, and a token of at least `_LONG` characters, which lists of symbols lack.
 
     >>> from spanloom.document import Document
     >>> import re
     >>> text = "NO CHEST PAIN OR DYSPNEA; WBC, RBC, HGB, PLT, CRP, ALT, AST"
     >>> tokens = [match.span() for match in re.finditer(r"\w+|;", text)]
     >>> batch = Batch.of([Document(text, tokens=tokens, sentences=[[0, 6], [6, 13]])])
-    >>> calm(flatten(batch), batch.sentences).text[:40]
+    >>> feature_tokens(batch).text[:40]
     'no chest pain or dyspnea; WBC, RBC, HGB,'
     """
+    tokens, sentences = flatten(batch), batch.sentences
     codes = tokens.codes
-    capital = codes - np.uint32(ord("A")) < _LETTERS
-    if not len(codes) or np.count_nonzero(capital) < _CAPITALS:
+    upper = codes - np.uint32(ord("A")) < _LETTERS
+    if np.count_nonzero(upper) < _CAPITALS:
         return tokens
-    full = np.flatnonzero(np.diff(sentences))
+    full = np.flatnonzero(np.diff(sentences))  # sentences with tokens
+    if not len(full):
+        return tokens
     begins, ends = tokens.starts[sentences[full]], tokens.ends[sentences[full + 1] - 1]
     other = (codes - np.uint32(ord("a")) < _LETTERS) | (codes > _ASCII)
-    capitals, others = (np.add.reduceat(kind.view(np.uint8), begins, dtype=np.int64) for kind in (capital, other))
+    uppers, others = (np.add.reduceat(kind.view(np.uint8), begins, dtype=np.int64) for kind in (upper, other))
     longest = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full])
-    loud = np.flatnonzero((capitals >= _CAPITALS) & (8 * others <= capitals) & (longest >= _LONG))
-    if not len(loud):
+    in_capitals = np.flatnonzero((uppers >= _CAPITALS) & (8 * others <= uppers) & (longest >= _LONG))
+    if not len(in_capitals):
         return tokens
     changed = codes.copy()
-    for begin, end in zip(begins[loud].tolist(), ends[loud].tolist(), strict=True):
-        changed[begin:end] += np.uint32(ord("a") - ord("A")) * capital[begin:end]
+    for begin, end in zip(begins[in_capitals].tolist(), ends[in_capitals].tolist(), strict=True):
+        changed[begin:end] += np.uint32(ord("a") - ord("A")) * upper[begin:end]
     return tokens._replace(text=changed.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=changed)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.errors import DataError, ModelError
 from spanloom.features.columns import lower, normal
-from spanloom.features.tokens import calm, flatten
+from spanloom.features.tokens import feature_tokens
 from spanloom.hashing import Int32, Int64, UInt64, intern, mixed
 from spanloom.modelfile import Array, ModelPart
 from spanloom.vocabulary.folding import hashes
@@ -171,7 +171,7 @@ class WordVectors:
             batch: T tokens.
             positions: P distances to the right of the token; outside the sentence all columns are 0.
         """
-        tokens = calm(flatten(batch), batch.sentences)
+        tokens = feature_tokens(batch)
         ids, _, first = intern(tokens.codes, tokens.starts, tokens.ends)
         bounds = zip(tokens.starts[first].tolist(), tokens.ends[first].tolist(), strict=True)
         found = self.find([tokens.text[start:end] for start, end in bounds])

@@ -98,16 +98,15 @@ def record_text(document: Document) -> str:
     >>> record_text(Document("mild pain", tokens=[[0, 4], [5, 9]]))
     '{"text":"mild pain","tokens":[[0,4],[5,9]],"mentions":[]}'
     """
-    fields = (
-        f'"{name}":{_pairs_text(value) if isinstance(value, np.ndarray) else to_json(value)}'
-        for name, value in _fields(document).items()
-    )
+    fields = []
+    for name, value in _fields(document).items():
+        if isinstance(value, np.ndarray):
+            written = np.empty(44 * len(value) + 2, np.uint8)
+            text = written[: _write_pairs(value, written)].tobytes().decode("ascii")
+        else:
+            text = to_json(value)
+        fields.append(f'"{name}":{text}')
     return f"{{{','.join(fields)}}}"
-
-
-def _pairs_text(pairs: Offsets) -> str:
-    found = np.empty(44 * len(pairs) + 2, np.uint8)
-    return found[: _write_pairs(pairs, found)].tobytes().decode("ascii")
 
 
 def _fields(document: Document) -> dict[str, Any]:

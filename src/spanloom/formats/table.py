@@ -292,9 +292,9 @@ def _is_tsv(path: str | Path) -> bool:
     return bare(path).suffix.lower() == ".tsv"
 
 
-def claims(path: Path, ending: str) -> bool:
-    """Return whether a file of this ending has a header of a table of texts or of mentions."""
-    if bare(path).suffix.lower() != ending or not path.is_file():
+def claims(path: Path) -> bool:
+    """Return whether a file has the header of a table of texts or of mentions."""
+    if not path.is_file():
         return False
     header = header_of(path)
     return _holds_spans(header, {}) or "text" in places(header, {}, OF_TEXTS)

@@ -49,7 +49,7 @@ _OF_THE_MACHINE = ("n_jobs", "checkpoint")  # no model depends on them
 _PLAIN = (bool, int, float, str, list, tuple, dict, type(None))  # what JSON has
 M = TypeVar("M")
 _WATCHES: WeakKeyDictionary[Any, ShiftWatch] = WeakKeyDictionary()
-"""What has been seen of the texts of each model: beside it, because predicting changes no estimator."""
+"""Watches by model; not attributes, because prediction must not change an estimator."""
 
 
 class Parameters(Generic[M]):
@@ -250,12 +250,12 @@ class MentionEstimator(Parameters[M]):
     profile_: Profile | None = None
 
     def _learn_profile(self, train: Batch) -> None:
-        """Keep what the training text is like; of much text a part is looked at."""
+        """Keep a profile of the training text, or of a part of it if it is large."""
         self.profile_ = Profile.of(spread(train.documents, len(train.tokens)))
         _WATCHES.pop(self, None)
 
     def _watched(self, documents: Iterable[Document], notice: Notice) -> Iterator[Document]:
-        """Yield documents that are predicted, and tell once where their text differs from the training text."""
+        """Yield the documents, and warn once if their text differs from the training text."""
         watch = _WATCHES.setdefault(self, ShiftWatch(self.profile_))
         return watch.over(documents, notice)
 

@@ -1,4 +1,4 @@
-"""What training text is like, and whether other text differs from it so much that predictions suffer."""
+"""Domain shift: a profile of the training text, and a warning when the text to predict differs from it."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ from spanloom.text.characters import CJK
 __all__ = ["Profile", "ShiftWatch", "profile_of", "profile_part"]
 
 _WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
-_LINE_END: Final = re.compile(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # the second letter: a small one
-_DOCUMENTS: Final = 2  # that a word must stand in, so that no model tells a name of one document
-_BITS, _HASHES = 10, 4  # of the filter for each word: one unknown word of eighty is taken for a known one
-_RARE: Final = 0.01  # the share of words below which a script is not one of the training text's
-_SAMPLE, _PART = 10_000, 20  # characters that are looked at, and of one text at most, before only a 20th is
-_WINDOW: Final = 20_000  # words after which counts start anew, so that a change in a long stream shows
-_FEWEST, _MANY = 8, 50  # words below which nothing is said; and below which nothing is said of unknown words
-_SURE: Final = 2.0  # standard errors
-_UNKNOWN, _CAPITALS, _FOREIGN, _BROKEN = 0.1, 0.3, 0.2, 0.02  # how much more there must be than in the training text
-_USUAL, _EXPECTED = 0.03, 10.0  # the share of words with a capital letter, and their number, whose absence is news
+_LINE_END: Final = re.compile(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # counts if a lower-case letter follows
+_DOCUMENTS: Final = 2  # that a word must occur in, so that a model reveals no name of a single document
+_BITS, _HASHES = 10, 4  # of the Bloom filter, for each word: about 1.2 % false positives
+_RARE: Final = 0.01  # scripts with a smaller share of the words are ignored
+_SAMPLE, _PART = 10_000, 20  # characters checked at first, and of one text at most; afterwards a 20th
+_WINDOW: Final = 20_000  # words after which counts are reset, so that a late change is detected
+_FEWEST, _MANY = 8, 50  # words needed for any warning, and for one about unknown words or line ends
+_ERRORS: Final = 2.0  # standard errors by which a difference must exceed its margin
+_UNKNOWN, _CAPITALS, _FOREIGN, _BROKEN = 0.1, 0.3, 0.2, 0.02  # differences that cause a warning
+_USUAL, _EXPECTED = (
+    0.03,
+    10.0,
+)  # share and number of expected words with a capital letter
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -49,7 +52,7 @@ class _Counts:
         cased: those with a capital letter.
         broken: line ends between two words of a sentence.
         scripts: words by script.
-        distinct: how often each word stands there, in lower case.
+        distinct: lower-case words, with the number of their occurrences.
     """
 
     words: int = 0
@@ -60,7 +63,7 @@ class _Counts:
     distinct: Counter[str] = field(default_factory=Counter)
 
     def add(self, text: str) -> Counter[str]:
-        """Count the words of a text, and return how often it has each, in lower case."""
+        """Count the words of a text, and return its lower-case words with the number of their occurrences."""
         own: Counter[str] = Counter()
         for word, count in Counter(_WORD.findall(text)).items():
             low = word.lower()
@@ -97,14 +100,14 @@ class _Described(Described):
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What the text that a model was trained on is like; words are those of three letters and more.
+    """Statistics of a training text. Words are those of three letters and more.
 
-    Words of at least two documents are kept, as a Bloom filter: whether a given word is among them can be asked, but
-    they cannot be listed.
+    Words that occur in at least two documents are kept in a Bloom filter: a given word can be looked up, but the words
+    cannot be listed.
 
     Args:
         filter: (B,) uint8.
-        unknown: the share of words that do not stand in two other documents: as many are to be expected in a new one.
+        unknown: the share of unknown words to expect in a new document: those that occur in fewer than two others.
         capitals: the share of words in capital letters.
         cased: the share of words with a capital letter.
         scripts: those of its words.
@@ -141,24 +144,22 @@ class Profile:
         return cls(table, rare / words, counts.capitals / words, counts.cased / words, scripts, counts.broken / words)
 
     def knows(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which distinct words, in lower case, are those of the training text, (W,); one in eighty wrongly."""
+        """Return which lower-case words occur in the training text, (W,); about 1.2 % are false positives."""
         places = _places(words, 8 * len(self.filter))
         found: NDArray[np.bool_] = ((self.filter[places >> 3] >> (places & 7)) & 1).all(1)
         return found
 
     def differences(self, counts: _Counts) -> Iterator[str]:
-        """Yield in words how a text differs from the training text, with figures of both."""
+        """Yield a description of each difference between a text and the training text, with both figures."""
         words = counts.words
         if words < _FEWEST:
             return
         foreign = {script: n for script, n in counts.scripts.items() if script not in self.scripts}
         if _more(sum(foreign.values()), words, 0.0, _FOREIGN):
-            share, names = (
-                sum(foreign.values()) / words,
-                ", ".join(sorted(foreign, key=lambda one: (-foreign[one], one))[:3]),
-            )
+            share = sum(foreign.values()) / words
+            names = ", ".join(sorted(foreign, key=lambda one: (-foreign[one], one))[:3])
             yield f"{share:.0%} of its words are {names} (training text: {', '.join(self.scripts) or 'no words'})"
-            return  # unknown words and the case of letters say no more then
+            return  # unknown words and letter case add nothing
         if words >= _MANY:
             distinct = list(counts.distinct)
             new = sum(counts.distinct[distinct[i]] for i in np.flatnonzero(~self.knows(distinct)).tolist())
@@ -176,7 +177,7 @@ class Profile:
 def _more(count: int, words: int, usual: float, margin: float) -> bool:
     """Return whether a share of words is larger than the usual one by more than a margin and chance."""
     share = count / words
-    return share - _SURE * sqrt(share * (1 - share) / words) > usual + margin
+    return share - _ERRORS * sqrt(share * (1 - share) / words) > usual + margin
 
 
 def _places(words: Sequence[str], size: int) -> NDArray[np.int64]:
@@ -188,30 +189,30 @@ def _places(words: Sequence[str], size: int) -> NDArray[np.int64]:
 
 
 class ShiftWatch:
-    """Compares texts that are predicted with a profile, and warns once.
+    """Compares the texts that a model predicts with its profile, and warns once.
 
-    The first texts are looked at, and then a twentieth, so that it costs next to nothing. What was seen adds up over
-    all predictions of a model: many short texts are as good as a long one.
+    It checks the first texts and then a twentieth of the text, so that its cost is negligible. Counts accumulate over
+    all predictions of a model, so that many short texts suffice as well as a long one.
 
     Args:
-        profile: of the training text; ``None`` for models that have none, of which nothing is said.
+        profile: of the training text; ``None`` for models without one, which never warn.
     """
 
     def __init__(self, profile: Profile | None) -> None:
-        self._profile, self._told = profile, False
+        self._profile, self._warned = profile, False
         self._seen, self._compared = _Counts(), 0
         self._passed = self._looked = 0  # characters
 
     def over(self, documents: Iterable[Document], notice: Callable[[str], object]) -> Iterator[Document]:
-        """Yield documents, and look at some of them.
+        """Yield the documents unchanged, and check some of them.
 
         Args:
             documents: to be predicted.
-            notice: told how their text differs.
+            notice: callback for the warning.
         """
         for document in documents:
             yield document
-            if self._profile is not None and not self._told:
+            if self._profile is not None and not self._warned:
                 self._look(document.text, notice)
         self._compare(notice)
 
@@ -228,16 +229,16 @@ class ShiftWatch:
             self._compare(notice)
 
     def _compare(self, notice: Callable[[str], object]) -> None:
-        if self._profile is None or self._told or self._seen.words == self._compared:
+        if self._profile is None or self._warned or self._seen.words == self._compared:
             return
         self._compared = self._seen.words
         if found := list(self._profile.differences(self._seen)):
-            self._told = True
+            self._warned = True
             message = (
-                f"the text ({plural(self._seen.words, 'word')} looked at) differs from what the model was trained on: "
-                f"{'; '.join(found)}; what that costs stands in docs/how-to/calibration.md"
+                f"the text ({plural(self._seen.words, 'word')} checked) differs from what the model was trained on: "
+                f"{'; '.join(found)}; see 'Domain shift' in docs/how-to/calibration.md"
             )
-            if notice is warnings.warn:  # the caller's line is far from here, and says nothing
+            if notice is warnings.warn:  # the caller's line is many frames away
                 warnings.warn_explicit(message, DataWarning, "spanloom", 0)
             else:
                 notice(message)
@@ -264,5 +265,5 @@ def profile_of(part: ModelPart | None) -> Profile | None:
         return None
     said, table = part.read(_Described), part.array("filter", np.uint8, None)
     if not len(table):
-        raise ModelError("a profile without words' bits")
+        raise ModelError("the Bloom filter of the profile is empty; the model file is damaged")
     return Profile(table, said.unknown, said.capitals, said.cased, tuple(said.scripts), said.broken)

@@ -338,8 +338,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
                 the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
                 the best structure, or with a second stage that of all candidates.
-            notice: told of each sentence where the reading ``all`` is cut short, and once for a model where the text
-                differs much from its training text: in words, capitals, script or line ends.
+            notice: told of each sentence where the reading ``all`` is cut short, and once for each model if the
+                text differs much from its training text: in words, letter case, script or line ends.
         """
         _check_threshold(threshold)
         return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice)

@@ -60,9 +60,9 @@ class _Whole:
     def parts(self, row: int) -> Iterator[Part]:
         """Yield what speaks for a candidate and against it; the scores add up to its log-odds."""
         second, candidates = self.second, self.scored.candidates
-        if second.sure is not None and second.sure.of(candidates)[row]:
-            yield Part("bias", second.sure.scaling.intercept)
-            yield Part("log-odds of the marginal", second.sure.scaling.slope * float(candidates.odds[row]))
+        if second.early_exit is not None and second.early_exit.skips(candidates)[row]:
+            yield Part("bias", second.early_exit.scaling.intercept)
+            yield Part("log-odds of the marginal", second.early_exit.scaling.slope * float(candidates.odds[row]))
             return
         values = second.values(candidates, self.batch, self.model.scorer.features)
         for template in second.templates:

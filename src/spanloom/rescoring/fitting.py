@@ -27,10 +27,9 @@ from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
-from spanloom.rescoring.rescorer import Rescorer, Sure, odds_columns
+from spanloom.rescoring.rescorer import EarlyExit, Rescorer, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
-from spanloom.rescoring.templates import TEMPLATES
-from spanloom.rescoring.values import CandidateValues, TokenColumns, served
+from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
 
@@ -50,12 +49,11 @@ FOLDS: Final = 3
 FEWEST: Final = 100  # training mentions, below which there is no second stage
 LAMBDAS: Final = (8.0, 16.0, 32.0)
 MIN_COUNT: Final = 2
-BEYOND: Final = (3.0, 4.0, 5.0, 6.0)
-"""Log-odds from which on the first stage may be sure; the nearest that costs next to nothing is taken."""
+EXITS: Final = (3.0, 4.0, 5.0, 6.0)
+"""Thresholds of the early exit; the first whose cost in development F1 is at most `LOSS` is taken."""
 LOSS: Final = 0.0005
-"""The development F1 that this may cost."""
 _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
-_ROUGH: Final = 1e-3  # relative improvement: what is only judged by need not be found to the last digit
+_ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
 _FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
 
 
@@ -205,7 +203,7 @@ def fit_rescorer(
         rules: which mentions may overlap.
         run: how pieces of the work are run; the result does not depend on it.
         fold: (N,) of each sentence, where the potentials of the development data are cross-validated ones.
-        every: whether it looks at candidates that the first stage is sure of, too.
+        every: whether it scores all candidates, without an early exit.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
@@ -250,15 +248,17 @@ def fit_rescorer(
         odds = judge.odds(own_weights) if not crossed else odds
         tried.append((l2, own_weights, odds, *judge.tuned(odds)))
     l2, chosen, odds, threshold, after = max(tried, key=lambda one: one[4])
-    sure = None
-    for beyond in () if every else BEYOND:
-        found = Sure.fitted(candidates, right, beyond)
-        settled = odds if found is None else found.settled(judge.candidates, odds)
-        other, f1 = judge.tuned(settled)
-        if found is not None and f1 >= after - LOSS:
-            sure, odds, threshold, after = found, settled, other, f1
+    early_exit = None
+    for exit_threshold in () if every else EXITS:
+        tried_exit = EarlyExit.fitted(candidates, right, exit_threshold)
+        if tried_exit is None:
             break
-    best = replace(blank, weights=chosen, threshold=threshold, sure=sure)
+        new_odds = tried_exit.apply(judge.candidates, odds)
+        new_threshold, f1 = judge.tuned(new_odds)
+        if f1 >= after - LOSS:
+            early_exit, odds, threshold, after = tried_exit, new_odds, new_threshold, f1
+            break
+    best = replace(blank, weights=chosen, threshold=threshold, early_exit=early_exit)
     report = RescoringReport(
         len(candidates), int(right.sum()), judge.reached, l2, 1 / (1 + float(np.exp(-best.threshold))), first.f1, after,
         kept=after > first.f1,

@@ -24,7 +24,7 @@ from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templ
 from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.structures import MentionTable
 
-__all__ = ["Rescorer", "ScoredCandidates", "Sure", "odds_columns"]
+__all__ = ["EarlyExit", "Rescorer", "ScoredCandidates", "odds_columns"]
 
 _SCALE = 4.0  # log-odds that count as one, so that their weights are about as steep as those of features
 
@@ -48,44 +48,44 @@ class ScoredCandidates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sure:
-    """Candidates that the first stage alone scores, because it is sure of them.
+class EarlyExit:
+    """Which candidates the second stage skips, because the first stage is confident enough, and their scores.
 
     Args:
-        beyond: their log-odds are farther from 0, and they have no gap.
-        scaling: from its probability to how often such candidates are right.
+        threshold: absolute log-odds of the first stage above which a candidate without a gap is skipped.
+        scaling: from the first stage's probability of such candidates to the share of them that is right.
     """
 
-    beyond: Bounded
+    threshold: Bounded
     scaling: Platt
 
     @classmethod
-    def fitted(cls, candidates: CandidateMentions, right: NDArray[np.bool_], beyond: float) -> Sure | None:
-        """Return those beyond some log-odds, with a scaling of their own; ``None`` where they are too few for one.
+    def fitted(cls, candidates: CandidateMentions, right: NDArray[np.bool_], threshold: float) -> EarlyExit | None:
+        """Fit the scaling to held-out candidates; ``None`` if fewer than `FEWEST` are skipped.
 
         Args:
             candidates: C.
             right: (C,) which of them are gold mentions.
-            beyond: how far from 0 they are at least.
+            threshold: of log-odds.
         """
-        own = _far(candidates, beyond)
+        own = _skipped(candidates, threshold)
         if own.sum() < FEWEST:
             return None
-        return cls(beyond, fit_platt(-np.logaddexp(0.0, -candidates.odds[own]), right[own]))
+        return cls(threshold, fit_platt(-np.logaddexp(0.0, -candidates.odds[own]), right[own]))
 
-    def of(self, candidates: CandidateMentions) -> NDArray[np.bool_]:
-        """Return which candidates they are, (C,)."""
-        return _far(candidates, self.beyond)
+    def skips(self, candidates: CandidateMentions) -> NDArray[np.bool_]:
+        """Return which candidates are skipped, (C,)."""
+        return _skipped(candidates, self.threshold)
 
-    def settled(self, candidates: CandidateMentions, odds: Floats) -> Floats:
-        """Return log-odds of the second stage with theirs, as they are scaled, in their places, (C,)."""
+    def apply(self, candidates: CandidateMentions, odds: Floats) -> Floats:
+        """Return the second stage's log-odds, (C,), with the scaled ones of the first stage for skipped candidates."""
         scaled = self.scaling.slope * candidates.odds + self.scaling.intercept
-        return np.where(self.of(candidates), scaled, odds)
+        return np.where(self.skips(candidates), scaled, odds)
 
 
-def _far(candidates: CandidateMentions, beyond: float) -> NDArray[np.bool_]:
-    """Return which log-odds are farther from 0, (C,); mentions with gaps are not, which the first stage underrates."""
-    found: NDArray[np.bool_] = (np.abs(candidates.odds) > beyond) & candidates.table.contiguous
+def _skipped(candidates: CandidateMentions, threshold: float) -> NDArray[np.bool_]:
+    """Return which candidates are skipped, (C,); none with a gap, because the first stage underrates those."""
+    found: NDArray[np.bool_] = (np.abs(candidates.odds) > threshold) & candidates.table.contiguous
     return found
 
 
@@ -95,7 +95,7 @@ class _Rescorer(Described):
     templates: list[str]
     threshold: Bounded
     scalings: Scalings
-    sure: Sure | None = None
+    early_exit: EarlyExit | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Rescorer:
     """A log-linear model of whole mentions. Using it changes nothing, so threads may share it.
 
     Args:
-        templates: of features of candidates, see `spanloom.rescoring.templates`.
+        templates: of features of candidates, see `spanloom.rescoring.values.GROUPS`.
         index: which feature has which weight.
         weights: of each single feature, and of `odds_columns`.
         seen: names of training mentions.
@@ -111,7 +111,7 @@ class Rescorer:
         threshold: log-odds from which on a candidate is a mention.
         scalings: from probabilities to how often such predictions are right.
         scales: (1, 1) float32, of which weights of a compact model are multiples; ``None`` for any other.
-        sure: candidates that it does not look at, which saves half of its time; ``None`` where it looks at all.
+        early_exit: candidates that it skips, which saves about half of its time; ``None`` if it scores all.
     """
 
     templates: tuple[str, ...]
@@ -122,7 +122,7 @@ class Rescorer:
     threshold: float = 0.0
     scalings: Scalings = UNSCALED
     scales: Singles | None = None
-    sure: Sure | None = None
+    early_exit: EarlyExit | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch, features: FeatureSet) -> CandidateValues:
         """Return what is known of the candidates of a batch.
@@ -138,10 +138,10 @@ class Rescorer:
         """Return the log-odds of each candidate, (C,)."""
         made, numbers = conjunctions(self.templates), odds_columns(candidates, len(self.rules.gaps))
         found: Floats = np.einsum("cd,d->c", numbers, self.weights.dense)
-        rows = None if self.sure is None else np.flatnonzero(~self.sure.of(candidates))
+        rows = None if self.early_exit is None else np.flatnonzero(~self.early_exit.skips(candidates))
         sums = self.index.weighed(made, values.table(made.names, rows), self.weights.sparse, run)
         found[slice(None) if rows is None else rows] += sums
-        return found if self.sure is None else self.sure.settled(candidates, found)
+        return found if self.early_exit is None else self.early_exit.apply(candidates, found)
 
     def scored(
         self, model: LinearModel, batch: Batch, potentials: Potentials, reading: str = "enough",
@@ -203,7 +203,10 @@ class Rescorer:
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
         said = _Rescorer(
-            templates=list(self.templates), threshold=self.threshold, scalings=self.scalings, sure=self.sure
+            templates=list(self.templates),
+            threshold=self.threshold,
+            scalings=self.scalings,
+            early_exit=self.early_exit,
         )
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
         arrays = {"odds": self.weights.dense}
@@ -234,7 +237,9 @@ class Rescorer:
         else:
             weights = Regression(part.array("weights", np.float32, len(index)), dense)
         seen = SeenNames.from_part(part.part("seen"))
-        return cls(tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings, scales, said.sure)
+        return cls(
+            tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings, scales, said.early_exit
+        )
 
 
 def odds_columns(candidates: CandidateMentions, types: int) -> Floats:

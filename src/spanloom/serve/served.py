@@ -82,7 +82,7 @@ class Served:
         """Load whatever the first request would have to wait for."""
         document = Document(_SAMPLE, mentions=[Mention(self.model.types_[0], (Span(0, 2),))])
         own = replace(self, model=copy(self.model))
-        vars(own.model)["profile_"] = None  # the sample, of two languages, is no text that somebody need be told of
+        vars(own.model)["profile_"] = None  # no domain-shift warning about the sample
         [found] = own.stream([document])
         for _ in own.others([document]):
             pass
