@@ -312,6 +312,8 @@ def test_sentences_in_capitals_are_read_in_small_letters_and_others_are_not() ->
     assert words == expected
     quiet = Batch.of([document([others[0]])])
     assert feature_tokens(quiet).text == " ".join(others[0])
+    at_the_end = Batch.of([document([[*shouted, ","], [""]])])  # a column file may have an empty word
+    assert feature_tokens(at_the_end).text.startswith("the patient")
 
 
 def test_a_sentence_in_capitals_has_the_keys_of_small_letters() -> None:

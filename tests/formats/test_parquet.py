@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import tracemalloc
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from spanloom.document import Document, Mention
 from spanloom.document.surfaces import trimmed
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import from_record, read, to_record, validate, write
-from spanloom.formats.arrow import from_row
+from spanloom.formats.arrow import from_row, native_file
 from spanloom.formats.record import parse_record
 
 SUFFIXES = (".parquet", ".arrow", ".feather")
@@ -265,6 +267,26 @@ def test_whatever_stands_in_a_row_is_read_or_told(row: dict[str, Any]) -> None:
         assert "\n" not in str(error)
     else:
         assert problems or (document is not None and document.text == from_record(from_row(row)).text)
+
+
+def test_threads_of_arrow_read_a_file_without_the_interpreter(tmp_path: Path) -> None:
+    path = tmp_path / "notes.arrow"
+    write(read(clinical()), path)
+    with path.open("rb") as file:
+        assert type(native_file(file, path)) is pa.OSFile
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_pipe_is_read(tmp_path: Path, suffix: str) -> None:
+    notes = list(read(clinical()))[:3]
+    write(notes, tmp_path / f"notes{suffix}")
+    pipe = tmp_path / f"pipe{suffix}"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=((tmp_path / f"notes{suffix}").read_bytes(),))
+    writer.start()
+    assert list(read(pipe)) == notes
+    writer.join()
 
 
 def test_what_no_table_holds_is_an_error_that_names_the_document(tmp_path: Path) -> None:

@@ -91,7 +91,8 @@ def feature_tokens(batch: Batch) -> Tokens:
         return tokens
     begins, ends = tokens.starts[sentences[full]], tokens.ends[sentences[full + 1] - 1]
     other = (codes - np.uint32(ord("a")) < _LETTERS) | (codes > _ASCII)
-    uppers, others = (np.add.reduceat(kind.view(np.uint8), begins, dtype=np.int64) for kind in (upper, other))
+    # one element more, as an empty token at the end of the text begins beyond the last character
+    uppers, others = (np.add.reduceat(np.append(kind, False), begins, dtype=np.int64) for kind in (upper, other))
     longest = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full])
     in_capitals = np.flatnonzero((uppers >= _CAPITALS) & (8 * others <= uppers) & (longest >= _LONG))
     if not len(in_capitals):

@@ -26,6 +26,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from itertools import islice
@@ -246,8 +247,28 @@ def scan_arrow(
     return _scan(path, (mentions, columns, tag_names), arrow_batches)
 
 
-def arrow_batches(file: BinaryIO) -> Iterator[Any]:
-    """Yield the record batches of an Arrow file of either kind."""
+def native_file(file: BinaryIO, path: str | Path) -> Any:
+    """Return an open file as a `pyarrow.NativeFile`, at its beginning.
+
+    Arrow reads in threads of its own. With a Python file, such a thread needs the interpreter, and it aborts the
+    process if the interpreter ends first.
+
+    Args:
+        file: a file, a pipe, or the content of a packed file; the latter are read to the end.
+        path: its path.
+    """
+    import pyarrow as pa
+
+    plain = isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and file.seekable()
+    return pa.OSFile(os.fspath(path)) if plain and str(path) != STDIO else pa.BufferReader(file.read())
+
+
+def arrow_batches(file: Any) -> Iterator[Any]:
+    """Yield the record batches of an Arrow file of either kind.
+
+    Args:
+        file: a `pyarrow.NativeFile`.
+    """
     import pyarrow.ipc
 
     magic = file.read(len(_MAGIC))
@@ -260,16 +281,16 @@ def arrow_batches(file: BinaryIO) -> Iterator[Any]:
 
 
 def _scan(
-    path: str | Path, said: tuple[bool, Columns, TagNames], batches: Callable[[BinaryIO], Iterable[Any]]
+    path: str | Path, said: tuple[bool, Columns, TagNames], batches: Callable[[Any], Iterable[Any]]
 ) -> Iterator[Scanned]:
     import pyarrow as pa
 
     name, number = str(path), 0
     mentions, columns, tag_names = said
     fields = None
-    with opened(path) as source, io.BytesIO(source.read()) if name == STDIO else source as file:
+    with opened(path) as source:
         try:
-            for batch in batches(file):
+            for batch in batches(native_file(source, path)):
                 fields = fields or RecordFields(columns, tag_names, class_names(batch.schema.metadata))
                 for row in _rows(batch):
                     number += 1
