@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 from common import Clock, Result, commit, corpus, options, run_cases, say, timed, token_count
 from spanloom.document import Document
 from spanloom.formats import read
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 Loader = Callable[[], tuple[list[Document], list[Document]]]
 

@@ -51,10 +51,10 @@ from spanloom import read
 from spanloom.document import Document, Mention
 from spanloom.evaluate import concept_test, evaluate, evaluate_concepts, paired_test
 from spanloom.link.linker import PAPER_FEATURES, Linker
-from spanloom.lm.language_model import LanguageModel
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
 from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary, read_vocabulary
+from spanloom_lab.lm.language_model import LanguageModel
 
 DISEASE = "Disease"
 LM = "language model"  # stands for the path of the one that suits the corpus

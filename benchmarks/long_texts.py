@@ -29,9 +29,10 @@ from spanloom.document import Document, Mention
 from spanloom.formats import read
 from spanloom.link import Linker
 from spanloom.models import load
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
 from spanloom.structures import STRUCTURES
+from spanloom_lab import Cascade
 
 SLOPE = 1.1
 MEMORY = 500.0  # MB, 2^20 bytes, that a process may take in all

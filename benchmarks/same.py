@@ -29,9 +29,10 @@ from typing import Any
 from safetensors.numpy import load_file
 
 from common import ROOT, say, timed
-from spanloom import Cascade, Document, Linker, Recognizer, Segmenter, load, read, write
+from spanloom import Document, Linker, Recognizer, Segmenter, load, read, write
 from spanloom.data import chinese_clinical, clinical
 from spanloom.structures import STRUCTURES
+from spanloom_lab import Cascade
 
 TEMPLATES = ("bias", "w[-1..1]", "low[0]|low[1]", "suffix(1..3)", "orth[0]", "shape[-1..1]")
 COLUMN = "kind"  # what taggers learn: the corpora have no parts of speech
@@ -286,7 +287,7 @@ def segmenters(sections: Parts) -> Iterator[tuple[str, Job]]:
 def linkers(notes: Parts) -> Iterator[tuple[str, Job]]:
     """Each task, the paper's parameters, and a language model."""
     names = clinical() / "vocabulary.tsv"
-    model = first_of("spanloom.lm.language_model:LanguageModel", "spanloom.link.language_model:LanguageModel")
+    model = first_of("spanloom_lab.lm.language_model:LanguageModel", "spanloom.link.language_model:LanguageModel")
 
     def job(lm: bool = False, given: bool = False, **params: Any) -> Job:
         settings: dict[str, Any] = {"features": TEMPLATES, "iterations": 2} | params

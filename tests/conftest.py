@@ -50,8 +50,8 @@ NEEDS = {
 }
 LAB = "spanloom-lab"
 LAB_VERBS = (
-    "cli/test_ambiguity_verb.py", "cli/test_clusters_verb.py", "cli/test_compare.py", "cli/test_completion.py",
-    "cli/test_features_verb.py", "cli/test_heads_verb.py",
+    "cli/test_ambiguity_verb.py", "cli/test_cascade_verb.py", "cli/test_clusters_verb.py", "cli/test_compare.py",
+    "cli/test_completion.py", "cli/test_features_verb.py", "cli/test_heads_verb.py", "cli/test_language_model_verb.py",
 )  # fmt: skip
 HAS_LAB_VERBS = bool(entry_points(group="spanloom.verbs"))
 NEEDS |= dict.fromkeys(LAB_VERBS, (LAB,))

@@ -42,7 +42,6 @@ ORDER = (
     "rescoring",
     "tag",
     "recognize",
-    "lm",
     "link",
     "segment",
     "models",
@@ -70,6 +69,7 @@ IMPORTS_BY_NAME = {
     "formats/scanning.py",
     "integrations/spacy.py",
     "lazy.py",
+    "model/kinds.py",
     "models.py",
     "text/tokens.py",  # its kernel, which whoever reads and writes files does not need
 }

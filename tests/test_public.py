@@ -12,8 +12,7 @@ import spanloom
 
 PUBLIC = {
     "spanloom": (
-        "Cascade DataWarning Document Linker Mention Recognizer Segmenter Span SpanloomError __version__ load read "
-        "write"
+        "DataWarning Document Linker Mention Recognizer Segmenter Span SpanloomError __version__ load read write"
     ),
     "spanloom.__main__": "",
     "spanloom.clean": (
@@ -58,21 +57,18 @@ PUBLIC = {
         "adagrad adagrad_together check_weights fit_together minimize search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
-    "spanloom.lm": "",
     "spanloom.model": "",
     "spanloom.modelfile": (
         "Array Bounded COMPACT Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest "
         "read_kind save write"
     ),
-    "spanloom.models": "Installed KINDS Model Saved explain installed load locate",
+    "spanloom.models": "Installed KINDS Model Saved class_of explain installed load locate",
     "spanloom.native": "Kernel library",
     "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads whole_ranges worker_count",
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),
-    "spanloom.recognize": (
-        "Cascade CascadeReport KINDS Lost Progress Recognizer TrainingReport compact load teach to_onnx"
-    ),
+    "spanloom.recognize": ("Lost Progress Recognizer TrainingReport compact load teach to_onnx"),
     "spanloom.rescoring": (
         "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
         "fit_rescorer propose"
@@ -113,11 +109,6 @@ METHODS = {
         "ready sample "
         "save score second_ set_params splitter_ stream stream_arrays structure_ structured summary "
         "sweep tagger_ to_part with_penalty"
-    ),
-    "Cascade": (
-        "annotates capable chains_ check check_stored describe explain featured fit fitted from_part get_params kind "
-        "learning pass_ pos_ predict profile_ save score set_params splitter_ stream strongest_ structured summary "
-        "to_part with_penalty"
     ),
     "Linker": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "

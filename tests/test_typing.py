@@ -58,8 +58,9 @@ float | None
 KINDS = """\
 from gazetteer import Gazetteer
 
-from spanloom import Cascade, Linker, Recognizer, Segmenter
-from spanloom.lm.language_model import LanguageModel
+from spanloom import Linker, Recognizer, Segmenter
+from spanloom_lab import Cascade
+from spanloom_lab.lm.language_model import LanguageModel
 from spanloom.models import Model, Saved
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.vocabulary import Vocabulary

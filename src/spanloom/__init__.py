@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded
     from spanloom.formats import write as write
     from spanloom.link import Linker as Linker
     from spanloom.models import load as load
-    from spanloom.recognize import Cascade as Cascade
     from spanloom.recognize import Recognizer as Recognizer
     from spanloom.segment import Segmenter as Segmenter
 
@@ -24,7 +23,6 @@ __version__ = "0.1.0"
 
 # name -> module; imported when first used, so that `import spanloom` loads no compiled kernel
 _EXPORTS = {
-    "Cascade": "spanloom.recognize",
     "DataWarning": "spanloom.errors",
     "Document": "spanloom.document",
     "Linker": "spanloom.link",

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import resolve_name
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 from warnings import warn
 
@@ -18,6 +17,7 @@ from spanloom.document import Mention
 from spanloom.errors import DataWarning, ModelError, UsageError, meant
 from spanloom.files.walk import meant_path
 from spanloom.formats.inputs import One
+from spanloom.model.kinds import KINDS, class_of, kind_at
 from spanloom.model.protocol import Model, Saved, explains
 from spanloom.modelfile.folder import is_model
 
@@ -25,20 +25,7 @@ if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
     from spanloom.structures import Structure
 
-__all__ = ["KINDS", "Installed", "Model", "Saved", "explain", "installed", "load", "locate"]
-
-KINDS: Final = MappingProxyType(
-    {
-        "recognizer": "spanloom.recognize:Recognizer",
-        "cascade": "spanloom.recognize:Cascade",
-        "linker": "spanloom.link:Linker",
-        "segmenter": "spanloom.segment:Segmenter",
-        "tagger": "spanloom.tag.pos_tagger:PosTagger",
-        "language-model": "spanloom.lm.language_model:LanguageModel",
-        "vocabulary": "spanloom.vocabulary:Vocabulary",
-    }
-)
-"""Kind, as ``model.json`` and the attribute ``kind`` name it -> its class, imported when it is needed."""
+__all__ = ["KINDS", "Installed", "Model", "Saved", "class_of", "explain", "installed", "load", "locate"]
 
 _GROUP: Final = "spanloom.models"  # of entry points; each names a module with a FOLDER
 _CATALOGUE: Final = "catalogue.json"
@@ -154,11 +141,7 @@ def kind_of(path: str | Path) -> str:
     Raises:
         ModelError: as of `load`.
     """
-    path = locate(path)
-    kind = modelfile.read_kind(path)
-    if kind not in KINDS:
-        raise ModelError(f"{path}: a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
-    return kind
+    return kind_at(locate(path))
 
 
 def load(
@@ -186,7 +169,7 @@ def load(
     if structure is not None and kind != "recognizer":
         raise UsageError(f"{path}: a model of kind {kind!r}, which takes no structure; leave it out")
     given = {} if structure is None else {"structure": resolve_name("spanloom.structures:structure_of")(structure)}
-    model: Saved = modelfile.load(resolve_name(KINDS[kind]), path, encoder=encoder, mapped=mapped, **given)
+    model: Saved = modelfile.load(class_of(kind), path, encoder=encoder, mapped=mapped, **given)
     return model
 
 
@@ -194,7 +177,7 @@ def explain(model: Saved, X: One, mentions: Sequence[Mention] | None = None) -> 
     """Explain why a model finds mentions in a text, or does not; see `Recognizer.explain` and `Linker.explain`.
 
     Args:
-        model: one that is capable of it, such as a recognizer, a cascade, a linker or a segmenter.
+        model: one that is capable of it, such as a recognizer, a linker or a segmenter.
         X: a text or a document, whose own mentions are not looked at.
         mentions: those to explain; what the model predicts when ``None``.
 
@@ -202,6 +185,6 @@ def explain(model: Saved, X: One, mentions: Sequence[Mention] | None = None) -> 
         UsageError: a model that explains nothing, or a mention that it cannot hold.
     """
     if not explains(model):
-        expected = "a recognizer, a cascade, a linker or a segmenter"
+        expected = "a recognizer, a linker or a segmenter"
         raise UsageError(f"a {type(model).__name__} explains no mentions; give {expected}")
     return model.explain(X, mentions)

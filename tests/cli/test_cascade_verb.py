@@ -1,4 +1,4 @@
-"""`train cascade`, and the other verbs with its model."""
+"""`lab cascade`, and the other verbs with its model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import re
 
 import pytest
 
-from spanloom.cli.config import ORDERS, CommonOptions, checked, options_of
+from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.errors import UsageError
-from spanloom.recognize import Cascade
+from spanloom_lab import Cascade
+from spanloom_lab.cascade import ORDERS
+from spanloom_lab.cli.cascade import order_of
 
 CascadeOptions = options_of(Cascade, CommonOptions)
 
@@ -19,7 +21,7 @@ def trained(command, corpus, tmp_path_factory):
     path = tmp_path_factory.mktemp("cascade") / "model"
     options = ["--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl", "--output", path, "--epochs", "3"]
     orders = [part for name in ("problem", "drug", "body") for part in ("--order", name)]
-    result = command("train", "cascade", *options, *orders, "--features", "small", "--seed", "4")
+    result = command("lab", "cascade", *options, *orders, "--features", "small", "--seed", "4")
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
     return path, result.stderr
 
@@ -63,7 +65,7 @@ def test_inspect(command, trained):
 def test_orders_on_the_command_line_and_in_a_file(tmp_path):
     given = {"train": "t", "output": "m"}
     for order, expected in (([], None), (["search"], "search"), (["x"], ["x"]), (["search", "x"], ["search", "x"])):
-        assert checked(CascadeOptions, {**given, "order": order}, None).order == expected
+        assert checked(CascadeOptions, {**given, "order": order_of(order)}, None).order == expected
     (tmp_path / "train.toml").write_text('train = "t"\noutput = "m"\norder = ["b", "a"]\n')
     options = checked(CascadeOptions, {}, str(tmp_path / "train.toml"))
     assert options.parameters() == {"order": ["b", "a"], "n_jobs": -1}
@@ -75,14 +77,14 @@ def test_orders_on_the_command_line_and_in_a_file(tmp_path):
 def test_every_parameter_has_a_key_and_an_option(command):
     keys = {"n_jobs": "jobs", "random_state": "seed"}
     assert {keys.get(name, name) for name in Cascade().get_params()} <= set(CascadeOptions.model_fields)
-    shown = command("train", "cascade", "--help").stdout
+    shown = command("lab", "cascade", "--help").stdout
     assert [name for name in CascadeOptions.model_fields if f"--{name.replace('_', '-')}" not in shown] == []
     assert all(order in shown for order in ORDERS)
 
 
 def test_an_order_that_is_not_one_of_the_types(command, corpus, tmp_path):
     result = command(
-        "train", "cascade", "--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--order", "body", "-q"
+        "lab", "cascade", "--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--order", "body", "-q"
     )
     assert result.returncode == 2
     assert "order is body, expected each of the training data's types once: body, drug, problem" in result.stderr

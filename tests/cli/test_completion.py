@@ -53,7 +53,7 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Complete:
 def test_verbs(complete: Complete) -> None:
     assert complete("pre") == ["predict"]
     assert complete("train", "") == [
-        "recognizer", "cascade", "linker", "segmenter", "tagger", "language-model", "clusters",
+        "recognizer", "linker", "segmenter", "tagger", "clusters",
     ]  # fmt: skip
     assert {"demo", "train", "lab", "completion"} <= {*complete("")}
     assert "heads" not in complete("")  # an old name

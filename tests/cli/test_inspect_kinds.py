@@ -9,10 +9,10 @@ import pytest
 
 from spanloom.cli.inspect import lines
 from spanloom.document import Document
-from spanloom.lm.language_model import LanguageModel
 from spanloom.model.report import CompletionReport, Density
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.vocabulary import Concept, Vocabulary
+from spanloom_lab.lm.language_model import LanguageModel
 
 NOTE = Document("no pain", tokens=[(0, 2), (3, 7)], columns={"pos": ["DT", "NN"]})
 
@@ -69,9 +69,9 @@ def test_what_marks_up_nothing(command, models, corpus, kind):
 
 def test_a_recognizer_keeps_a_tagger(command, models, corpus, tmp_path):
     train = ["--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl", "--epochs", "2", "--quiet"]
-    for kind in ("recognizer", "cascade"):
-        model = tmp_path / kind
-        result = command("train", kind, *train, "--pos", models / "tagger", "--output", model)
+    for words in (("train", "recognizer"), ("lab", "cascade")):
+        model = tmp_path / words[1]
+        result = command(*words, *train, "--pos", models / "tagger", "--output", model)
         assert (result.returncode, result.stderr) == (0, "")
         shown = json.loads(command("inspect", model, "--json").stdout)
         assert shown["tagger"] == "fills the column 'pos' with 2 tags"

@@ -1,4 +1,4 @@
-"""`train language-model`: from text, from annotated documents, from and to ARPA files."""
+"""`lab language-model`: from text, from annotated documents, from and to ARPA files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spanloom
-from spanloom.lm.language_model import LanguageModel
+from spanloom_lab.lm.language_model import LanguageModel
 
 TEXT = "The valve leaks. The valve is dilated. The left atrium is dilated, too.\n"
 
@@ -20,14 +20,14 @@ def text(tmp_path):
 
 def test_from_text_to_a_model_and_to_arpa_and_back(command, text, corpus, tmp_path):
     both = ("--train", text, "--train", corpus / "train.jsonl")
-    result = command("train", "language-model", *both, "--dev", corpus / "dev.jsonl", "--output", tmp_path / "lm")
+    result = command("lab", "language-model", *both, "--dev", corpus / "dev.jsonl", "--output", tmp_path / "lm")
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
     for words in ("1-grams", "3-grams", "perplexity of", f"saved as {tmp_path / 'lm'}"):
         assert words in result.stderr
-    result = command("train", "language-model", *both, "--output", tmp_path / "lm.arpa.gz", "--quiet")
+    result = command("lab", "language-model", *both, "--output", tmp_path / "lm.arpa.gz", "--quiet")
     assert result == (0, "", "")
     arpa = ("--train", tmp_path / "lm.arpa.gz")
-    assert command("train", "language-model", *arpa, "--output", tmp_path / "again", "--quiet") == (0, "", "")
+    assert command("lab", "language-model", *arpa, "--output", tmp_path / "again", "--quiet") == (0, "", "")
     documents = list(spanloom.read(text))
     one, two, three = (LanguageModel.load(tmp_path / name).trigram(documents) for name in ("lm", "lm.arpa.gz", "again"))
     assert np.array_equal(one, two)
@@ -36,7 +36,7 @@ def test_from_text_to_a_model_and_to_arpa_and_back(command, text, corpus, tmp_pa
 
 def test_order(command, text, tmp_path):
     assert (
-        command("train", "language-model", "--train", text, "--order", "2", "--output", tmp_path / "lm").returncode == 0
+        command("lab", "language-model", "--train", text, "--order", "2", "--output", tmp_path / "lm").returncode == 0
     )
     assert LanguageModel.load(tmp_path / "lm").order == 2
 
@@ -53,7 +53,7 @@ def test_what_cannot_be_meant(command, text, model, tmp_path):
         (["--train", tmp_path / "lm.arpa", "--train", text, *output], 2, "lm.arpa"),
         (["--train", text, "--output", text], 2, str(text)),
     ):
-        result = command("train", "language-model", *options)
+        result = command("lab", "language-model", *options)
         assert (result.returncode, result.stdout) == (code, "")
         assert said in result.stderr
         assert not (tmp_path / "lm").exists()

@@ -13,8 +13,8 @@ from spanloom.cli.config import options_of
 from spanloom.cli.train import LinkerOptions
 from spanloom.document import Document, Mention
 from spanloom.link import Linker
-from spanloom.lm.language_model import LanguageModel
 from spanloom.tag.pos_tagger import PosTagger
+from spanloom_lab.lm.language_model import LanguageModel
 
 CONCEPTS = {"chest pain": "X:1", "thoracic pain": "X:1", "migraine": "X:2", "headaches": "X:3", "knee fracture": "X:4"}
 FRAMES = ("Severe {} was seen.", "No {} today.", "She has {} since May.", "History of {} and fever.")

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import spanloom
-from spanloom import Cascade, Document, Mention, Recognizer
+from spanloom import Document, Mention, Recognizer
 from spanloom.document import Batch
 from spanloom.errors import UsageError
 from spanloom.features import FeatureSet
@@ -28,6 +28,7 @@ from spanloom.scoring.section import sections_of
 from spanloom.scoring.sum import SumScorer
 from spanloom.structures import STRUCTURES
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 QUICK: dict[str, Any] = {
     "encoder_epochs": 6, "encoder_rate": 1e-3, "head_rate": 1e-2, "step_subwords": 64, "precision": "float32",
@@ -154,7 +155,7 @@ def test_the_gradient_and_the_sum_of_columns(folder: Path) -> None:
 def test_on_the_command_line(folder: Path, notes: list[Document], tmp_path: Path, command: Any) -> None:
     write(notes, tmp_path / "notes.jsonl")
     trained = command(
-        "train", "cascade", "--encoder", folder, "--train", tmp_path / "notes.jsonl", "--dev",
+        "lab", "cascade", "--encoder", folder, "--train", tmp_path / "notes.jsonl", "--dev",
         tmp_path / "notes.jsonl", "--output", tmp_path / "model", "--encoder-epochs", "1", "--step-subwords", "64",
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import spanloom
-from spanloom import Cascade, Document, Recognizer
+from spanloom import Document, Recognizer
 from spanloom.document import Batch
 from spanloom.errors import ModelError, UsageError
 from spanloom.scoring.encoder import FrozenEncoder
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 
 @pytest.fixture(scope="module")

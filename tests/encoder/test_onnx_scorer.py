@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import spanloom
-from spanloom import Cascade, Document, Mention, Recognizer
+from spanloom import Document, Mention, Recognizer
 from spanloom.document import Batch
 from spanloom.errors import UsageError
 from spanloom.parallel import threads
@@ -21,6 +21,7 @@ from spanloom.recognize import to_onnx
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.onnx import OnnxScorer, exported
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 QUICK: dict[str, Any] = {"encoder_epochs": 2, "encoder_rate": 1e-3, "head_rate": 1e-2, "precision": "float32"}
 NEAR = 1e-4

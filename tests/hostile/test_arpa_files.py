@@ -9,7 +9,7 @@ import pytest
 
 from spanloom.document import Document
 from spanloom.errors import DataError
-from spanloom.lm.language_model import LanguageModel
+from spanloom_lab.lm.language_model import LanguageModel
 
 GOOD = """made by hand
 

@@ -17,10 +17,11 @@ from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine
 from spanloom.link import Linker
 from spanloom.models import load
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
 from spanloom.structures import STRUCTURES, Tags
 from spanloom.tag.pos_tagger import PosTagger
+from spanloom_lab import Cascade
 
 NOTES = [
     Document(

@@ -18,12 +18,13 @@ from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
 from spanloom.formats import to_record
 from spanloom.link import Linker
-from spanloom.lm.language_model import LanguageModel
 from spanloom.modelfile import ModelPart
 from spanloom.models import load
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
 from spanloom.vocabulary import Concept, Vocabulary
+from spanloom_lab import Cascade
+from spanloom_lab.lm.language_model import LanguageModel
 
 Values = dict[str, Any]
 Arrays = dict[str, np.ndarray]

@@ -137,10 +137,12 @@ def test_another_format(model, version):
     refused(model, "model.json", "format", "9.9")
 
 
-@pytest.mark.parametrize("kind", ["linker", "", "recognizer\n"])
-def test_another_kind(model, kind):
+@pytest.mark.parametrize(
+    ("kind", "told"), [("linker", "damaged"), ("", "kind ''"), ("recognizer\n", "expected one of")]
+)
+def test_another_kind(model, kind, told):
     describe(model, kind=kind)
-    refused(model, "kind", "expected a recognizer")
+    refused(model, told)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_kind_is_not_another(model):
     describe(model, lambda description: description.update(kind="cascade"))
     refused(model, "damaged")
     describe(model, lambda description: description.update(kind="x"))
-    refused(model, "kind 'x', expected one of recognizer, cascade, linker, segmenter")
+    refused(model, "kind 'x', expected one of recognizer, linker, segmenter")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 import spanloom.errors
-from spanloom import Cascade, Linker, Recognizer, Segmenter, evaluate
+from spanloom import Linker, Recognizer, Segmenter, evaluate
 from spanloom.data import chinese_clinical, clinical
 from spanloom.document import Document
 from spanloom.errors import SpanloomError, UsageError, not_fitted
@@ -35,6 +35,7 @@ from spanloom.link import load as load_linker
 from spanloom.recognize import load
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 ESTIMATORS: list[Callable[[], Any]] = [Recognizer, Cascade, Linker, Segmenter, PosTagger]
 # scikit-learn's own runner leaves out every check of an estimator that takes no arrays; these need no data

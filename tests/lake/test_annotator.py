@@ -22,7 +22,8 @@ from spanloom.formats import read
 from spanloom.lake import Annotator
 from spanloom.lake.tables import column_of_arrays, column_of_documents
 from spanloom.lake.texts import texts_of
-from spanloom.lm.language_model import LanguageModel
+from spanloom_lab import Cascade
+from spanloom_lab.lm.language_model import LanguageModel
 
 KINDS = ("recognizer", "second", "heads", "cascade", "linker", "segmenter")
 
@@ -40,7 +41,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "recognizer": spanloom.Recognizer("shared", small, rescore=False, epochs=3).fit(train, dev=dev),
         "second": second,
         "heads": spanloom.Recognizer("heads", small, headless="whole", epochs=2).fit(train, dev=dev),
-        "cascade": spanloom.Cascade(features=small, epochs=1).fit(train, dev=dev),
+        "cascade": Cascade(features=small, epochs=1).fit(train, dev=dev),
         "linker": spanloom.Linker("small", types=["problem"], iterations=1, folds=2, evidence=False).fit(
             train, dev=dev, vocabulary=clinical() / "vocabulary.tsv"
         ),

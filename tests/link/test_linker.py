@@ -18,12 +18,12 @@ from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.learn.tuning import Envelope
 from spanloom.link import Linker, Pipeline, load, phases
 from spanloom.link.system import DecodedMentions
-from spanloom.lm.language_model import LanguageModel
 from spanloom.parallel import SERIAL
 from spanloom.recognize import Progress, Recognizer
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept
 from spanloom.vocabulary.store import Vocabulary
+from spanloom_lab.lm.language_model import LanguageModel
 
 NAMES = {
     "MESH:D007674": ("Kidney Diseases", "nephropathy", "renal disease"),

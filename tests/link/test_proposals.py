@@ -14,7 +14,6 @@ from spanloom.link.names import NIL, Concepts, NameMemory, find_combinations
 from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer
 from spanloom.link.short_forms import find_short_forms
 from spanloom.link.span_features import elsewhere, levels, rivals, supporters
-from spanloom.lm.language_model import LanguageModel
 from spanloom.parallel import SERIAL
 from spanloom.structures import MentionTable
 from spanloom.text import prepare
@@ -25,6 +24,7 @@ from spanloom.vocabulary.folding import CLOSE, EXACT
 from spanloom.vocabulary.lexicon import lexicon_of
 from spanloom.vocabulary.runs import all_runs, text_runs
 from spanloom.vocabulary.store import Vocabulary
+from spanloom_lab.lm.language_model import LanguageModel
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document
 from spanloom.errors import DataError, ModelError, UsageError
-from spanloom.lm.language_model import LanguageModel
-from spanloom.lm.ngrams import MARKERS
 from spanloom.modelfile import ModelPart, write
+from spanloom_lab.lm.language_model import LanguageModel
+from spanloom_lab.lm.ngrams import MARKERS
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 TEXT = [

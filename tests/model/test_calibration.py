@@ -14,8 +14,9 @@ from spanloom.document import Document, Mention
 from spanloom.evaluate import calibration
 from spanloom.learn.platt import IDENTITY, UNSCALED, Platt, Scalings
 from spanloom.model.calibration import fit_scalings, judged_sentences
-from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.recognize import Recognizer, load
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 
 def scores(recognizer, documents):

@@ -9,17 +9,19 @@ from typing import Any
 
 import pytest
 
-from spanloom import Cascade, Linker, Recognizer, Segmenter
+from spanloom import Linker, Recognizer, Segmenter
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.options import with_parameters
 from spanloom.errors import UsageError
 from spanloom.link.parameters import LinkerParameters
 from spanloom.model.fields import Number, declared
 from spanloom.model.parameters import Parameters
-from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters
+from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.tag.parameters import TaggerParameters
 from spanloom.tag.pos_tagger import PosTagger
+from spanloom_lab import Cascade
+from spanloom_lab.cascade_parameters import CascadeParameters
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -62,7 +64,11 @@ def test_one_more_parameter_is_one_line(value: Any, tmp_path: Any) -> None:
 def section(kind: str) -> str:
     """What the documentation tells of a verb."""
     page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
-    [found] = [part for part in re.split(r"^## ", page, flags=re.M) if part.startswith(f"`spanloom train {kind}`")]
+    [found] = [
+        part
+        for part in re.split(r"^## ", page, flags=re.M)
+        if part.startswith((f"`spanloom train {kind}`", f"`spanloom lab {kind}`"))
+    ]
     return found
 
 

@@ -12,10 +12,11 @@ from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError, UsageError
 from spanloom.hypergraph import ENGINES
 from spanloom.link import Linker
-from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.recognize import Recognizer, load
 from spanloom.recognize.parameters import EncoderParameters
 from spanloom.segment import Segmenter
 from spanloom.structures import READINGS, STRUCTURES
+from spanloom_lab import Cascade
 
 DOCUMENTS = [Document("No chest pain today", mentions=[Mention("x", [(3, 13)])])] * 30
 

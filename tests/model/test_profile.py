@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanloom import Cascade, Document, Recognizer, Segmenter, load, read
+from spanloom import Document, Recognizer, Segmenter, load, read
 from spanloom.data import chinese_clinical
 from spanloom.errors import DataWarning, ModelError
 from spanloom.model.profile import Profile, ShiftWatch, profile_of, profile_part
 from spanloom.serve.served import Served
+from spanloom_lab import Cascade
 
 SETTINGS: dict[str, Any] = {"features": ["bias", "low[-1..1]"], "epochs": 2, "l2": 0.1, "rescore": False}
 

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from spanloom import Cascade, Document, Linker, Mention, Recognizer, Segmenter
+from spanloom import Document, Linker, Mention, Recognizer, Segmenter
 from spanloom.data import clinical
 from spanloom.errors import UsageError
 from spanloom.formats import read
+from spanloom_lab import Cascade
 
 SMALL = {"features": ["bias", "w[0]", "w[-1]"], "epochs": 2, "l2": 1.0}
 NOTE = Document(

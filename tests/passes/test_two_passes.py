@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spanloom import Cascade, Document, Mention, Recognizer, load
+from spanloom import Document, Mention, Recognizer, load
 from spanloom.document import Batch
 from spanloom.errors import ModelError, UsageError
 from spanloom.features import FeatureSet
 from spanloom.model.corpus import Gold
 from spanloom.passes import COLUMNS, PassSettings, fit_pass, is_worth_two_passes
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 NAMES = ["Alma", "Bert", "Cleo", "Dora", "Emil", "Fritz", "Gerd", "Hans", "Inge", "Jupp", "Karl", "Lena"]
 TEMPLATES = ["bias", "low[-1]", "suffix(1..2)"]

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanloom import Cascade, Document, Linker, Mention, Recognizer, Segmenter, load
+from spanloom import Document, Linker, Mention, Recognizer, Segmenter, load
 from spanloom.cli.inspect import lines
 from spanloom.data import clinical
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import score
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 SETTINGS: dict[str, Any] = {
     "features": ["bias", "low[-1..1]"], "epochs": 8, "l2": 0.1, "rescore": False, "split_tokens": False

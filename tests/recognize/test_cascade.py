@@ -8,11 +8,12 @@ import pytest
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.evaluate import evaluate
-from spanloom.recognize import Cascade, Progress, Recognizer, load
-from spanloom.recognize.links import Links, frequency_order, output_templates, search_order, tag_column
+from spanloom.recognize import Progress, Recognizer, load
 from spanloom.recognize.preparing import sources_of
 from spanloom.structures.chain import OVERLAP
 from spanloom.text import prepare
+from spanloom_lab import Cascade
+from spanloom_lab.links import Links, frequency_order, output_templates, search_order, tag_column
 
 TEMPLATES = ["bias", "low[-1..1]", "suffix(2..3)"]
 FILES = ("model.json", "weights.safetensors")

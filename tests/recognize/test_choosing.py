@@ -5,7 +5,7 @@ import pytest
 from spanloom import Document, Mention, Recognizer, load
 from spanloom.clean.crossfit import judge
 from spanloom.errors import UsageError
-from spanloom.recognize.cascade import Cascade
+from spanloom_lab.cascade import Cascade
 
 FAST = {"features": ["bias", "w[0]", "w[-1]"], "epochs": 2, "l2": 1.0, "rescore": False}
 GAP = Document("left and right knee", mentions=[Mention("body", [(0, 4), (15, 19)]), Mention("body", [(9, 19)])])

@@ -22,9 +22,10 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.formats import read, to_record
 from spanloom.models import load
-from spanloom.recognize import Cascade, Recognizer, compact, teach
+from spanloom.recognize import Recognizer, compact, teach
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 
 def notes() -> list[Document]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanloom import Cascade, Document, Linker, Mention, Recognizer, Segmenter, load
+from spanloom import Document, Linker, Mention, Recognizer, Segmenter, load
 from spanloom.data import clinical
 from spanloom.document import Batch
 from spanloom.errors import DataError, UsageError
@@ -19,6 +19,7 @@ from spanloom.recognize import completing
 from spanloom.recognize.completing import densities
 from spanloom.scoring import role_scores
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 SETTINGS: dict[str, Any] = {
     "features": ["bias", "low[-1..1]", "suffix(2..3)"], "epochs": 8, "l2": 0.1, "rescore": False, "tune_penalty": False,

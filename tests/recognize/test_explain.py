@@ -12,9 +12,10 @@ from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.model.explain import PENALTY
 from spanloom.models import explain
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 from spanloom.structures import STRUCTURES
 from spanloom.tag.pos_tagger import PosTagger
+from spanloom_lab import Cascade
 
 TEXT = "The patient has left and right lower lobe infiltrates without chest pain. No fever."
 SMALL = ["bias", "low[-1..1]"]

@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from spanloom import Cascade, Document, Mention, Recognizer, Segmenter
+from spanloom import Document, Mention, Recognizer, Segmenter
 from spanloom.errors import LostWarning, UsageError
 from spanloom.formats import to_record, write
 from spanloom.tag.pos_tagger import PosTagger
-from spanloom_lab import HeadChain
+from spanloom_lab import Cascade, HeadChain
 
 TEXTS = ["no chest pain today", "mild chest pain"] * 10
 MENTIONS = [[("problem", 3, 13)], [Mention("problem", [(5, 15)])]] * 10  # type: ignore[list-item]

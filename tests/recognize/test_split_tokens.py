@@ -10,7 +10,8 @@ from spanloom.document import Document, Mention
 from spanloom.errors import LostWarning
 from spanloom.formats import read, write
 from spanloom.models import load
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
+from spanloom_lab import Cascade
 
 WORDS = ("tumor", "viral", "body", "biotic", "freeze", "HIV")
 

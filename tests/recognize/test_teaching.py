@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spanloom import Cascade, Document, Mention, Recognizer, load
+from spanloom import Document, Mention, Recognizer, load
 from spanloom.document import Batch
 from spanloom.errors import DataError, DataWarning, NotFittedError, UsageError
 from spanloom.evaluate import score
@@ -19,6 +19,7 @@ from spanloom.learn import CorpusTarget, EdgeTarget, SoftCounts
 from spanloom.model.structured import StructuredModel
 from spanloom.recognize import teach
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 SETTINGS = {"features": ["bias", "low[-1..1]", "suffix(2..3)"], "epochs": 5, "l2": 0.1, "rescore": False}
 PLACES, SIDES = ("chest", "back", "leg", "neck", "arm", "hip"), ("left", "right", "severe", "mild", "old")

@@ -11,8 +11,9 @@ import pytest
 from spanloom.cli.inspect import lines
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.modelfile import ModelPart
-from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.recognize import Recognizer, load
 from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 TEMPLATES = ["bias", "low[0]", "vector[-1..1]"]
 

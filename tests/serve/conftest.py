@@ -15,8 +15,9 @@ from serve_helpers import Server, running
 from spanloom.data import chinese_clinical, clinical
 from spanloom.formats import read
 from spanloom.link import Linker
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
+from spanloom_lab import Cascade
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,9 @@ from safetensors.numpy import load_file
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
 from spanloom.modelfile import ModelPart, write
-from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.recognize import Recognizer, load
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
+from spanloom_lab import Cascade
 
 TAGS = {"the": "DT", "a": "DT", "valve": "NN", "atrium": "NN", "leaks": "VB", "is": "VB", "dilated": "JJ"}
 TEXTS = ("the valve leaks", "the atrium is dilated", "a valve is dilated", "the atrium leaks")

@@ -15,8 +15,9 @@ from spacy.training import Example
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.modelfile import ModelPart, read, write
-from spanloom.recognize import Cascade, Recognizer, load
+from spanloom.recognize import Recognizer, load
 from spanloom.tag.spacy_tagger import SpacyTagger
+from spanloom_lab import Cascade
 
 TAGS = {"the": "DT", "a": "DT", "valve": "NN", "atrium": "NN", "leaks": "VBZ", "is": "VBZ", "dilated": "JJ"}
 TEXTS = ("the valve leaks", "the atrium is dilated", "a valve is dilated", "the atrium leaks")

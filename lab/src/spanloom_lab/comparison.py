@@ -21,10 +21,10 @@ from spanloom.learn import Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence
 from spanloom.model.report import TrainingReport
-from spanloom.recognize.cascade import Cascade, CascadeReport
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.structures import structure_of
 from spanloom.text import prepare
+from spanloom_lab.cascade import Cascade, CascadeReport
 from spanloom_lab.head_chain import PLAIN, HeadChain
 from spanloom_lab.head_rules import HEAD_RULES, give_heads
 from spanloom_lab.sharing import shares_nodes

@@ -19,10 +19,10 @@ from spanloom import __version__
 from spanloom.cli import options, signals
 from spanloom.cli.execute import INTERRUPTED, open_streams, refused
 from spanloom.cli.options import Columns, Data, Force, Format, InputFormat, Jobs, Json, Model, Quiet, Seed
-from spanloom.cli.verbs import app, only, train_app, verb
+from spanloom.cli.verbs import app, only, train_app, training, verb
 from spanloom.errors import LOG
 from spanloom.link.parameters import LinkerParameters
-from spanloom.recognize.parameters import OF_TEACHER, CascadeParameters, RecognizerParameters
+from spanloom.recognize.parameters import OF_TEACHER, RecognizerParameters
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.tag.parameters import TaggerParameters
 
@@ -71,24 +71,7 @@ def _demo(
     """Train on the bundled clinical notes, mark up a sample note, show it; the first run takes some minutes."""
 
 
-def _trained(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options.ModelOutput = None,
-    config: options.Config = None,
-    *,
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    force: options.ForceOrConfig = None,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Declare the options of training that all models share."""
-
-
-_train = partial(verb, group=train_app, around=[_trained])
+_train = partial(verb, group=train_app, around=[training])
 
 
 @_train("train recognizer", parameters=RecognizerParameters)
@@ -96,11 +79,6 @@ def _train_recognizer(
     annotators: options.SeveralAnnotators = None, work: options.Work = None, executor: options.Executor = None
 ) -> None:
     """Train a recognizer of nested, overlapping and crossing mentions."""
-
-
-@_train("train cascade", parameters=CascadeParameters)
-def _train_cascade() -> None:
-    """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
 
 
 @_train("train linker", parameters=LinkerParameters)
@@ -122,19 +100,6 @@ def _train_segmenter() -> None:
 @_train("train tagger", parameters=TaggerParameters)
 def _train_tagger() -> None:
     """Train a tagger of parts of speech, or of another column, on documents that have it."""
-
-
-@verb("train language-model", train_app)
-def _train_language_model(
-    train: options.Texts = None,
-    dev: options.PerplexityText = None,
-    output: options.LanguageModelOutput = None,
-    order: options.Order = None,
-    input_format: InputFormat = None,
-    force: Force = False,
-    quiet: Quiet = False,
-) -> None:
-    """Train a word n-gram model on raw text, or convert one from the ARPA format of KenLM and SRILM, or to it."""
 
 
 @verb("train clusters", train_app)
@@ -160,7 +125,7 @@ def _train_clusters(
     """Cluster the words of raw text of any size by what stands near them; words that are not there by their letters."""
 
 
-@verb("teach", parameters=RecognizerParameters, around=[_trained], without=OF_TEACHER)
+@verb("teach", parameters=RecognizerParameters, around=[training], without=OF_TEACHER)
 def _teach(
     model: options.TeacherModel,
     source: options.RawInputs,
@@ -385,7 +350,7 @@ def _compact(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Make a recognizer, a cascade or a segmenter smaller: small weights left out, the others in eight bits."""
+    """Make a recognizer or a segmenter smaller: small weights left out, the others in eight bits."""
 
 
 @verb("models")

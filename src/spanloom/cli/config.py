@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
@@ -13,10 +13,8 @@ from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
 from spanloom.errors import UsageError, meant
-from spanloom.model.choices import Order
 from spanloom.model.fields import Parameter, Whole, declared
 
-ORDERS = get_args(Order)  # of a cascade, where it is not given as names
 # our name -> the estimator's, where they differ: a command line has jobs and a seed, scikit-learn has these
 _PARAMETERS = {"jobs": "n_jobs", "seed": "random_state"}
 
@@ -111,8 +109,6 @@ def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind
     given = {name: value for name, value in flags.items() if value is not None and value != []}
     if isinstance(given.get("l2"), list) and len(given["l2"]) == 1:
         given["l2"] = given["l2"][0]
-    if isinstance(given.get("order"), list) and given["order"][0] in ORDERS and len(given["order"]) == 1:
-        given["order"] = given["order"][0]
     if str(given.get("clusters", "")).isdecimal():
         given["clusters"] = int(given["clusters"])
     try:

@@ -59,12 +59,8 @@ spanloom teach teacher raw.txt --train notes/train --dev notes/dev --output fast
         "train": """\
 spanloom train recognizer --train notes/train --dev notes/dev --output model
 spanloom train linker --train notes/train --vocabulary names.tsv --output linker""",
-        "train cascade": """\
-spanloom train cascade --train notes/train --dev notes/dev --output model""",
         "train clusters": """\
 spanloom train clusters --input raw.txt --size 500 --output paths""",
-        "train language-model": """\
-spanloom train language-model --train raw.txt --order 3 --output lm.arpa.gz""",
         "train linker": """\
 spanloom train linker --train notes/train --vocabulary names.tsv --output linker""",
         "train recognizer": """\

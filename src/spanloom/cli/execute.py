@@ -38,8 +38,6 @@ VERBS = {
     "split": "spanloom.cli.split:run",
     "teach": "spanloom.cli.teach:run",
     "train clusters": "spanloom.cli.clusters:run",
-    "train cascade": "spanloom.cli.train:cascade",
-    "train language-model": "spanloom.cli.language_model:run",
     "train linker": "spanloom.cli.train:linker",
     "train recognizer": "spanloom.cli.train:recognizer",
     "train segmenter": "spanloom.cli.train:segmenter",

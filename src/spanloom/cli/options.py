@@ -323,15 +323,6 @@ CompactThreshold = Annotated[
     typer.Option("--threshold", min=0, metavar="W", help="Leave out weights nearer to 0. [chosen on --dev, or 0.02]"),
 ]
 
-# of `train language-model`
-PerplexityText = Annotated[
-    str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")
-]
-LanguageModelOutput = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="OUT", help="The model directory to write, or a file .arpa or .arpa.gz."),
-]
-
 # of `teach`
 TeacherModel = Annotated[
     str, typer.Argument(metavar="TEACHER", help="The directory of a recognizer.", show_default=False)
@@ -448,21 +439,12 @@ NameSource = Annotated[
     typer.Option("--source", metavar="NAME", help="Of names, such as MSH; several times for more. [all]"),
 ]
 
-# of `train tagger` and `train language-model`
-Texts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--train", metavar="DATA", help="Text or annotated documents to learn from, several times for more; or .arpa."
-    ),
-]
+# of `train clusters`
 RawTexts = Annotated[
     list[str] | None,
     typer.Option(
         "--input", "-i", metavar="RAW", help="Raw text: a file or folder of any format, or -; several times for more."
     ),
-]
-Order = Annotated[
-    int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
 ]
 
 # of `clean`

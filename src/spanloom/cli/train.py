@@ -16,7 +16,7 @@ from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.errors import UsageError
 from spanloom.files.output import output_folder, own_files
-from spanloom.models import KINDS, Model
+from spanloom.models import Model, class_of
 from spanloom.vocabulary import read_vocabulary
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
@@ -37,12 +37,12 @@ def train(kind: str, asked: type[CommonOptions] = CommonOptions, *, config: str 
     """Train and save a model of a kind.
 
     Args:
-        kind: of `spanloom.models.KINDS`; its class is imported now, and what other kinds need is not.
+        kind: as a model file names it; its class is imported now, and what other kinds need is not.
         asked: what can be asked for beside its parameters.
         config: a TOML file of options.
         flags: from the command line.
     """
-    estimator = resolve_name(KINDS[kind])
+    estimator = class_of(kind)
     options = checked(options_of(estimator, asked), flags, config)
     return fit_and_save(estimator(**options.parameters()), options)
 
@@ -97,7 +97,6 @@ def summary(model: Model, seconds: float) -> Iterator[str]:
 
 
 recognizer = partial(train, "recognizer", RecognizerOptions)
-cascade = partial(train, "cascade")
 linker = partial(train, "linker", LinkerOptions)
 tagger = partial(train, "tagger")
 

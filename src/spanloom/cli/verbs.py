@@ -47,6 +47,8 @@ class Kinds(_WithExamples, TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line; an option in the place of the second word is told by what is missing."""
+        if args and args[0] in _MOVED and args[0] not in self.commands:
+            ctx.fail(f"{ctx.info_name} {args[0]} is now: spanloom lab {args[0]}; pip install spanloom-lab")
         if args and args[0].startswith("-") and args[0] not in _SETTINGS["help_option_names"]:
             ctx.fail(f"found {args[0]} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
@@ -93,6 +95,7 @@ class Once(_WithExamples, TyperCommand):
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 _WRONG_LINE: Final[Any] = typer.BadParameter.__base__  # of all that is wrong with a command line; it has no public name
+_MOVED: Final = ("cascade", "language-model")  # from `train` to `lab`
 _OF_THE_LAB: Final = ("lab", "ambiguity", "compare", "heads")
 _WHOLE = 1000  # characters; help is wrapped, and not cut
 
@@ -154,6 +157,23 @@ def only(first: str) -> typer.Typer:
     if first in _OF_THE_LAB:
         sys.exit(fail(f"{first} is a verb of a distribution of its own; pip install spanloom-lab", WRONG_USAGE))
     return app
+
+
+def training(
+    train: options.Train = None,
+    dev: options.Dev = None,
+    output: options.ModelOutput = None,
+    config: options.Config = None,
+    *,
+    input_format: options.InputFormat = None,
+    columns: options.Columns = None,
+    on_error: options.OnError = None,
+    force: options.ForceOrConfig = None,
+    seed: options.Seed = None,
+    jobs: options.Jobs = None,
+    quiet: options.QuietOrConfig = None,
+) -> None:
+    """Declare the options of training that all models share."""
 
 
 def verb(

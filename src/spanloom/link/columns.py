@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Batch
-from spanloom.lm.language_model import LanguageModel
+from spanloom.document import Batch, Document
+from spanloom.modelfile import ModelPart
 from spanloom.vocabulary.lexicon import Lexicon
 from spanloom.vocabulary.runs import runs
 
 DICTIONARY = "dictionary"
 COMMON = "common"
 BIGRAM, TRIGRAM = "bigram", "trigram"
+LANGUAGE_MODEL: Final = "language-model"
+"""The kind of a language model, which is in spanloom-lab."""
 DICTIONARY_TEMPLATES = (
     "dictionary[-1..1]",
     "dictionary[0]|low[0]",
@@ -24,14 +27,27 @@ DICTIONARY_TEMPLATES = (
 LANGUAGE_TEMPLATES = ("bigram[0..1]", "trigram[0..2]")
 
 
+class WordModel(Protocol):
+    """A language model of words, as `spanloom_lab.lm.language_model.LanguageModel`."""
+
+    def ranges(self, documents: Sequence[Document]) -> NDArray[np.uint8]:
+        """Return the ranges of the probabilities of each token, (T, 2)."""
+
+    def with_ranges(self, documents: Iterable[Document]) -> Self:
+        """Return the same model with the ranges that are best for documents."""
+
+    def to_part(self) -> ModelPart:
+        """Return its part of a model file."""
+
+
 def with_columns(
-    batch: Batch, names: Lexicon, language: LanguageModel | None, common: Collection[str] | None = None
+    batch: Batch, names: Lexicon, language: WordModel | None, common: Collection[str] | None = None
 ) -> Batch:
     """A batch with the column ``dictionary``, and with a language model ``bigram`` and ``trigram``.
 
     ``dictionary`` is B at the first token of a name of the vocabulary, I behind it and O elsewhere; of the names that
     begin at a token the longest is taken, and the next one is looked for behind it. The others are the ranges of
-    `LanguageModel.ranges`. With common words, ``common`` says of each token whether it is one of them.
+    `WordModel.ranges`. With common words, ``common`` says of each token whether it is one of them.
     """
     columns = {DICTIONARY: _dictionary(batch, names)}
     if common is not None:

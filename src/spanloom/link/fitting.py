@@ -18,7 +18,7 @@ from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.tuning import Envelope, Wanted, nearest_best
 from spanloom.link.arrays import Forms
 from spanloom.link.chain import LinkerChain, fit_chain
-from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, with_columns
+from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, WordModel, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
 from spanloom.link.learning import KeyedWeights, Search, Singles, filled_table, new_table, perceptron
 from spanloom.link.names import Concepts, NameMemory, find_combinations
@@ -26,7 +26,6 @@ from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
 from spanloom.link.scores import LinkerScores, measure
 from spanloom.link.system import DecodedMentions, Prescribed, System
-from spanloom.lm.language_model import LanguageModel
 from spanloom.model.resources import Sources
 from spanloom.parallel import SERIAL, Executor
 from spanloom.tag.filling import Filler
@@ -95,7 +94,7 @@ class Fitter:
     plan: Plan
     types: tuple[str, ...]
     vocabulary: Vocabulary
-    language: LanguageModel | None
+    language: WordModel | None
     pos: Filler | None
     tell: Listener
     began: float

@@ -29,6 +29,7 @@ from spanloom.formats.inputs import (
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.link import phases as groups
+from spanloom.link.columns import LANGUAGE_MODEL
 from spanloom.link.explain import explain
 from spanloom.link.fitting import Fitter, Plan
 from spanloom.link.parameters import LinkerParameters
@@ -36,10 +37,10 @@ from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
 from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
 from spanloom.link.system import System
-from spanloom.lm.language_model import LanguageModel
 from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, TypeFilter, by_sentence, check_complete, training_types
 from spanloom.model.explanation import Explanation
+from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
@@ -133,8 +134,8 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         if dev is not None:
             given = fill(map(prepare, kept(training_of(*development_of(dev), "dev"))), pos, self.n_jobs)
         language = self.language_model
-        if language is not None and not isinstance(language, LanguageModel):
-            language = LanguageModel.load(language)
+        if isinstance(language, str | Path):
+            language = class_of(LANGUAGE_MODEL).load(language)
         part, held = (train, given) if given is not None else hold_out(train, self.random_state, by_sentence)
         plan = self._plan()
         learns = self.pos == AUTO and plan.sources.names(COLUMN)

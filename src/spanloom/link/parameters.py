@@ -12,7 +12,7 @@ from spanloom.model.fields import JOBS, SEED, TYPES, Choice, Number, Parameter, 
 from spanloom.recognize.parameters import CLUSTERS, FEATURES, IGNORE, POS
 
 if TYPE_CHECKING:
-    from spanloom.lm.language_model import LanguageModel
+    from spanloom.link.columns import WordModel
     from spanloom.tag.filling import Source
 
 
@@ -114,9 +114,9 @@ class LinkerParameters:
     clusters: str | int | None = CLUSTERS(None)
     ignore: Sequence[str] | None = IGNORE(None)
     pos: Source = POS("auto")
-    language_model: str | Path | LanguageModel | None = Parameter(
+    language_model: str | Path | WordModel | None = Parameter(
         "A language model, whose probabilities become features.",
-        "a `LanguageModel`, or the path of one: template 15, and columns ``bigram`` and ``trigram``.",
+        "a `LanguageModel` of spanloom-lab, or the path of one: template 15, and columns ``bigram`` and ``trigram``.",
         metavar="LM",
     )(None)
     n_jobs: int | None = JOBS(1)

@@ -11,7 +11,7 @@ from spanloom.link.linker import Linker
 
 
 class MentionFinder(Protocol):
-    """Whatever finds mentions, such as a `Recognizer`, a `Cascade` or a `Linker`."""
+    """Whatever finds mentions, such as a `Recognizer` or a `Linker`."""
 
     def stream(self, X: Given, /) -> Iterator[Document]:
         """Documents with mentions."""

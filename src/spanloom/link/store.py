@@ -7,12 +7,13 @@ import numpy as np
 from spanloom.errors import ModelError
 from spanloom.link.arrays import Forms
 from spanloom.link.chain import STRUCTURE
+from spanloom.link.columns import LANGUAGE_MODEL
 from spanloom.link.instances import Reader
 from spanloom.link.learning import KeyedWeights, Search, filled_table
 from spanloom.link.names import Concepts, NameMemory
 from spanloom.link.proposals import Proposer
 from spanloom.link.system import System
-from spanloom.lm.language_model import LanguageModel
+from spanloom.model.kinds import class_of
 from spanloom.model.store import model_of, model_part, shared_of, shared_part
 from spanloom.modelfile import Array, Bounded, Described, ModelPart
 from spanloom.structures import STRUCTURES
@@ -112,7 +113,7 @@ def system_of(part: ModelPart, plan: SearchValues) -> System:
     language = part.parts.get("language")
     return System(
         types, Reader(tagger, proposer, forms, plan.least, plan.evidence), concepts,
-        None if language is None else LanguageModel.from_part(language), search,
+        None if language is None else class_of(LANGUAGE_MODEL).from_part(language), search,
         KeyedWeights(roles, filled_table(keys, part.array("weights", np.float32, len(keys)))), plan.bias,
         filler_of(part.parts.get("pos")),
     )  # fmt: skip

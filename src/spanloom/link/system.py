@@ -12,12 +12,11 @@ from spanloom.document import Batch, Document, Mention, align
 from spanloom.features import Sparse
 from spanloom.hashing import Int64
 from spanloom.learn.tuning import Wanted
-from spanloom.link.columns import COMMON, with_columns
+from spanloom.link.columns import COMMON, WordModel, with_columns
 from spanloom.link.instances import Instance, Reader
 from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles
 from spanloom.link.names import NIL, Concepts
 from spanloom.link.transitions import label_of
-from spanloom.lm.language_model import LanguageModel
 from spanloom.model.corpus import place
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
@@ -57,7 +56,7 @@ class System:
     types: tuple[str, ...]
     reader: Reader
     concepts: Concepts
-    language: LanguageModel | None
+    language: WordModel | None
     search: Search
     weights: KeyedWeights
     bias: float = 0.0

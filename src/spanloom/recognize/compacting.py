@@ -1,4 +1,4 @@
-"""Compact models: a smaller recognizer, cascade or segmenter that predicts almost the same."""
+"""Compact models: a smaller recognizer or segmenter that predicts almost the same."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from spanloom.formats.inputs import Dev, development_of, training_of
 from spanloom.learn import Listener, Progress
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.report import CompactReport
-from spanloom.recognize.cascade import Cascade
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.scoring import LinearScorer
 from spanloom.tag.pos_tagger import PosTagger
@@ -49,7 +48,7 @@ def compact(
     left out. What was done stands in its report, ``report_.compact``.
 
     Args:
-        model: a trained recognizer, cascade or segmenter, whose scores are of features.
+        model: a trained recognizer or segmenter, whose scores are of features.
         dev: documents with gold mentions, or a pair of X and y, on which F1 is measured; of a segmenter the mean of
             those of words and of mentions.
         loss: points of F1, from 0 to 100, that may be lost on ``dev``; the largest threshold that loses no more is
@@ -92,7 +91,7 @@ def _check(model: Any, loss: float | None, threshold: float | None) -> None:
     """Check what was given, before any work."""
     if "compact" not in getattr(model, "capable", ()):
         kind = getattr(model, "kind", type(model).__name__).replace("-", " ")
-        expected = "a recognizer, a cascade or a segmenter"
+        expected = "a recognizer or a segmenter"
         raise UsageError(f"found a {kind}, expected {expected}, the models that can be made compact")
     if any(not isinstance(one.scorer, LinearScorer) for one in model.structured):
         raise UsageError("this model has an encoder; only models whose scores are of features can be made compact")
@@ -135,7 +134,7 @@ def _chosen(
 def _compacted(model: M, threshold: float) -> M:
     """Return a copy with compact weights wherever it has weights of features."""
     made: Any = copy(model)
-    if isinstance(made, Cascade):
+    if isinstance(made.fitted, tuple):  # several models, each a recognizer
         made.model_ = tuple(_compacted(chain, threshold) for chain in made.fitted)
     else:
         made.model_ = _scored(made.fitted, threshold)

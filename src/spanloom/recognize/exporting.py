@@ -27,7 +27,7 @@ def to_onnx(model: M, precision: str = "float32", window: int | None = None) -> 
     the model in 16 bits, which the graph does not: what was tuned and calibrated then meets other scores.
 
     Args:
-        model: a recognizer, a cascade or a segmenter that was trained with an encoder.
+        model: a recognizer or a segmenter that was trained with an encoder.
         precision: of the encoder's products: ``float32`` gives what PyTorch gives with 32 bits, up to the last digits;
             ``int8`` is faster and smaller, and differs a little.
         window: sub-words that are read at once, at most; fewer than in training are faster, and show a sentence less of
@@ -42,7 +42,7 @@ def to_onnx(model: M, precision: str = "float32", window: int | None = None) -> 
     halved: list[bool] = []
     change = partial(_exported, kind=kind, precision=precision, window=window, halved=halved)
     made: Any = copy(model)
-    if isinstance(fitted, tuple):  # the chains of a cascade, which are recognizers
+    if isinstance(fitted, tuple):  # several models, each a recognizer
         made.model_ = tuple(_changed(chain, change) for chain in fitted)
     elif hasattr(fitted, "scored_by"):
         made.model_ = fitted.scored_by(change)

@@ -1,10 +1,11 @@
-"""From what `fit` is given to training and development data, as recognizers and cascades learn from them."""
+"""Training and development data of recognizers, and of models made of recognizers, from what `fit` is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from spanloom.document import Batch, Document
 from spanloom.document.annotation import completeness
@@ -22,7 +23,7 @@ from spanloom.passes import PassData
 from spanloom.recognize.annotating import versioned
 from spanloom.recognize.completing import marked, partly
 from spanloom.recognize.crossing import crossed_folds, wants_folds
-from spanloom.recognize.parameters import CascadeParameters, RecognizerParameters, check_one_pass
+from spanloom.recognize.parameters import RecognizerParameters, check_one_pass
 from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
@@ -31,6 +32,33 @@ __all__ = ["Material", "Prepared", "check_encoder", "finished", "prepared", "sou
 
 Types: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = tuple[list[Document], list[Document]]
+
+
+class Estimator(Protocol):
+    """The parameters of a recognizer, or of a model that is made of recognizers, that preparing data depends on."""
+
+    features: Any
+    clusters: str | int | None
+    ignore: Sequence[str] | None
+    sections: Any
+    vocabulary: str | Path | None
+    vocabulary_columns: str | None
+    vectors: str | Path | None
+    pos: Any
+    split_tokens: bool
+    passes: Any
+    types: Sequence[str] | None
+    encoder: str | Path | None
+    n_jobs: int | None
+    random_state: int
+
+    @property
+    def kind(self) -> str:
+        """As a model file names it."""
+
+    @property
+    def featured(self) -> bool:
+        """Whether features are used."""
 
 
 class Prepared(NamedTuple):
@@ -70,7 +98,7 @@ def _held_out(train: Sequence[Document], types: Types, seed: int) -> Parts:
 
 
 def prepared(
-    estimator: RecognizerParameters | CascadeParameters, X: Given, y: Iterable[Any] | None, dev: Dev | None,
+    estimator: Estimator, X: Given, y: Iterable[Any] | None, dev: Dev | None,
     tell: Listener, *, templates: Sequence[str] = (), check_types: Callable[[Types], object] = lambda _: None,
     held_out: Callable[[Sequence[Document], Types, int], Parts] = _held_out,
 ) -> Prepared:  # fmt: skip
@@ -110,7 +138,7 @@ def prepared(
     return finished(estimator, data, tell, templates=templates)
 
 
-def _crossed(estimator: RecognizerParameters | CascadeParameters, train: Sequence[Document], types: Types) -> bool:
+def _crossed(estimator: Estimator, train: Sequence[Document], types: Types) -> bool:
     """Return whether training data are cross-validated: few, complete, of one annotator, and not for an encoder."""
     mentions, sentences = sum(len(one.mentions) for one in train), sum(one.sentence_count for one in train)
     plain = getattr(estimator, "_crosses", False) and estimator.encoder is None
@@ -118,10 +146,10 @@ def _crossed(estimator: RecognizerParameters | CascadeParameters, train: Sequenc
     return plain and few and not versioned(train) and not partly(train, types)
 
 
-def _given(estimator: RecognizerParameters | CascadeParameters, documents: list[Document]) -> list[Document]:
+def _given(estimator: Estimator, documents: list[Document]) -> list[Document]:
     """Return training documents that say what their annotation is; those of several annotators as one a text."""
     if not isinstance(estimator, RecognizerParameters):
-        check_one_voice(documents, "a cascade")
+        check_one_voice(documents, f"a {estimator.kind}")
         return documents
     documents = marked(documents, estimator.annotation)
     if not several(documents):
@@ -159,7 +187,7 @@ class Material(NamedTuple):
 
 
 def finished(
-    estimator: RecognizerParameters | CascadeParameters,
+    estimator: Estimator,
     data: Material,
     tell: Listener,
     *,
@@ -191,7 +219,7 @@ def finished(
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting)
 
 
-def check_annotation(estimator: RecognizerParameters | CascadeParameters, known: Batch, types: Types) -> None:
+def check_annotation(estimator: Estimator, known: Batch, types: Types) -> None:
     """Check that partial annotation is given to what can learn from it.
 
     Raises:
@@ -206,12 +234,14 @@ def check_annotation(estimator: RecognizerParameters | CascadeParameters, known:
             )
         return
     if not isinstance(estimator, RecognizerParameters) or estimator.encoder is not None:
-        check_complete(known.documents, "a cascade" if estimator.encoder is None else "a model with an encoder")
+        check_complete(
+            known.documents, f"a {estimator.kind}" if estimator.encoder is None else "a model with an encoder"
+        )
     if estimator.passes != "one":
         raise UsageError(f"with incomplete annotation there is one pass over documents, passes is {estimator.passes!r}")
 
 
-def check_encoder(estimator: RecognizerParameters | CascadeParameters) -> None:
+def check_encoder(estimator: Estimator) -> None:
     """Check what stands beside an encoder, where there is one.
 
     Raises:
@@ -224,7 +254,7 @@ def check_encoder(estimator: RecognizerParameters | CascadeParameters) -> None:
         raise UsageError(f"{given} are given beside an encoder, which is trained in place of features; take one{more}")
 
 
-def sources_of(estimator: RecognizerParameters | CascadeParameters) -> Sources:
+def sources_of(estimator: Estimator) -> Sources:
     """Return what an estimator's features are made of; an encoder alone has none."""
     if not estimator.featured:
         return Sources((), None, None, None, None)

@@ -118,7 +118,7 @@ class ModelRecord(BaseModel):
     """A model that is served."""
 
     name: str
-    kind: str = Field(description="recognizer, cascade, linker or segmenter")
+    kind: str = Field(description="recognizer, linker or segmenter")
     types: list[str] = Field(description="of the mentions that it finds")
     scores: bool = Field(description="whether mentions have probabilities")
     words: bool = Field(description="whether it finds words, too, in place of the record's tokens")

@@ -23,14 +23,15 @@ import numpy as np
 
 import spanloom
 from campaign.frame import Record, generator
-from spanloom import Cascade, Document, Linker, Recognizer, Segmenter, read
+from spanloom import Document, Linker, Recognizer, Segmenter, read
 from spanloom.data import chinese_clinical, clinical
 from spanloom.formats import to_record
-from spanloom.lm.language_model import LanguageModel
 from spanloom.recognize import compact, to_onnx
 from spanloom.structures import STRUCTURES
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
+from spanloom_lab import Cascade
+from spanloom_lab.lm.language_model import LanguageModel
 
 FEATURES = ["bias", "low[-1..1]", "suffix(2..3)"]
 QUICK: dict[str, Any] = {"features": FEATURES, "rate": 0.3, "l2": 0.1, "epochs": 2}
@@ -253,7 +254,7 @@ def folder(name: str) -> Path:
 
 
 BATCHES = (
-    "spanloom.recognize.recognizer:BATCH_TOKENS", "spanloom.recognize.cascade:BATCH_TOKENS",
+    "spanloom.recognize.recognizer:BATCH_TOKENS", "spanloom_lab.cascade:BATCH_TOKENS",
     "spanloom.link.linker:BATCH_TOKENS", "spanloom.segment.segmenter:BATCH_TOKENS",
     "spanloom.tag.pos_tagger:_BATCH_TOKENS",
 )  # fmt: skip

@@ -27,14 +27,15 @@ from spanloom.document import Document
 from spanloom.errors import SpanloomError
 from spanloom.formats import read
 from spanloom.link import Linker
-from spanloom.lm.language_model import LanguageModel
 from spanloom.modelfile import ModelPart, write
 from spanloom.models import installed, load
-from spanloom.recognize import Cascade, Recognizer
+from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary
+from spanloom_lab import Cascade
+from spanloom_lab.lm.language_model import LanguageModel
 
 _PATIENCE = 300  # seconds after which a case is a crash, by SIGALRM
 FEW = 6  # documents; the models are small, since every case writes one

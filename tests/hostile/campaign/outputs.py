@@ -82,12 +82,12 @@ QUICK = (
     Output("view, svg", ("view", "{data}/notes.jsonl", "-o", "{out}", "--force"), "out.svg"),
     Output("vocabulary", ("vocabulary", "{data}/vocabulary.tsv", "-o", "{out}", *_QUICK), "out", folder=True),
     Output(
-        "train language-model", ("train", "language-model", "--train", "{data}/notes.jsonl", "-o", "{out}", *_QUICK),
+        "lab language-model", ("lab", "language-model", "--train", "{data}/notes.jsonl", "-o", "{out}", *_QUICK),
         "out", folder=True,
     ),
     Output(
-        "train language-model, arpa",
-        ("train", "language-model", "--train", "{data}/notes.jsonl", "-o", "{out}", *_QUICK), "out.arpa.gz",
+        "lab language-model, arpa",
+        ("lab", "language-model", "--train", "{data}/notes.jsonl", "-o", "{out}", *_QUICK), "out.arpa.gz",
     ),
 )  # fmt: skip
 """Verbs that take no time."""
@@ -99,7 +99,7 @@ _CLEAN = ("--folds", "2", "--least", "0.0")
 _CHINESE = ("--train", "{data}/chinese.jsonl", "--dev", "{data}/chinese.jsonl", "-o", "{out}", "--epochs", "1")
 MODELS = (
     Output("train recognizer", ("train", "recognizer", *_DATA, *_SMALL), "out", folder=True),
-    Output("train cascade", ("train", "cascade", *_DATA, *_SMALL), "out", folder=True),
+    Output("lab cascade", ("lab", "cascade", *_DATA, *_SMALL), "out", folder=True),
     Output("train tagger", ("train", "tagger", *_DATA, *_TAGGER), "out", folder=True),
     Output("train segmenter", ("train", "segmenter", *_CHINESE, "--jobs", "1", *_QUICK), "out", folder=True),
     Output(

@@ -20,11 +20,11 @@ from spanloom.errors import SpanloomError
 from spanloom.features import FeatureSet
 from spanloom.features.clusters import read_paths
 from spanloom.formats import FORMATS, read, validate, write
-from spanloom.lm.arpa import read_arpa
-from spanloom.lm.language_model import LanguageModel
 from spanloom.text import prepare, read_rules
 from spanloom.vocabulary import read_vocabulary
 from spanloom.vocabulary.read import SCANNERS
+from spanloom_lab.lm.arpa import read_arpa
+from spanloom_lab.lm.language_model import LanguageModel
 
 LONGEST = 1000  # characters of a message
 SLOW = 10.0  # seconds of processor time for a file of some kilobytes

@@ -134,3 +134,21 @@ ForceRecord = Annotated[
 Trials = Annotated[
     int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Trials at once; all cores if not given.")
 ]
+
+# of `lab language-model`
+Texts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--train", metavar="DATA", help="Text or annotated documents to learn from, several times for more; or .arpa."
+    ),
+]
+PerplexityText = Annotated[
+    str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")
+]
+LanguageModelOutput = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="OUT", help="The model directory to write, or a file .arpa or .arpa.gz."),
+]
+Order = Annotated[
+    int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
+]

@@ -12,8 +12,9 @@ import typer
 
 from spanloom.cli import options as core
 from spanloom.cli.options import Columns, Force, Format, Input, InputFormat, Jobs, Json, Quiet, Seed
-from spanloom.cli.verbs import app, kinds, verb
+from spanloom.cli.verbs import app, kinds, training, verb
 from spanloom.recognize.parameters import RecognizerParameters
+from spanloom_lab.cascade_parameters import CascadeParameters
 from spanloom_lab.cli import options
 
 EXAMPLES: Final = {
@@ -23,6 +24,8 @@ spanloom lab compare --train notes/train --test notes/test --output compared""",
     "lab ambiguity": """\
 spanloom lab ambiguity --structure shared --length 4
 spanloom lab ambiguity notes --structure seven_tag --structure split""",
+    "lab cascade": """\
+spanloom lab cascade --train notes/train --dev notes/dev --output model""",
     "lab clusters": """\
 spanloom lab clusters notes.txt --size 100 --output paths""",
     "lab compare": """\
@@ -32,6 +35,8 @@ spanloom lab compare --train notes/train --test notes/test \\
 spanloom lab features --train notes/train --dev notes/dev --output search.json""",
     "lab heads": """\
 spanloom lab heads last notes.jsonl --output with-heads.jsonl""",
+    "lab language-model": """\
+spanloom lab language-model --train raw.txt --order 3 --output lm.arpa.gz""",
 }
 
 _lab: Final = kinds("Reproduce tables of the papers; what is done is the next word.", EXAMPLES["lab"])
@@ -40,6 +45,11 @@ app.add_typer(_lab, name="lab")
 
 def _verb(name: str, **given: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
     return verb(name, _lab, examples=EXAMPLES[name], **given)
+
+
+@_verb("lab cascade", place="spanloom_lab.cli.cascade:run", parameters=CascadeParameters, around=[training])
+def _cascade() -> None:
+    """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
 
 
 @_verb("lab compare", place="spanloom_lab.cli.compare:run", was="compare", parameters=RecognizerParameters)
@@ -146,3 +156,16 @@ def _clusters(
     quiet: Quiet = False,
 ) -> None:
     """Cluster the words of text as Brown et al. (1992), for the columns cluster, cluster1 and so on."""
+
+
+@_verb("lab language-model", place="spanloom_lab.cli.language_model:run")
+def _language_model(
+    train: options.Texts = None,
+    dev: options.PerplexityText = None,
+    output: options.LanguageModelOutput = None,
+    order: options.Order = None,
+    input_format: InputFormat = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a word n-gram model on raw text, or convert one from the ARPA format of KenLM and SRILM, or to it."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.lm.ngrams import END, START, Ints, Level, pointers
+from spanloom_lab.lm.ngrams import END, START, Ints, Level, pointers
 
 Floats = NDArray[np.float64]
 FALLBACK = (0.5, 1.0, 1.5)  # D(1), D(2), D(3) for a small text, whose own are invalid

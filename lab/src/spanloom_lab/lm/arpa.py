@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from spanloom.errors import DataError
 from spanloom.files.output import output_file
 from spanloom.formats.source import decode, raw_lines, unreadable
-from spanloom.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, pointers, spell
+from spanloom_lab.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, pointers, spell
 
 Floats = NDArray[np.float64]
 SUFFIXES = (".arpa", ".arpa.gz")

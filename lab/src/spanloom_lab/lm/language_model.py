@@ -14,13 +14,13 @@ from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.features.tokens import StreamedWords, flatten
 from spanloom.hashing import hash_values, intern
-from spanloom.lm import arpa
-from spanloom.lm.kneser_ney import estimate
-from spanloom.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, Singles, childless
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import Array, ModelPart
 from spanloom.native import Kernel
 from spanloom.text import prepare
+from spanloom_lab.lm import arpa
+from spanloom_lab.lm.kneser_ney import estimate
+from spanloom_lab.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, Singles, childless
 
 RANGES = 10
 _score_words = Kernel("score_words_of")
@@ -37,7 +37,7 @@ class LanguageModel:
 
     Args:
         words: V words, `MARKERS` first.
-        levels: the n-grams of each order (see `spanloom.lm.ngrams.Level`), at most 3.
+        levels: the n-grams of each order (see `spanloom_lab.lm.ngrams.Level`), at most 3.
         bounds: (2, 9) float32, ascending: the natural logarithms that separate the ten ranges of bigrams and trigrams;
             steps of half a power of ten when ``None``.
 
@@ -71,7 +71,7 @@ class LanguageModel:
 
     @classmethod
     def train(cls, documents: Iterable[Document], order: int = HIGHEST) -> Self:
-        """Train a model on the documents' sentences, with the smoothing of `spanloom.lm.kneser_ney`.
+        """Train a model on the documents' sentences, with the smoothing of `spanloom_lab.lm.kneser_ney`.
 
         A token that an ARPA file cannot hold counts as ``<unk>``.
 
@@ -99,7 +99,7 @@ class LanguageModel:
 
     @classmethod
     def read_arpa(cls, path: str | Path) -> Self:
-        """Read a model of KenLM, SRILM or `write_arpa`; see `spanloom.lm.arpa`.
+        """Read a model of KenLM, SRILM or `write_arpa`; see `spanloom_lab.lm.arpa`.
 
         Raises:
             DataError: the file cannot be read, or is no ARPA file; names the line.
@@ -107,7 +107,7 @@ class LanguageModel:
         return cls(*arpa.read_arpa(path))
 
     def write_arpa(self, path: str | Path, *, force: bool = False) -> None:
-        """Write an ARPA file, which holds all but the ranges; see `spanloom.lm.arpa`."""
+        """Write an ARPA file, which holds all but the ranges; see `spanloom_lab.lm.arpa`."""
         arpa.write_arpa(self.words, self.levels, path, force=force)
 
     def bigram(self, documents: Sequence[Document]) -> Singles:

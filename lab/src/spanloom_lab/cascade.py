@@ -20,7 +20,6 @@ from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, 
 from spanloom.learn import Listener
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
-from spanloom.model.choices import Order
 from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
@@ -43,18 +42,7 @@ from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
-from spanloom.recognize.links import (
-    PREFIX,
-    STRUCTURE,
-    Link,
-    Links,
-    column_names,
-    f1,
-    frequency_order,
-    search_order,
-    tag_column,
-)
-from spanloom.recognize.parameters import CascadeParameters, check_encoder_training
+from spanloom.recognize.parameters import check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.structures import STRUCTURES
@@ -69,6 +57,18 @@ from spanloom.tag.filling import (
 )
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
+from spanloom_lab.cascade_parameters import CascadeParameters, Order
+from spanloom_lab.links import (
+    PREFIX,
+    STRUCTURE,
+    Link,
+    Links,
+    column_names,
+    f1,
+    frequency_order,
+    search_order,
+    tag_column,
+)
 
 ORDERS = get_args(Order)
 _CHAIN = "chain"  # and a number: a part of a model file
@@ -146,7 +146,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     ``pos_``; ``splitter_``; ``pass_``; ``profile_``; and ``lost_``, the mentions that the model cannot hold; the last
     is not saved.
 
-    >>> from spanloom import Cascade, Document, Mention
+    >>> from spanloom import Document, Mention
+    >>> from spanloom_lab import Cascade
     >>> chest_pain = [Mention("problem", [(3, 13)]), Mention("body", [(3, 8)])]
     >>> documents = [Document("no chest pain today", mentions=chest_pain)] * 50
     >>> cascade = Cascade(features=["bias", "w[0]"]).fit(documents)

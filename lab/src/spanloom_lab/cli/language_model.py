@@ -1,4 +1,4 @@
-"""`spanloom train language-model`."""
+"""`spanloom lab language-model`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from time import monotonic
 from spanloom.cli.messages import Messages
 from spanloom.errors import UsageError, plural
 from spanloom.formats import read
-from spanloom.lm.arpa import SUFFIXES
-from spanloom.lm.language_model import LanguageModel
-from spanloom.lm.ngrams import HIGHEST
+from spanloom_lab.lm.arpa import SUFFIXES
+from spanloom_lab.lm.language_model import LanguageModel
+from spanloom_lab.lm.ngrams import HIGHEST
 
 
 def run(

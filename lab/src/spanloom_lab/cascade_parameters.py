@@ -1,0 +1,82 @@
+"""The parameters of cascades; see `spanloom.model.fields`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from spanloom.model.choices import Optimizer, Passes, Preset
+from spanloom.model.fields import (
+    EPOCHS,
+    ITERATIONS,
+    L2,
+    MIN_COUNT,
+    NAMES,
+    OPTIMIZER,
+    PASSES,
+    RATE,
+    SPLIT_TOKENS,
+    TUNE_PENALTY,
+    TYPES,
+    VOCABULARY,
+    VOCABULARY_COLUMNS,
+    Parameter,
+)
+from spanloom.recognize.parameters import (
+    CLUSTERS,
+    FEATURES,
+    IGNORE,
+    POS,
+    RUNS,
+    SECTIONS,
+    VECTORS,
+    EncoderParameters,
+)
+
+if TYPE_CHECKING:
+    from spanloom.tag.filling import Source
+
+__all__ = ["CascadeParameters", "Order"]
+
+Order: TypeAlias = Literal["frequency", "search"]
+
+
+@dataclass(eq=False, repr=False)
+class _OfCascades:
+    """Parameters of a `Cascade` that are not those of `EncoderParameters`."""
+
+    order: Order | Sequence[str] = Parameter(
+        "frequency, search, or a type; several times for all types.",
+        "of the chains: ``frequency``, the most frequent type first; ``search``, chosen by development F1 (see "
+        "`spanloom_lab.links.search_order`), which takes about three times as long; or the names of all types.",
+        several=True,
+        toml=str | list[str],
+    )("frequency")
+    features: Preset | Sequence[str] = FEATURES("biomedical")
+    _: KW_ONLY
+    optimizer: Optimizer = OPTIMIZER("adagrad")
+    l2: float | Sequence[float] | None = L2(None)
+    epochs: int = EPOCHS(30)
+    runs: int = RUNS(1)
+    iterations: int = ITERATIONS(200)
+    rate: float = RATE(0.1)
+    clusters: str | int | None = CLUSTERS(None)
+    ignore: Sequence[str] | None = IGNORE(None)
+    sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
+    vocabulary: str | Path | None = VOCABULARY(None)
+    vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
+    vectors: str | Path | None = VECTORS(None)
+    pos: Source = POS("auto")
+    split_tokens: bool = SPLIT_TOKENS(True)
+    passes: Passes = PASSES("auto")
+    min_count: int = MIN_COUNT(1)
+    names: bool | int = NAMES(False)
+    tune_penalty: bool = TUNE_PENALTY(True)
+    types: Sequence[str] | None = TYPES(None)
+
+
+@dataclass(eq=False, repr=False)
+class CascadeParameters(EncoderParameters, _OfCascades):
+    """Parameters of a `Cascade`; the parameters of its chains are those of a `Recognizer`."""
