@@ -49,7 +49,7 @@ def main() -> None:
 
     numbers = [n for n, name in enumerate(KINDS) if name in ENCODERS or not chosen.encoders]
     result = Result("A document's record is the same alone and in any company", chosen.seed)
-    with ProcessPoolExecutor(chosen.jobs, get_context("spawn"), max_tasks_per_child=8) as pool:
+    with ProcessPoolExecutor(chosen.jobs, get_context("spawn")) as pool:
         waiting = [pool.submit(measured, n, chosen.count, chosen.seed) for n in numbers]
         found = [one.result() for one in waiting]
     outcomes = [Counter(one["counts"][one["kind"]]) for one in found]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Generator
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -20,8 +23,28 @@ import spanloom
 from spanloom.cli import main
 from spanloom.data import clinical
 
-# the tests of the core enumerate with the lab, which lies beside it, installed or not; its verbs need it installed
-sys.path.append(str(Path(__file__).parents[1] / "lab" / "src"))
+LAB = Path(__file__).parents[1] / "lab"
+
+
+def _use_lab(info: Path) -> None:
+    """Make the lab of this checkout importable, as if it were installed; in processes that tests start, too."""
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: spanloom-lab\nVersion: 0\n")
+    groups = tomllib.loads((LAB / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    lines = [
+        f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in group.items()) for name, group in groups.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    places = [str(LAB / "src"), str(info.parent)]
+    sys.path += places
+    os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), *places])
+
+
+if find_spec("spanloom_lab") is None:
+    _temporary = TemporaryDirectory()
+    atexit.register(_temporary.cleanup)
+    _info = Path(_temporary.name) / "spanloom_lab-0.dist-info"
+    _info.mkdir()
+    _use_lab(_info)
 
 # Tests and folders that import optional libraries, and those libraries; single tests have the marker `needs`.
 NEEDS = {
@@ -48,21 +71,14 @@ NEEDS = {
     "test_typing.py": ("mypy",),
     "view/test_screenshots.py": ("playwright", "markdown_it"),
 }
-LAB = "spanloom-lab"
-LAB_VERBS = (
-    "cli/test_ambiguity_verb.py", "cli/test_cascade_verb.py", "cli/test_clusters_verb.py", "cli/test_compare.py",
-    "cli/test_completion.py", "cli/test_features_verb.py", "cli/test_heads_verb.py", "cli/test_language_model_verb.py",
-)  # fmt: skip
-HAS_LAB_VERBS = bool(entry_points(group="spanloom.verbs"))
-NEEDS |= dict.fromkeys(LAB_VERBS, (LAB,))
 _gone = [place for place in NEEDS if not (Path(__file__).parent / place).exists()]
 if _gone:
     raise FileNotFoundError(f"tests that need libraries are not there: {', '.join(_gone)}")
 
 
 def is_missing(library: str) -> bool:
-    """Whether a library, or the lab with its verbs, is not installed."""
-    return not HAS_LAB_VERBS if library == LAB else find_spec(library) is None
+    """Whether a library is not installed."""
+    return find_spec(library) is None
 
 
 _missing = {place: [name for name in names if is_missing(name)] for place, names in NEEDS.items()}
@@ -84,10 +100,6 @@ NEEDED_BY_TESTS = {
     "cli/test_split_verb.py::test_formats_of_parts[spacy]": ("spacy",),
     "cli/test_split_verb.py::test_formats_of_parts[xmi]": ("cassis",),
     "formats/test_table_of_formats.py::test_the_page_says_what_each_format_holds": ("cassis", "pyarrow", "spacy"),
-    "cli/test_app.py::test_an_option_before_the_second_word_says_what_is_missing[lab]": (LAB,),
-    "cli/test_inspect_kinds.py::test_compare_keeps_a_tagger_and_sees_when_it_changes": (LAB,),
-    "cli/test_piped_input.py::test_every_verb_reads_native_records[line9]": (LAB,),
-    "cli/test_piped_input.py::test_every_verb_reads_native_records[line10]": (LAB,),
     "test_architecture.py::test_benchmarks_import_what_is_there[decoders.py]": ("torch",),
     "test_doctests.py::test_module[spanloom.integrations.huggingface]": ("datasets",),
     "test_doctests.py::test_module[spanloom.lake.annotator]": ("pyarrow",),
@@ -140,7 +152,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if names or single:
         terminalreporter.write_line(
             f"left out: {len(collect_ignore)} files or folders and {single} single tests, whose libraries are not "
-            f"installed ({', '.join(sorted(names))}); pip install '.[test-all]' ./lab installs them"
+            f"installed ({', '.join(sorted(names))}); pip install '.[test-all]' installs them"
         )
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
 from itertools import pairwise
-from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -18,11 +16,11 @@ from spanloom.cli.app import app
 from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS
 from spanloom.cli.verbs import GROUPS, load_plugins
+from spanloom_lab.cli.verbs import EXAMPLES as OF_THE_LAB
 
-HAS_LAB_VERBS = bool(entry_points(group="spanloom.verbs"))
 load_plugins()
 ROOT = get_command(app)
-SHOWN = {**EXAMPLES, **(resolve_name("spanloom_lab.cli.verbs:EXAMPLES") if HAS_LAB_VERBS else {})}
+SHOWN = {**EXAMPLES, **OF_THE_LAB}
 KNOWN = completion.verbs()
 
 
@@ -56,14 +54,14 @@ def test_examples_are_command_lines(verb: str, words: list[str]) -> None:
 
 
 def test_every_help_ends_with_its_examples(command: Callable[..., Any]) -> None:
-    assert {*SHOWN} == {"", "train", *(("lab",) if HAS_LAB_VERBS else ()), *VERBS}
+    assert {*SHOWN} == {"", "train", "lab", *VERBS}
     for verb, text in SHOWN.items():
         shown = command(*verb.split(), "--help").stdout
         assert shown.endswith("Examples:\n" + "".join(f"  {line}\n" for line in text.splitlines()))
 
 
 def test_every_verb_is_in_one_group(command: Callable[..., Any]) -> None:
-    listed = [name for names in GROUPS.values() for name in names if name != "lab" or HAS_LAB_VERBS]
+    listed = [name for names in GROUPS.values() for name in names]
     assert sorted(listed) == sorted(name for name, one in ROOT.commands.items() if not one.hidden)  # type: ignore[attr-defined]
     shown = command("--help").stdout
     places = [shown.index(f"\n{title}:\n") for title in GROUPS]
