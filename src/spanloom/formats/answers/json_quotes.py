@@ -213,9 +213,9 @@ def _parts(fields: Mapping[str, Any]) -> tuple[str, ...]:
     for name in (*_PARTS, *_TEXTS):
         value = fields.get(name)
         if isinstance(value, list) and value and (name != "spans" or _type(fields) is not None):
-            texts: list[Any] = [one.get("text") if isinstance(one, dict) and _type(one) is None else one for one in value]
-            if all(isinstance(text, str) for text in texts):
-                return tuple(texts)
+            raw: list[Any] = [one.get("text") if isinstance(one, dict) and _type(one) is None else one for one in value]
+            if all(isinstance(text, str) for text in raw):
+                return tuple(raw)
     field = _first(fields, _TEXTS, str)
     return () if field is None else (fields[field],)
 
