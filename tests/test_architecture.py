@@ -64,7 +64,7 @@ IMPORTS_BY_NAME = {
     "cli/view.py",  # drawings of hypergraphs, which need kernels
     "document/document.py",  # its drawing, which only a notebook asks for
     "evaluate/report.py",  # likewise
-    "features/lemmas.py",
+    "features/computed.py",  # the dictionary of lemmas, which most models do not use
     "formats/listed.py",  # the modules of formats, of which most runs need one
     "formats/scanning.py",
     "integrations/spacy.py",

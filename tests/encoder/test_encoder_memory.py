@@ -12,8 +12,8 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from spanloom import Document, Recognizer
+from spanloom.learn.finetuning import layers_of, recomputed
 from spanloom.learn.memory import wanted_memory
-from spanloom.learn.recomputing import layers_of, recomputed
 from spanloom.scoring.encoder.folder import FAMILIES
 
 SMALL = {

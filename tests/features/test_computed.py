@@ -21,7 +21,7 @@ from spanloom.features import (
     category_phrases,
     name_rows,
 )
-from spanloom.features.lemmas import lemma
+from spanloom.features.computed import lemma
 from spanloom.parallel import Threads
 from spanloom.text import Rules, prepare
 from spanloom.vocabulary import Concept

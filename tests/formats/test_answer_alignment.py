@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from spanloom import Document, Mention
 from spanloom.errors import DataError
 from spanloom.formats import from_answers
-from spanloom.formats.answers.finding import MOST, Finder
-from spanloom.formats.answers.folded import fold
-from spanloom.formats.answers.monotone import CopyAlignment
-from spanloom.formats.answers.salvage import values
-from spanloom.formats.answers.tags import read_markup
+from spanloom.formats.answers.finding import MOST, CopyAlignment, Finder, fold
+from spanloom.formats.answers.json_quotes import values
+from spanloom.formats.answers.parsing import read_markup
 
 PLAIN = [
     "pain",

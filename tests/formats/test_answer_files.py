@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spanloom.errors import DataError
-from spanloom.formats.answers.reading import read_answers
+from spanloom.formats.answers import read_answers
 
 SAID = {"role": "assistant", "content": "A"}
 TEXTS = {"content": [{"type": "text", "text": "A"}]}

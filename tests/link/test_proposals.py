@@ -11,8 +11,7 @@ from spanloom.link.chain import fit_chain
 from spanloom.link.columns import with_columns
 from spanloom.link.evidence import Evidence, find_evidence
 from spanloom.link.names import NIL, Concepts, NameMemory, find_combinations
-from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer
-from spanloom.link.short_forms import find_short_forms
+from spanloom.link.proposals import MEMORY_EXACT, NAME_CLOSE, SIMILAR, Proposer, find_short_forms
 from spanloom.link.span_features import elsewhere, levels, rivals, supporters
 from spanloom.parallel import SERIAL
 from spanloom.structures import MentionTable

@@ -11,6 +11,7 @@ from spanloom.passes.columns import (
     LONGEST,
     PLACES,
     DocumentText,
+    Forms,
     Ranges,
     again,
     again_word,
@@ -18,7 +19,6 @@ from spanloom.passes.columns import (
     one_word,
     paint,
 )
-from spanloom.passes.forms import Forms
 from spanloom.passes.names import BINS, KnownNames, held_out_names
 from spanloom.text import prepare
 

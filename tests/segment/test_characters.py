@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
 from spanloom.learn.folds import hold_out
-from spanloom.segment.characters import place_words, positions_of, split, word_starts, words_at
-from spanloom.segment.classes import character_class, flags
+from spanloom.segment.characters import character_class, flags, place_words, positions_of, split, word_starts, words_at
 from spanloom.segment.corpus import sentences_of
 from spanloom.segment.feature_sets import make_features, read_dictionaries
 

@@ -9,7 +9,7 @@ from segment_helpers import TYPES, enumerate_joint, joined, scored_at_random, un
 from spanloom.hypergraph import Floats, Ints
 from spanloom.segment import OracleAnswer, solve
 from spanloom.segment.constraints import constraints_of
-from spanloom.segment.oracles import solve_chains
+from spanloom.segment.dual import solve_chains
 from spanloom.structures.product import Bools, Labels, allowed_pairs
 
 CONSTRAINTS = constraints_of(TYPES, ["drug"])

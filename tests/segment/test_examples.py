@@ -12,7 +12,7 @@ from spanloom.hypergraph import Potentials
 from spanloom.model.structured import LinearModel
 from spanloom.segment.chains import Scored
 from spanloom.segment.constraints import constraints_of
-from spanloom.segment.oracles import solve_chains
+from spanloom.segment.dual import solve_chains
 from spanloom.structures.product import MENTION_CHAIN, WORD_CHAIN, Labels
 
 TYPES = ("medication", "treatment")

@@ -13,8 +13,7 @@ from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Threads
-from spanloom.tag.pos_tagger import PosTagger, load_tagger
-from spanloom.tag.tag_model import TAGS
+from spanloom.tag.pos_tagger import TAGS, PosTagger, load_tagger
 
 TYPES = ("parts", "model", "types")
 LENGTHS = ([0], [1], [2, 0, 4], [3, 1, 5], [0, 6, 0])

@@ -14,9 +14,18 @@ from hypothesis import strategies as st
 from spanloom.errors import ModelError, UsageError
 from spanloom.native import Kernel
 from spanloom.vocabulary import Concept, Vocabulary
-from spanloom.vocabulary.candidates import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, CandidateFinder, Candidates
+from spanloom.vocabulary.candidates import (
+    EDIT,
+    EXACT,
+    FOLDED,
+    LOOSELY,
+    MEMORY,
+    TRIGRAM,
+    CandidateFinder,
+    Candidates,
+    EditSearch,
+)
 from spanloom.vocabulary.cosine import WORD, CosineIndex, TermWeights
-from spanloom.vocabulary.edit import EditSearch
 from spanloom.vocabulary.folding import CLOSE, LOOSE, fold_text, fold_word, pieces, sums_of_words
 from spanloom.vocabulary.joining import FoundPairs, join
 from spanloom.vocabulary.lexicon import Lexicon, lexicon_of

@@ -16,8 +16,8 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from spanloom import __version__
-from spanloom.cli import options, signals
-from spanloom.cli.execute import INTERRUPTED, open_streams, refused
+from spanloom.cli import options
+from spanloom.cli.execute import INTERRUPTED, catch_signals, open_streams, refused
 from spanloom.cli.options import Columns, Data, Force, Format, InputFormat, Jobs, Json, Model, Quiet, Seed
 from spanloom.cli.verbs import app, only, train_app, training, verb
 from spanloom.errors import LOG
@@ -441,7 +441,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         gc.set_threshold(_OBJECTS)
         open_streams()
-        signals.catch()
+        catch_signals()
         given = sys.argv[1:] if arguments is None else arguments
         only(given[0] if given else "")(args=given, prog_name="spanloom")
     except KeyboardInterrupt:

@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import _thread
 import os
+import signal
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from pkgutil import resolve_name
+from types import FrameType
 from typing import Any
 
 from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError, as_json, log_line, notice_line
@@ -52,6 +56,7 @@ VERBS = {
 # options that name models and inputs
 _MODELS = ("model", "teacher", "hypergraph")
 _INPUTS = ("source", "sources", "data", "gold", "predicted", "compare", "known", "train", "dev", "test", "texts")
+_DELAY = 0.05  # seconds before a signal is sent again
 
 
 def execute(verb: str, options: dict[str, Any]) -> int:
@@ -205,3 +210,37 @@ def _close_stdout() -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def catch_signals() -> None:
+    """Make SIGTERM and Ctrl-C end the program by an exception, so that incomplete output is removed.
+
+    Where Python cannot raise an exception, as within a finalizer, the signal is sent again a moment later instead of
+    being lost. Other handlers of Ctrl-C are kept.
+    """
+    sys.unraisablehook = _send_again
+    signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background jobs ignore it
+        signal.signal(signal.SIGINT, _end)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + number)
+
+
+def _send_again(unraisable: sys.UnraisableHookArgs) -> None:
+    """Send a signal again whose exception could not be raised; report other exceptions as Python does."""
+    for error, number in ((KeyboardInterrupt, signal.SIGINT), (SystemExit, signal.SIGTERM)):
+        if issubclass(unraisable.exc_type, error):
+            with suppress(RuntimeError):  # while Python shuts down, no thread starts, and none is needed
+                _thread.start_new_thread(_interrupt, (number,))
+            return
+    sys.__unraisablehook__(unraisable)
+
+
+def _interrupt(number: signal.Signals) -> None:
+    # from another thread, and later: in the thread that handles it, it would be handled at the same place
+    time.sleep(_DELAY)
+    _thread.interrupt_main(number)

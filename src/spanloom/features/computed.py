@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from spanloom.document import Batch, Document
-from spanloom.features.lemmas import lemma
 from spanloom.features.word_vectors import TokenVectors
 from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
 from spanloom.vocabulary import Concept
@@ -22,6 +23,8 @@ from spanloom.vocabulary import Concept
 CATEGORY_COLUMN: Final = "category"
 UNNAMED_CATEGORY: Final = "concept"  # where a vocabulary has no categories
 SEPARATOR: Final = "|"  # between several categories of a concept
+_LONGEST_WORD: Final = 40  # characters; longer tokens have no lemma, and take long
+_CACHED_LEMMAS: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +119,23 @@ def category_phrases(concepts: Iterable[Concept]) -> Phrases:
         named = [(UNNAMED_CATEGORY, names) for _, names in named]
     entries = [(name, category) for category, names in named if category for name in names]
     return Phrases(([name[start:end] for start, end in tokenize(name).tolist()], label) for name, label in entries)
+
+
+@lru_cache(_CACHED_LEMMAS)
+def lemma(word: str) -> str:
+    """Return the lemma of an English word, in lower case; the word itself if no rule applies.
+
+    The dictionary and the rules are those of `simplemma`. The context is not used: ``left`` is ``left``, the side and
+    the verb.
+
+    >>> [lemma(word) for word in ("Atria", "denied", "COPD", "84.2")]
+    ['atrium', 'deny', 'copd', '84.2']
+    """
+    plain = 0 < len(word) <= _LONGEST_WORD and not any("\ud800" <= character <= "\udfff" for character in word)
+    return (_lemmatizer()(word, "en") if plain else word).lower()
+
+
+@cache  # loaded for the first lemma: most models use none, and loading slows the start
+def _lemmatizer() -> Callable[[str, str], str]:
+    found: Callable[[str, str], str] = resolve_name("simplemma:lemmatize")
+    return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import exp, log
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,11 +15,12 @@ from spanloom.document import Batch, Document, Mention, Span, batches
 from spanloom.document.annotation import SAYS, Completeness
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.formats.inputs import Given, documents_of, is_one
-from spanloom.label.finding import Finder
+from spanloom.hashing import Int64
 from spanloom.label.matches import Matches, Ranges, gapped, longest
-from spanloom.label.rules import LabelRule, LabelRules, read_label_rules
+from spanloom.label.phrases import FoldedPhrases, GappedPhrases, WordPhrases, words_of
+from spanloom.label.rules import Context, LabelRule, LabelRules, parts_of, read_label_rules
+from spanloom.label.sequences import find_sequences
 from spanloom.label.text import LabelText
-from spanloom.label.voting import Candidate, ballot
 from spanloom.text import prepare
 
 __all__ = ["LabelReport", "RuleCounts", "label", "label_stream"]
@@ -183,14 +185,14 @@ class _Labeller:
         self._disagree(found)
         starts = batch.starts.tolist()
         shared = [
-            (name, self._by_document(self._decided(ballot(found, self._rules, numbers)), starts))
+            (name, self._by_document(self._decided(_ballot(found, self._rules, numbers)), starts))
             for name, numbers in self._groups
         ]
         for number, document in enumerate(batch.documents):
             for name, candidates in shared:
                 yield self._document(document, candidates[number], starts[number], name)
 
-    def _decided(self, candidates: Iterable[Candidate]) -> list[_Decided]:
+    def _decided(self, candidates: Iterable[_Candidate]) -> list[_Decided]:
         """Return the candidates that are mentions, and those that are said to be none."""
         won: list[_Decided] = []
         denied: list[_Decided] = []
@@ -285,3 +287,102 @@ def _spans(document: Document, ranges: Ranges, start: int) -> tuple[Span, ...]:
     return tuple(
         Span(int(document.tokens[first - start, 0]), int(document.tokens[end - start - 1, 1])) for first, end in ranges
     )
+
+
+class Finder:
+    """Finds the matches of a rule in batches.
+
+    Args:
+        rule: the rule.
+    """
+
+    def __init__(self, rule: LabelRule) -> None:
+        self.rule = rule
+        self._find = _finder(rule)
+        conditions = [element.condition for pattern in rule.patterns for element in pattern]
+        self.columns = sorted(set[str]().union(*(one.asked() for one in conditions)))
+
+    def find(self, text: LabelText) -> Matches:
+        """Return the matches of the rule in a batch."""
+        found = self._find(text)
+        for context in self.rule.contexts:
+            found = found.take(np.flatnonzero(_near(text, found, context, self.rule) == context.wanted))
+        return longest(found) if self.rule.overlaps == "longest" else found
+
+
+def _finder(rule: LabelRule) -> Callable[[LabelText], Matches]:
+    if rule.kind == "pattern":
+        return lambda text: find_sequences(text, rule.patterns)
+    if rule.kind == "gapped":
+        parts = [[words_of(part) for part in parts_of(phrase)] for phrase in rule.phrases]
+        return GappedPhrases(parts, rule.gap, rule.match).find
+    if rule.match in ("folded", "loose"):
+        return FoldedPhrases(rule.phrases, rule.match, capitals=rule.kind == "vocabulary").find
+    return WordPhrases([words_of(phrase) for phrase in rule.phrases], rule.match).find
+
+
+def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) -> Int64:
+    """Return (M,) whether a word of a context stands near each match."""
+    folded = rule.match != "exact"
+    marked = text.where(lambda word: (word.casefold() if folded else word) in context.words)
+    sums = np.append(0, marked.cumsum())
+    first, end = found.first, found.end
+    before = sums[first] - sums[np.maximum(first - context.before, text.begin[first])]
+    after = sums[np.minimum(end + context.after, text.limit[end - 1])] - sums[end]
+    near: Int64 = before + after > 0
+    return near
+
+
+class _Candidate(NamedTuple):
+    """A span with a type that rules vote on.
+
+    Args:
+        ranges: its tokens.
+        type: its type.
+        rules: the numbers of the rules that match it, ascending.
+    """
+
+    ranges: Ranges
+    type: str
+    rules: tuple[int, ...]
+
+    def probability(self, rules: Sequence[LabelRule]) -> float:
+        """Return the probability of a mention, for a prior of one half and independent votes: a sum of log-odds."""
+        total = sum(_log_odds(rules[number]) for number in self.rules)
+        return 1 / (1 + exp(-total)) if total > -700 else 0.0
+
+    def voted(self, rules: Sequence[LabelRule], vote: str) -> list[int]:
+        """Return the rules with a vote."""
+        return [number for number in self.rules if rules[number].vote == vote]
+
+
+def _log_odds(rule: LabelRule) -> float:
+    """Return the log-odds that a rule adds to a mention.
+
+    >>> from spanloom.label import read_label_rules
+    >>> given = {"kind": "phrases", "type": "drug", "phrases": ["aspirin"], "weight": 0.9}
+    >>> one, other = read_label_rules({"rule": [given, {**given, "vote": "against"}]}).rules
+    >>> round(_log_odds(one), 3), round(_log_odds(other), 3)
+    (2.197, -2.197)
+    """
+    odds = log(rule.weight) - log(1 - rule.weight)
+    return odds if rule.vote == "for" else -odds
+
+
+def _ballot(
+    found: Sequence[Sequence[Ranges]], rules: Sequence[LabelRule], numbers: Collection[int]
+) -> Iterator[_Candidate]:
+    """Yield the candidates of some rules in text order; a span with several types is one candidate for each.
+
+    Args:
+        found: the matches of each rule.
+        rules: all rules.
+        numbers: those that vote.
+    """
+    votes: dict[tuple[Ranges, str], dict[int, None]] = {}
+    for number in sorted(numbers):
+        kind = rules[number].type
+        for ranges in found[number]:
+            votes.setdefault((ranges, kind), {})[number] = None
+    for (ranges, kind), voters in sorted(votes.items(), key=lambda item: item[0]):
+        yield _Candidate(ranges, kind, tuple(voters))

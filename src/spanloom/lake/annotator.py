@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from numbers import Integral, Real
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from spanloom.document import Document
-from spanloom.errors import UsageError, clip, plural, reason_of
+from spanloom.errors import ModelError, UsageError, clip, plural, reason_of
 from spanloom.extras import extra
-from spanloom.lake.opened import opened
 from spanloom.lake.tables import column_of_arrays, column_of_documents, mention_type, spread
 from spanloom.lake.texts import holds_text, texts_of
-from spanloom.model.protocol import MentionModel, gives_arrays
+from spanloom.model.protocol import MentionModel, finds_mentions, gives_arrays
 from spanloom.modelfile import read_digest
-from spanloom.models import locate
+from spanloom.models import load, locate
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
@@ -37,6 +38,8 @@ _EXPECTED: Final[tuple[tuple[str, Any, str], ...]] = (
     ("encoder", str | Path | None, "the folder of an encoder"),
 )
 """Of arguments: what they may be, and what is said of others."""
+_MOST_MODELS: Final = 4  # that a process keeps
+_loading = Lock()  # threads of an engine must not load the same model at the same time
 
 
 @dataclass
@@ -159,7 +162,7 @@ class Annotator:
             raise UsageError(f"threshold is {self.threshold}, expected {expected}")
 
     def _opened(self) -> MentionModel:
-        return opened(str(self.model), self.digest, None if self.encoder is None else str(self.encoder))
+        return _shared_model(str(self.model), self.digest, None if self.encoder is None else str(self.encoder))
 
     def _schema(self, schema: Schema) -> Schema:
         import pyarrow as pa
@@ -227,3 +230,38 @@ def _checked(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         if not isinstance(batch, pa.RecordBatch):
             raise UsageError(f"found a {type(batch).__name__} among the batches, {expected}")
         yield batch
+
+
+def _shared_model(path: str, digest: str, encoder: str | None = None) -> MentionModel:
+    """Return a model of mentions that uses one thread; the same object for the same arguments.
+
+    Args:
+        path: its folder.
+        digest: the digest that it must have, see `read_digest`.
+        encoder: the folder of the encoder that it names, if it names one.
+
+    Raises:
+        ModelError: no model, a damaged one, or one with another digest.
+        UsageError: it finds no mentions.
+    """
+    with _loading:
+        return _loaded(path, digest, encoder)
+
+
+@lru_cache(_MOST_MODELS)
+def _loaded(path: str, digest: str, encoder: str | None) -> MentionModel:
+    _check(path, digest)
+    model = load(path, encoder=encoder, mapped=True)  # shared by the processes of all cores
+    _check(path, digest)  # it may have been replaced while it was read
+    if not finds_mentions(model):
+        raise UsageError(f"{path} is a {model.kind.replace('-', ' ')}, which finds no mentions; name a model that does")
+    return model.set_params(n_jobs=1)
+
+
+def _check(path: str, digest: str) -> None:
+    found = read_digest(path)
+    if found != digest:
+        raise ModelError(
+            f"{Path(path) / 'model.json'}: the model was replaced while the job runs: its digest is {found}, expected "
+            f"{digest}; put the old one back, or start again with the new one"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,7 @@ from spanloom.document import Batch
 from spanloom.hashing import Int64, UInt64
 from spanloom.link.evidence import Evidence
 from spanloom.link.names import NameMemory
-from spanloom.link.short_forms import UNDEFINED, ShortForms, find_short_forms
-from spanloom.text.abbreviations import abbreviations, expand
+from spanloom.text.abbreviations import abbreviations, expand, short_form_places
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.folding import CLOSE, EXACT, LOOSE
 from spanloom.vocabulary.key_table import KeyTable
@@ -25,6 +25,7 @@ from spanloom.vocabulary.runs import runs as token_runs
 # how a candidate was found, best first; 0 is none
 NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)
 _WRITTEN = 1 << 8  # flag: found by a text with abbreviations written out
+UNDEFINED = -1.0  # probability of the long form of a span that is no defined short form
 
 
 class FoundSpans(NamedTuple):
@@ -340,3 +341,43 @@ def _texts(batch: Batch, first: Int64, end: Int64) -> tuple[list[str], list[str 
             texts += own
             longs += [expand(text, defined) for text in own]
     return texts, longs
+
+
+class ShortForms(NamedTuple):
+    """A short forms in the text: abbreviations that a document defines.
+
+    Args:
+        first, end: (A,) tokens, counted over all documents.
+        probability: (A, K) the highest probability of a span that ends where a long form ends.
+    """
+
+    first: Int64
+    end: Int64
+    probability: NDArray[np.float64]
+
+
+def find_short_forms(batch: Batch, evidence: Evidence, types: int) -> ShortForms:
+    """Return all occurrences of the short forms that documents define.
+
+    Args:
+        batch: of the documents.
+        evidence: of the same batch.
+        types: K.
+    """
+    begin = batch.sentences[evidence.sentence]
+    by_end: dict[int, list[tuple[int, int, float]]] = {}
+    columns = (begin + evidence.first, begin + evidence.end, evidence.kind, evidence.probability)
+    for first, end, kind, probability in zip(*(column.tolist() for column in columns), strict=True):
+        by_end.setdefault(end, []).append((first, kind, probability))
+    limits = set(batch.sentences.tolist())
+    found: dict[tuple[int, int], NDArray[np.float64]] = {}
+    for document, (base, stop) in zip(batch.documents, pairwise(batch.starts.tolist()), strict=True):
+        for (first, end), longs in short_form_places(document.text, batch.tokens[base:stop]):
+            if any(base + at in limits for at in range(first + 1, end)):
+                continue  # it crosses a sentence
+            row = found.setdefault((base + first, base + end), np.zeros(types))
+            for _, stop in longs:
+                for _, kind, probability in by_end.get(base + stop, ()):
+                    row[kind] = max(row[kind], probability)
+    pairs = np.array(list(found), np.int64).reshape(-1, 2)
+    return ShortForms(pairs[:, 0], pairs[:, 1], np.array(list(found.values())).reshape(-1, types))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from mmap import ACCESS_COPY, mmap
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
+from types import MappingProxyType
+from typing import Any, BinaryIO, ClassVar, Final, Protocol, Self, TypeVar
 
 import numpy as np
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load_file
 from safetensors.numpy import save as packed
 
 from spanloom import __version__
@@ -17,7 +20,6 @@ from spanloom.errors import ModelError, UsageError, clip, reason_of
 from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import leftover, leftovers, warn_of_leftovers
 from spanloom.files.walk import meant_path
-from spanloom.modelfile.arrays import read_arrays
 from spanloom.modelfile.format1 import upgraded
 from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
 
@@ -27,6 +29,13 @@ _FORMAT_OF_OTHERS: Final = 2
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _ENCODER = "encoder"  # a folder beside these, where there is one
 _HEADER = ("format", "kind", "spanloom", "sha256")
+_DTYPES: Final[Mapping[str, type[np.generic]]] = MappingProxyType(
+    {
+        "F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "I16": np.int16,
+        "I8": np.int8, "U64": np.uint64, "U32": np.uint32, "U16": np.uint16, "U8": np.uint8, "BOOL": np.bool_,
+    }
+)  # fmt: skip
+_LENGTH_BYTES: Final = 8  # before the header
 
 
 class Stored(Protocol):
@@ -190,7 +199,7 @@ def _arrays(path: str | Path, said: Mapping[str, Any], mapped: bool) -> dict[str
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
             if digest != said.get("sha256"):
                 raise ModelError(f"{file}: damaged or of another model: its checksum is not the one in {_DESCRIPTION}")
-            arrays = read_arrays(file, stream, mapped=mapped)
+            arrays = _read_arrays(file, stream, mapped=mapped)
     except FileNotFoundError:
         raise ModelError(f"{file}: missing; train or copy the model again") from None
     except OSError as error:
@@ -207,3 +216,29 @@ def _arrays(path: str | Path, said: Mapping[str, Any], mapped: bool) -> dict[str
                 f"large, expected none beyond {LARGEST:g}; train or copy the model again"
             )
     return arrays
+
+
+def _read_arrays(file: Path, stream: BinaryIO, *, mapped: bool) -> dict[str, Array]:
+    """Return the arrays of a file, in memory or mapped; the caller handles the errors of damaged files.
+
+    Args:
+        file: in the format of safetensors.
+        stream: the same file, open.
+        mapped: map the file. Processes that map the same file share its pages in memory; an array is copied where this
+            process writes to it.
+    """
+    if not mapped:
+        return load_file(file)
+    with safe_open(file, "numpy"):  # checks the header
+        memory = mmap(stream.fileno(), 0, access=ACCESS_COPY)
+    begin = _LENGTH_BYTES + int.from_bytes(memory[:_LENGTH_BYTES], "little")
+    header = json.loads(memory[_LENGTH_BYTES:begin])
+    header.pop("__metadata__", None)
+    return {name: _mapped_array(memory, begin, **said) for name, said in header.items()}
+
+
+def _mapped_array(memory: mmap, begin: int, dtype: str, shape: list[int], data_offsets: list[int]) -> Array:
+    if dtype not in _DTYPES:
+        raise ValueError(f"data type {dtype!r} not understood")
+    array: Array = np.ndarray(shape, _DTYPES[dtype], memory, begin + data_offsets[0])
+    return array if array.flags.aligned else array.copy()

@@ -7,6 +7,7 @@ in the same document. Here the labels are probabilities of mentions, in bins, an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import RangeHashes, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints
-from spanloom.passes.forms import Forms
 from spanloom.structures import MentionTable
+from spanloom.text.abbreviations import short_form_places
 
 __all__ = ["LONGEST", "DocumentText", "Ranges", "again", "again_word", "best_elsewhere", "named", "one_word", "paint"]
 
@@ -30,6 +31,57 @@ EDGES: Final = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)
 PLACES: Final = ("B", "I", "L", "U")
 
 
+class Forms(NamedTuple):
+    """Occurrences of A short forms that documents define, sorted, and their long forms, in tokens of a batch.
+
+    Args:
+        first, end: (A,) tokens of each, half-open.
+        long_first, long_end: (A,) tokens of its long form, where the document defines it.
+    """
+
+    first: Ints
+    end: Ints
+    long_first: Ints
+    long_end: Ints
+
+    @classmethod
+    def none(cls) -> Forms:
+        """Without short forms."""
+        return cls(*np.zeros((4, 0), np.int64))
+
+    @classmethod
+    def of(cls, batch: Batch) -> Forms:
+        """The short forms in a batch; the first definition counts, and forms across sentences are left out.
+
+        >>> from spanloom.document import Document
+        >>> document = Document("Heart attack (HA). An HA?", tokens=[[0, 5], [6, 12], [13, 14], [14, 16], [16, 17],
+        ...     [17, 18], [19, 21], [22, 24], [24, 25]], sentences=[[0, 6], [6, 9]])
+        >>> [column.tolist() for column in Forms.of(Batch.of([document]))]
+        [[3, 7], [4, 8], [0, 0], [2, 2]]
+        """
+        rows = [
+            (base + first, base + end, base + longs[0][0], base + longs[0][1])
+            for document, (base, stop) in zip(batch.documents, pairwise(batch.starts.tolist()), strict=True)
+            for (first, end), longs in short_form_places(document.text, batch.tokens[base:stop])
+        ]
+        found = np.array(rows, np.int64).reshape(-1, 4).T
+        sentence = np.searchsorted(batch.sentences, found, side="right")
+        last = np.searchsorted(batch.sentences, found - 1, side="right")
+        return cls(*found[:, (sentence[0] == last[1]) & (sentence[2] == last[3])])
+
+    def read(self, first: Ints, end: Ints) -> tuple[Ints, Ints]:
+        """Return ranges with short forms replaced by their long forms.
+
+        Args:
+            first, end: (M,) ranges of tokens.
+        """
+        if not len(self.first):
+            return first, end
+        row = np.minimum(np.searchsorted(self.first, first), len(self.first) - 1)
+        short = (self.first[row] == first) & (self.end[row] == end)
+        return np.where(short, self.long_first[row], first), np.where(short, self.long_end[row], end)
+
+
 class DocumentText(NamedTuple):
     """The words of T tokens, and where they stand.
 
@@ -38,7 +90,7 @@ class DocumentText(NamedTuple):
         sentence: (T,) number of each one's sentence.
         document: (T,) number of each one's document.
         offsets: (N + 1,) first token of each sentence.
-        forms: short forms that are read as long ones.
+        forms: short forms, which are replaced by long ones.
     """
 
     words: UInt64

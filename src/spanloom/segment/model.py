@@ -20,8 +20,7 @@ from spanloom.scoring import Scorer
 from spanloom.segment.chains import MENTIONS, PAIRS, WORDS, Chains, ProductScorer, Scored, product_model
 from spanloom.segment.characters import Bools, Characters
 from spanloom.segment.corpus import Corpus
-from spanloom.segment.dual import Solution
-from spanloom.segment.oracles import solve_chains
+from spanloom.segment.dual import Solution, solve_chains
 from spanloom.structures import MentionTable
 from spanloom.structures.product import (
     MENTION_CHAIN,

@@ -29,7 +29,7 @@ from spanloom.formats.inputs import (
 )
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
-from spanloom.model.calibration import answered
+from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
 from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, training_types
 from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
@@ -44,7 +44,6 @@ from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
-from spanloom.segment.calibration import calibrate
 from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
 from spanloom.segment.constraints import constraints_of, parse
@@ -52,7 +51,7 @@ from spanloom.segment.corpus import Corpus, sentences_of, with_words
 from spanloom.segment.explain import SegmenterExplainer
 from spanloom.segment.feature_sets import make_features, own_columns, read_dictionaries
 from spanloom.segment.gold import gold_labels
-from spanloom.segment.model import Decoded, SegmenterModel
+from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
@@ -181,7 +180,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         for each, names in zip(trained, chain_names(trained), strict=True):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
-        self.model_, checked = calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
+        self.model_, checked = _calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
         report = make_report(train, gold, tuning, decoded, trained, checked)
         # of few documents the sentences are dealt, as if each were one
         self.report_ = replace(report, documents=min(documents, report.documents), passes=passes)
@@ -395,3 +394,24 @@ def load_segmenter(path: str | Path) -> Segmenter:
         ModelError: the folder holds no segmenter, or a damaged one, or one of another format.
     """
     return modelfile.load(Segmenter, path)
+
+
+def _calibrate(
+    model: SegmenterModel, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, run: Executor
+) -> tuple[SegmenterModel, CalibrationReport]:
+    """Return a model that is calibrated on development data: see `spanloom.model.calibration`.
+
+    Args:
+        model: trained, with penalties.
+        documents: with gold words and mentions.
+        batch: their characters.
+        dev: the same with gold tags.
+        decoded: the output of the method for them.
+        run: how pieces of the work are run; the result does not depend on it.
+    """
+    marginals = decoded.probabilities(decoded.mentions, words=False, run=run, calibrated=False)
+    predicted = list(placed(batch, decoded, marginals, model.types, 0.0))
+    wrong = np.zeros(len(batch.sentences) - 1, np.bool_)
+    wrong[differing(decoded.labels, dev.labels, batch.sentences)] = True
+    scalings, report = fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)
+    return replace(model, scalings=scalings), report

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Any, ClassVar, Final, Literal, Self, overload
 
 import numpy as np
 
@@ -22,15 +23,16 @@ from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation
 from spanloom.model.store import NOTHING, Estimated, model_of, model_part
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import ModelPart, load
 from spanloom.parallel import Executor, threads
 from spanloom.scoring import LinearScorer, Weights, role_scores
+from spanloom.structures import Tags
 from spanloom.tag.parameters import TaggerParameters
-from spanloom.tag.tag_model import TAGS, best_tags, given_tags, tag_model
 from spanloom.text import prepare
 
 _BATCH_TOKENS = 20_000  # tagged at once
+TAGS: Final = Tags()
 
 
 @dataclass(frozen=True)
@@ -108,18 +110,20 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
             train, held = hold_out(train, self.random_state, by_sentence) if train else ([], [])
         else:
             held = [prepare(document) for document in self._tagged(*development_of(dev), "dev")]
-        given = given_tags(train, self.column)
+        given = _given_tags(train, self.column)
         tags = tuple(sorted(set(given)))
         number = {tag: i for i, tag in enumerate(tags)}
         numbers = np.array([number[tag] for tag in given], np.int64)
-        wanted = np.array([number.get(tag, -1) for tag in given_tags(held, self.column)] if held else [], np.int64)
+        wanted = np.array([number.get(tag, -1) for tag in _given_tags(held, self.column)] if held else [], np.int64)
 
         tell(Progress("features", seconds=monotonic() - began))
         run = threads(self.n_jobs)
         features = FeatureSet(self.features)
         offsets = (known := Batch.of(train)).sentences
         built = index_batch(features, known, min_count=self.min_count, run=run)
-        model = tag_model(tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1)))
+        model = StructuredModel.build(
+            TAGS, "subgraphs", tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
+        )
         target = EdgeTarget(model.engine, offsets, TAGS.write_tags(numbers, offsets, tags))
         data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
         training = Training(
@@ -170,7 +174,8 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         run = threads(self.n_jobs)
         for ready in batches(documents, _BATCH_TOKENS, prepare):
             wanting = Batch.of([document for document in ready if not (keep and self.column in document.columns)])
-            found = wanting.split([model.types[tag] for tag in best_tags(model, wanting, run).tolist()])
+            best = model.best(model.score(wanting, run), wanting.sentences, run)
+            found = wanting.split([model.types[tag] for tag in TAGS.read_tags(best, model.types).tolist()])
             for document in ready:
                 if keep and self.column in document.columns:
                     yield document
@@ -203,8 +208,8 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
             DataError: no tokens, or a token without a tag.
         """
         documents = [prepare(document) for document in self._tagged(X, y)]
-        given = given_tags(documents, self.column)
-        found = given_tags(list(self.stream(documents)), self.column)
+        given = _given_tags(documents, self.column)
+        found = _given_tags(list(self.stream(documents)), self.column)
         return sum(map(str.__eq__, given, found)) / len(given)
 
     def to_part(self) -> ModelPart:
@@ -278,3 +283,29 @@ def load_tagger(path: str | Path) -> PosTagger:
         ModelError: the folder holds no tagger, or a damaged one, or one of another format.
     """
     return load(PosTagger, path)
+
+
+def _given_tags(documents: Sequence[Document], column: str) -> list[str]:
+    """Return the tags of documents, concatenated.
+
+    Raises:
+        DataError: there are none, or one is no valid tag.
+    """
+    for document in documents:
+        size = document.token_count
+        values = document.columns.get(column, [] if not size else None)
+        if values is None or len(values) != size:
+            found = "no column" if values is None else f"{len(values)} values in the column"
+            raise DataError(
+                f"document {document.id!r} has {found} {column!r}, expected a tag for each of {size} tokens"
+            )
+        odd = next((i for i, value in enumerate(values) if not value or any(map(str.isspace, value))), None)
+        if odd is not None:
+            raise DataError(
+                f"document {document.id!r}, token {odd}: the tag in column {column!r} is {values[odd]!r}, expected one "
+                "without white space"
+            )
+    tags = list(chain.from_iterable(document.columns.get(column, ()) for document in documents))
+    if not tags:
+        raise DataError("the data hold no tokens; give annotated text")
+    return tags

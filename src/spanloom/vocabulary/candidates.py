@@ -8,10 +8,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
 
 from spanloom.errors import UsageError
+from spanloom.native import Kernel
 from spanloom.vocabulary.cosine import Nearest, Vectors
-from spanloom.vocabulary.edit import EditSearch
 from spanloom.vocabulary.folding import pieces, text_keys
 from spanloom.vocabulary.joining import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, Candidates, FoundPairs, join
 from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Hits, Lexicon, lexicon_of
@@ -25,6 +27,10 @@ METHODS: Final[Mapping[str, str | None]] = MappingProxyType({"best": "both", "tr
 """Methods of search, each with its kind of vectors, see `spanloom.vocabulary.cosine`; none for edit distance."""
 
 Keys = NDArray[np.uint64]
+_best_concepts = Kernel("best_concepts")
+_TEXTS: Final = 64  # compared at a time: RapidFuzz is faster for several, and the table of similarities stays small
+_CACHED: Final = 200_000  # texts whose concepts are cached, at most
+_Best = tuple[int, NDArray[np.int32], NDArray[np.float32]]  # how many were asked for; rows and scores
 
 
 class _Scores(NamedTuple):
@@ -52,7 +58,7 @@ class CandidateFinder:
       training mentions, as written and folded, and the nearest names and remembered mentions by the cosine of
       trigrams. What several ways find counts more: ``1 - product of (1 - score)``.
     - ``trigram`` is the cosine of trigrams with the names alone.
-    - ``edit`` is equation 2 of Lou et al. (2017): `spanloom.vocabulary.edit`, with the synonyms that the memory has.
+    - ``edit`` is equation 2 of Lou et al. (2017): `EditSearch`, with the synonyms that the memory has.
 
     Each way is exact: no concept that it leaves out is better than one that it gives. ``best`` takes the best 2 k of
     each way.
@@ -246,3 +252,63 @@ def _name_index(vocabulary: Vocabulary, kind: str | None) -> TextIndex | EditSea
 
 def _owners(ptr: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+
+
+class EditSearch:
+    """Exact search for the concepts with the most similar names, by Levenshtein distance with RapidFuzz.
+
+    Equation 2 of Lou et al. (2017) scores a concept by ``1 - LED(m, c) / max LED(m, c)``, maximized over the extended
+    mention set. Taken literally, the maximum in the denominator is over that set as well, and a mention without
+    synonyms would score 0 with every concept. The paper calls it "the maximum Levenshtein distance between m and c".
+    Two strings can differ at most by the length of the longer one, so the score here is the largest
+    ``1 - LED(m, c) / max(len(m), len(c))``. Case does not matter.
+
+    Every name is compared, with several mentions at once. A filter by the characters that a name shares with the
+    mention saved no time: for many mentions the tenth concept is so dissimilar that most names pass it. Results are
+    cached.
+
+    Args:
+        names: M strings.
+        name_concept: (M,) int32, ascending.
+
+    >>> search = EditSearch(["Dystonia", "Dystonic Disorders", "Dystrophy"], np.array([0, 1, 2], np.int32))
+    >>> found = search.find(["dystonic"], 2)
+    >>> found.row.tolist(), [round(score, 3) for score in found.score.tolist()]
+    ([0, 2], [0.875, 0.556])
+    """
+
+    def __init__(self, names: Sequence[str], name_concept: NDArray[np.int32]) -> None:
+        self._names = [name.casefold() for name in names]
+        self._concept = name_concept
+        self._kept: dict[str, _Best] = {}
+
+    def find(self, texts: Sequence[str], k: int) -> Nearest:
+        """The k most similar concepts of each text, by each concept's most similar name; similarities above 0 only.
+
+        Args:
+            texts: Q strings.
+            k: how many.
+        """
+        forms = [text.casefold() for text in texts]
+        kept = self._kept
+        best = {form: kept[form] for form in forms if form in kept and kept[form][0] >= k}
+        best |= self._search([form for form in dict.fromkeys(forms) if form not in best], k)
+        self._kept = {**(kept if len(kept) + len(best) <= _CACHED else {}), **best}
+        found = [best[form] for form in forms]
+        ptr = np.cumsum([0, *(min(k, len(row)) for _, row, _ in found)])
+        rows, scores = ([np.empty(0, dtype), *parts] for dtype, parts in (
+            (np.int32, [row[:k] for _, row, _ in found]), (np.float32, [score[:k] for _, _, score in found])
+        ))  # fmt: skip
+        return Nearest(ptr, np.concatenate(rows), np.concatenate(scores))
+
+    def _search(self, forms: Sequence[str], k: int) -> dict[str, _Best]:
+        """The same for distinct texts that are not kept."""
+        row, score = np.empty(k, np.int32), np.empty(k, np.float32)
+        found: dict[str, _Best] = {}
+        for first in range(0, len(forms), _TEXTS):
+            batch = forms[first : first + _TEXTS]
+            table = cdist(batch, self._names, scorer=Levenshtein.normalized_similarity, dtype=np.float32)
+            for form, similarities in zip(batch, table, strict=True):
+                size = _best_concepts(similarities, self._concept, row, score)
+                found[form] = k, row[:size].copy(), score[:size].copy()
+        return found

@@ -1,59 +1,42 @@
 """Answers of language models, aligned with the texts that they are about.
 
-A model that was asked to mark mentions answers with JSON, with the text again and tags in it, or with a list, seldom
-with offsets, and never with offsets that can be believed. Here its quotes are found in the text: as they are written,
-else folded; whole words before parts of words. What stands in the text more than once, or not at all, is told.
+A model that is asked to mark mentions answers with JSON, with the text again and tags in it, or with a list. It seldom
+gives offsets, and those are unreliable. Therefore its quotes are searched for in the text: verbatim, else folded; whole
+words before parts of words. Quotes that occur more than once, or not at all, are reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from spanloom.document import Document
-from spanloom.document.annotation import SAYS
+from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, UsageError, clip, plural
+from spanloom.errors import DataError, clip, plural
+from spanloom.files import STDIO
+from spanloom.files.walk import meant_path
 from spanloom.formats.answers.finding import Finder
-from spanloom.formats.answers.placing import AMBIGUOUS, Ambiguous, Placer
-from spanloom.formats.answers.reading import Answer, answers_of, read_answers
-from spanloom.formats.answers.report import AnswerReport
-from spanloom.formats.answers.shapes import understand
+from spanloom.formats.answers.parsing import understand
+from spanloom.formats.answers.placing import ANNOTATION, Ambiguous, AnswerReport, AnswerSettings, Placer
+from spanloom.formats.file_names import visible
+from spanloom.formats.folder import stem_in
+from spanloom.formats.json_text import loads
+from spanloom.formats.source import BOM, decode, raw_lines, read_bytes
 
 __all__ = ["ANNOTATION", "AnswerReport", "AnswerSettings", "align_answers", "from_answers"]
 
-_NAMES: Final = 3  # of documents in a message
-ANNOTATION: Final = SAYS
-"""What ``meta["annotation"]`` may say of mentions: all are there; these are right, others may be missing; nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSettings:
-    """How answers are read.
-
-    Args:
-        type: the type of mentions that have none, as after ``**..**``.
-        ambiguous: which occurrences are marked of a quote that stands in the document more often than the answer gives
-            it: ``all``, the ``first`` (as many as the answer gives), or ``none``.
-        annotation: what is written as ``meta["annotation"]``.
-
-    Raises:
-        UsageError: a value that is invalid.
-    """
-
-    type: str | None = None
-    ambiguous: Ambiguous = "all"
-    annotation: str = "at-least"
-
-    def __post_init__(self) -> None:
-        if self.ambiguous not in AMBIGUOUS:
-            raise UsageError(f"ambiguous is {self.ambiguous!r}, expected one of: {', '.join(AMBIGUOUS)}")
-        if self.annotation not in ANNOTATION:
-            raise UsageError(f"annotation is {self.annotation!r}, expected one of: {', '.join(ANNOTATION)}")
-        if self.type is not None and not (self.type.strip() and self.type.isprintable()):
-            raise UsageError(f"type is {self.type!r}, expected the name of a type")
+_NAMED: Final = 3  # documents that are named in a message
+_IDS: Final = ("custom_id", "id", "document_id", "doc_id", "key")
+_ANSWERS: Final = ("answer", "response", "output", "completion", "prediction", "generation", "result")
+_OWN: Final = ("entities", "mentions", "annotations", "spans")  # fields of a line that is an answer itself
+_LAST: Final = ("content", "text", "choices", "message")
+_LINES: Final = (".jsonl", ".ndjson")
+_FILES: Final = (".txt", ".md", ".json")
+_CUT: Final = frozenset({"length", "max_tokens", "MAX_TOKENS"})  # reasons to stop before the end
+_EXPECTED: Final = '{"id": ..., "answer": ...}'
 
 
 def from_answers(
@@ -64,7 +47,7 @@ def from_answers(
     ambiguous: Ambiguous = "all",
     annotation: str = "at-least",
 ) -> tuple[list[Document], AnswerReport]:
-    """Return documents with the mentions that a language model's answers quote, and what became of each quote.
+    """Return documents with the mentions that a language model's answers quote, and a report on the quotes.
 
     An answer may be JSON (texts with types, in any of the usual forms), the text again with inline tags, or a table or
     list in Markdown; the page *From a language model* has all of them. Mentions that the documents have are replaced;
@@ -74,12 +57,12 @@ def from_answers(
         documents: the texts, each with the ``id`` by which its answer names it.
         answers: id -> answer, a string or what JSON gives; or a file of JSON lines, or a folder of files.
         type: the type of mentions that have none.
-        ambiguous: which occurrences are marked of a quote that stands in the document more often than the answer gives
-            it: ``all``, the ``first`` (as many as the answer gives), or ``none``.
-        annotation: what is written as ``meta["annotation"]``: ``complete``, ``at-least`` or ``unknown``.
+        ambiguous: which occurrences are marked of a quote that occurs in the document more often than in the answer:
+            ``all``, the ``first`` (as many as in the answer), or ``none``.
+        annotation: the value of ``meta["annotation"]``: ``complete``, ``at-least`` or ``unknown``.
 
     Raises:
-        DataError: no answer can be used: none can be read, none is of a document, or no quote stands in its document.
+        DataError: no answer can be used: none can be read, none is about a document, or no quote is in its document.
         UsageError: an option that is invalid.
 
     >>> from spanloom import Document
@@ -110,103 +93,247 @@ def align_answers(
     """Yield the documents that have an answer, with its mentions, one at a time.
 
     Args:
-        documents: as of `from_answers`.
-        answers: as of `from_answers`.
+        documents: as for `from_answers`.
+        answers: as for `from_answers`.
         settings: how they are read.
-        report: to be filled; complete after the last document.
-        stop: raise at the first answer that cannot be read, instead of leaving it out.
+        report: is filled, and complete after the last document.
+        stop: whether to raise an error for an answer that cannot be read, instead of leaving it out.
 
     Raises:
         DataError: no answer can be used, or, if ``stop``, one cannot be read.
     """
-    aligner = _Aligner(answers, settings, report, stop)
-    yield from aligner.align(documents)
 
-
-class _Aligner:
-    """Answers, and what became of them."""
-
-    def __init__(
-        self, answers: Mapping[str, object] | str | Path, settings: AnswerSettings, report: AnswerReport, stop: bool
-    ) -> None:
-        self._settings = settings
-        self._report = report
-        self._stop = stop
-        self._answers = answers_of(answers) if isinstance(answers, Mapping) else read_answers(answers, self._leave_out)
-        self._unused = dict(self._answers)
-        self._silent = False  # whether an answer says that there is no mention
-
-    def _leave_out(self, problem: Problem) -> None:
+    def leave_out(problem: Problem) -> None:
         if problem.severity == "error":
-            if self._stop:
+            if stop:
                 raise problem.to_error()
-            self._report.unreadable += 1
-        self._report.problems.append(problem)
+            report.unreadable += 1
+        report.problems.append(problem)
 
-    def align(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Yield the documents that have an answer."""
-        names: list[str] = []
-        for document in documents:
-            if len(names) < _NAMES:
-                names.append(document.id)
-            answer = self._answers.get(document.id)
-            if answer is None:
-                self._report.without_answer += 1
-                message = "has no answer; left out" if document.id else "has no id, and so no answer; left out"
-                self._report.problems.append(Problem("warning", "no answer", message, _named(document)))
-                continue
-            self._unused.pop(document.id, None)
-            marked = self._marked(document, answer)
-            if marked is not None:
-                yield marked
-        self._finish(names)
-
-    def _marked(self, document: Document, answer: Answer) -> Document | None:
-        report, settings = self._report, self._settings
+    if isinstance(answers, Mapping):
+        known = {str(name): Answer(str(name), value) for name, value in answers.items()}
+    else:
+        known = read_answers(answers, leave_out)
+    unused, names, none_said = dict(known), list[str](), False
+    for document in documents:
+        if len(names) < _NAMED:
+            names.append(document.id)
+        answer = known.get(document.id)
+        if answer is None:
+            report.without_answer += 1
+            message = "has no answer; left out" if document.id else "has no id, and so no answer; left out"
+            report.problems.append(Problem("warning", "no answer", message, _named(document)))
+            continue
+        unused.pop(document.id, None)
         quotes = report.quotes
-
-        def tell(kind: str, place: str, message: str) -> None:
-            where = f"{_named(document)}: {place}".removesuffix(": ")
-            report.problems.append(Problem("warning", kind, message, where, path=answer.path, line=answer.line))
-
-        finder = Finder(document.text)
         try:
-            said, cut, added = understand(answer.value, finder)
-            mentions = Placer(finder, report, tell, type=settings.type, ambiguous=settings.ambiguous).place_all(said)
+            mentions = _aligned(document, answer, settings, report)
         except DataError as error:
             place = _named(document)
-            self._leave_out(Problem("error", "no answer", error.message, place, path=answer.path, line=answer.line))
-            return None
-        if cut is not None or answer.cut:
-            report.cut_short += 1
-            tell("cut short", "", f"the answer is cut short: {cut or 'so the service says'}; what it has was read")
-        if added is not None:
-            tell("other text", "", f"{added}; they are not used")
-        self._silent |= report.quotes == quotes
+            leave_out(Problem("error", "no answer", error.message, place, path=answer.path, line=answer.line))
+            continue
+        none_said |= report.quotes == quotes
         report.documents += 1
         report.mentions += len(mentions)
-        return document.copy(mentions=mentions, meta={**document.meta, "annotation": settings.annotation})
+        yield document.copy(mentions=mentions, meta={**document.meta, "annotation": settings.annotation})
+    for answer in unused.values():
+        report.without_document += 1
+        message = f"no document has the id {clip(answer.id)}; the answer is not used"
+        report.problems.append(Problem("warning", "no document", message, path=answer.path, line=answer.line))
+    if known and len(unused) == len(known):
+        called = f"documents are called {', '.join(map(clip, names))}" if names else "there is no document"
+        about = f"answers are about {clip(next(iter(known)))} and so on"
+        raise DataError(f"none of {plural(len(known), 'answer')} is of a document: {about}, {called}")
+    if not report.documents:
+        first = next(problem for problem in report.problems if problem.severity == "error")
+        raise replace(first, message=f"{first.message}; no other answer could be read").to_error()
+    if report.quotes and not report.found and not none_said:
+        first = next(one for one in report.problems if one.kind in ("invented", "unusable"))
+        message = f"{first.message}; no quote of any answer is in its document: are these the texts?"
+        raise replace(first, message=message).to_error()
 
-    def _finish(self, names: list[str]) -> None:
-        """Tell answers without a document; nothing at all is an error."""
-        report = self._report
-        for answer in self._unused.values():
-            report.without_document += 1
-            message = f"no document has the id {clip(answer.id)}; the answer is not used"
-            report.problems.append(Problem("warning", "no document", message, path=answer.path, line=answer.line))
-        if self._answers and len(self._unused) == len(self._answers):
-            one = clip(next(iter(self._answers)))
-            called = f"documents are called {', '.join(map(clip, names))}" if names else "there is no document"
-            count = plural(len(self._answers), "answer")
-            raise DataError(f"none of {count} is of a document: answers are about {one} and so on, {called}")
-        if not report.documents:
-            error = next(problem for problem in report.problems if problem.severity == "error")
-            raise replace(error, message=f"{error.message}; no other answer could be read").to_error()
-        if report.quotes and not report.found and not self._silent:
-            first = next(one for one in report.problems if one.kind in ("invented", "unusable"))
-            message = f"{first.message}; no quote of any answer is in its document: are these the texts?"
-            raise replace(first, message=message).to_error()
+
+def _aligned(document: Document, answer: Answer, settings: AnswerSettings, report: AnswerReport) -> list[Mention]:
+    """Return the mentions that an answer quotes, and report its problems."""
+
+    def tell(kind: str, place: str, message: str) -> None:
+        where = f"{_named(document)}: {place}".removesuffix(": ")
+        report.problems.append(Problem("warning", kind, message, where, path=answer.path, line=answer.line))
+
+    finder = Finder(document.text)
+    said, cut, added = understand(answer.value, finder)
+    mentions = Placer(finder, report, tell, settings).place_all(said)
+    if cut is not None or answer.cut:
+        report.cut_short += 1
+        tell("cut short", "", f"the answer is cut short: {cut or 'so the service says'}; what it has was read")
+    if added is not None:
+        tell("other text", "", f"{added}; they are not used")
+    return mentions
 
 
 def _named(document: Document) -> str:
     return f"document {clip(document.id)}" if document.id else "a document"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer about one document.
+
+    Args:
+        id: the document's.
+        value: a string, or what JSON gives.
+        path: its file.
+        line: its line there; ``None`` if the file is the answer.
+        cut: whether the service says that it is incomplete.
+    """
+
+    id: str
+    value: object
+    path: str | None = None
+    line: int | None = None
+    cut: bool = False
+
+
+def read_answers(path: str | Path, leave_out: Callable[[Problem], None]) -> dict[str, Answer]:
+    """Return the answers in a file of lines, in standard input (``-``), or in a folder, by the ids of documents.
+
+    Lines may also be those of batches of the usual services.
+
+    Args:
+        path: JSON lines; or a folder of files that are named after the documents (``ID.txt``, ``.md``, ``.json``), or
+            that hold JSON lines.
+        leave_out: called with the problem of each answer that cannot be used.
+
+    Raises:
+        DataError: the file cannot be read, or there is no answer at all.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "answers.jsonl")
+    ...     _ = path.write_text('{"id": 1, "answer": "[]"}\\n{"custom_id": "2", "response": {"body": {"choices": '
+    ...                         '[{"message": {"content": "None."}}]}}}\\n')
+    ...     [(answer.id, answer.value) for answer in read_answers(path, print).values()]
+    [('1', '[]'), ('2', 'None.')]
+    """
+    root = Path(path)
+    if str(path) != STDIO and not root.exists():
+        raise DataError(f"there is no such file or folder{meant_path(root)}", path=path)
+    found: dict[str, Answer] = {}
+    empty = True
+    for answer in _of_folder(root) if root.is_dir() else _of_lines(path):
+        empty = False
+        if isinstance(answer, Problem):
+            leave_out(answer)
+            continue
+        first = found.setdefault(answer.id, answer)
+        if answer is not first and answer.value != first.value:
+            where = ":".join(str(part) for part in (first.path, first.line) if part is not None)
+            message = f"the id {clip(answer.id)} has another answer at {where}, which is taken; keep one of them"
+            leave_out(Problem("error", "two answers", message, path=answer.path, line=answer.line))
+    if empty:
+        raise DataError(f"there is no answer; expected lines such as {_EXPECTED}, or files called ID.txt", path=path)
+    return found
+
+
+def _of_lines(path: str | Path) -> Iterator[Answer | Problem]:
+    for number, raw in raw_lines(path):
+        if not raw.strip():
+            continue
+        try:
+            yield _of_record(loads(raw, path, number), str(path), number)
+        except DataError as error:
+            yield Problem("error", "no answer", error.message, path=str(path), line=number)
+
+
+def _of_folder(root: Path) -> Iterator[Answer | Problem]:
+    for file in visible(root):
+        ending = file.suffix.lower()
+        if ending in _LINES:
+            yield from _of_lines(file)
+        elif ending in _FILES:
+            yield _of_file(root, file)
+        elif file.is_file():
+            message = f"not read; expected files that end in one of: {', '.join((*_FILES, *_LINES))}"
+            yield Problem("warning", "files not read", message, path=str(file), altered=True)
+
+
+def _of_file(root: Path, file: Path) -> Answer | Problem:
+    try:
+        raw = read_bytes(file).removeprefix(BOM)
+        content: object = decode(raw, file)
+        if file.suffix.lower() == ".json":
+            with suppress(DataError):  # incomplete JSON is found in the text, and reported, as in any other
+                content = loads(raw, file)
+        value, cut = _opened(content)
+    except DataError as error:
+        return Problem("error", "no answer", error.message, path=str(file), line=error.line)
+    return Answer(stem_in(root, file), value, str(file), cut=cut)
+
+
+def _of_record(record: object, path: str, line: int) -> Answer:
+    if not isinstance(record, dict):
+        raise DataError(f"found {clip(str(record)[:200])}, expected an object such as {_EXPECTED}")
+    name = next((record[key] for key in _IDS if isinstance(record.get(key), str | int)), None)
+    if name is None or isinstance(name, bool):
+        raise DataError(f"the line has no id of a document; expected {_EXPECTED}")
+    value, cut = _opened(record[_field(record)])
+    return Answer(str(name), value, path, line, cut)
+
+
+def _field(record: Mapping[str, Any]) -> str:
+    """Return the name of the field that is the answer."""
+    known = [key for key in _ANSWERS if record.get(key) is not None]
+    if not known and record.get("error"):
+        raise DataError(f"the request failed: {clip(str(record['error'])[:200])}; ask again")
+    if len(known) > 1:
+        raise DataError(f"the answer could be {known[0]!r} or {known[1]!r}; call it 'answer' and leave out the other")
+    found = known or [key for key in (*_ANSWERS, *_OWN, *_LAST) if key in record]
+    if not found:
+        raise DataError(f"the line has no answer; expected {_EXPECTED}")
+    return found[0]
+
+
+def _opened(value: Any) -> tuple[Any, bool]:
+    """Return the answer in a service's response, and whether it is incomplete; other values as they are."""
+    if isinstance(value, list) and value and all(isinstance(one, dict) and "message" in one for one in value):
+        value = {"choices": value}
+    if not isinstance(value, dict):
+        return value, False
+    status = value.get("status_code")
+    if value.get("type") in ("errored", "expired", "canceled") or (isinstance(status, int) and status >= 400):
+        raise DataError(f"the request failed: {clip(str(value.get('error') or value)[:200])}; ask again")
+    for inner in ("body", "message", "response"):
+        if isinstance(value.get(inner), dict):
+            return _opened(value[inner])
+    for several in ("choices", "candidates"):
+        choices = value.get(several)
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            choice = choices[0]
+            cut = str(choice.get("finish_reason", choice.get("finishReason"))) in _CUT
+            return _said(choice.get("message") or choice.get("content") or choice.get("text")), cut
+    if isinstance(value.get("output"), list):  # messages of OpenAI's Responses
+        messages = [one for one in value["output"] if isinstance(one, dict) and one.get("type") == "message"]
+        if messages:
+            return _said(messages[-1]), value.get("status") == "incomplete"
+    if "content" in value and ("role" in value or "stop_reason" in value):
+        return _said(value), value.get("stop_reason") in _CUT
+    return value, False
+
+
+def _said(message: Any) -> Any:
+    """Return the content of a message: its text, or the arguments of its tool call."""
+    if not isinstance(message, dict):
+        return message
+    content = message.get("content", message.get("parts"))
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict)]
+        tools = [part["input"] for part in parts if "input" in part]
+        said = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+        return tools[0] if tools and not said.strip() else said if parts else content
+    calls = message.get("tool_calls")
+    if not content and isinstance(calls, list) and calls and isinstance(calls[0], dict):
+        function = calls[0].get("function")
+        return function.get("arguments") if isinstance(function, dict) else None
+    if content is None and message.get("refusal"):
+        raise DataError(f"the model refused: {clip(str(message['refusal'])[:200])}")
+    return content

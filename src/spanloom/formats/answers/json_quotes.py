@@ -1,27 +1,24 @@
-"""Quotes in JSON: lists of mentions, objects from types to texts, nested under any of the usual names."""
+"""Quotes in JSON: the JSON values in the text of an answer, also incomplete ones, and the quotes in such a value.
+
+Models use many names for the same fields. A value may be a list of mentions, an object from types to texts or from
+texts to types, or any of these nested in other objects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 
 _TEXTS: Final = (
-    "text",
-    "mention",
-    "span",
-    "quote",
-    "surface",
-    "word",
-    "term",
-    "phrase",
-    "value",
-    "string",
-    "name",
-    "entity",
-)
+    "text", "mention", "span", "quote", "surface", "word", "term", "phrase", "value", "string", "name", "entity",
+)  # fmt: skip
 _TYPES: Final = (
     "type", "label", "category", "entity_type", "entitytype", "entity_group", "class", "tag", "entity_label", "ner",
     "entity", "name",
@@ -38,35 +35,38 @@ _OFFSETS: Final = (
     ("start_index", "end_index"), ("start_pos", "end_pos"), ("char_start", "char_end"),
 )  # fmt: skip
 _PAIRS: Final = ("offsets", "offset", "span", "spans", "position", "positions", "indices", "location")
-_ASIDE: Final = (
+_IGNORED: Final = (
     "id", "notes", "note", "comment", "comments", "explanation", "reasoning", "rationale", "thoughts", "summary",
     "document", "confidence",
 )  # fmt: skip
 _NOTHING: Final = frozenset({"", "-", "none", "n/a", "null", "nothing", "none found", "not mentioned", "no mentions"})
 _DEEPEST: Final = 40  # levels of nested answers
-TAGGED: Final = (
-    "annotated_text",
-    "tagged_text",
-    "marked_text",
-    "annotated",
-    "tagged",
-    "output",
-    "answer",
-    "result",
-    "text",
-)
+
+_FENCE: Final = "```"
+_OPENING: Final = re.compile(r"\{(?=\s*+[\"}])|\[(?=\s*+[\]\"{\[\d-])")
+_BUDGET: Final = 8  # characters tried per character of an answer, in the search for JSON
+_LEAST: Final = 1_000_000  # characters tried in any case
+_TRY: Final = 100  # fixed cost of a bracket that is tried, in characters
+_COUNTED: Final = 100  # characters before an error, in which lines are counted, that cost as much as one that is read
+_STRING: Final = r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)'  # may be incomplete at the end
+_SINGLE: Final = _STRING.replace('"', "'")
+_TOKEN: Final = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
+_PYTHON: Final = re.compile(rf"{_STRING}|{_SINGLE}|None|True|False", re.DOTALL)
+_NAMES: Final = {"None": "null", "True": "true", "False": "false"}
+
+Stands = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A mention as an answer gives it: by its text.
+    """A mention in an answer, identified by its text.
 
     Args:
         type: its type; ``None`` if the answer names none.
         parts: its text; several for a mention with gaps.
         place: where in the answer, such as ``entities[3]``.
-        context: a longer quote in which it stands.
-        offsets: start and end of each part, as the answer has them.
+        context: a longer quote that contains it.
+        offsets: start and end of each part, according to the answer.
     """
 
     type: str | None
@@ -77,23 +77,23 @@ class Quote:
 
 
 class Quotes(NamedTuple):
-    """What an answer lists.
+    """The quotes in an answer.
 
     Args:
         found: the quotes, in the order of the answer.
-        odd: the places of what stands among them and is no mention.
+        odd: the places of items that are not mentions.
     """
 
     found: list[Quote]
     odd: list[str]
 
 
-def quotes_in(value: object, stands: Callable[[str], bool]) -> Quotes | None:
-    """Return the quotes of a JSON value; ``None`` if it is of no form that is known.
+def quotes_in(value: object, stands: Stands) -> Quotes | None:
+    """Return the quotes in a JSON value; ``None`` if its form is not supported.
 
     Args:
-        value: as `json.loads` gives it.
-        stands: whether a text is a quote of the document, which decides between text and type where names do not.
+        value: as `json.loads` returns it.
+        stands: whether a text is a quote of the document, which distinguishes texts and types where names do not.
 
     Raises:
         DataError: the value is nested too deeply.
@@ -108,16 +108,15 @@ def quotes_in(value: object, stands: Callable[[str], bool]) -> Quotes | None:
 
 
 def is_nothing(text: str) -> bool:
-    """Whether a text stands for no mention, such as ``none``."""
+    """Whether a text says that there is no mention, such as ``none``."""
     return text.strip(" .*_`\"'()").casefold() in _NOTHING
 
 
 class _Reader:
-    """Reads values, and keeps what it finds; each method returns whether the value was understood."""
+    """Collects quotes; each method returns whether it could read the value."""
 
-    def __init__(self, stands: Callable[[str], bool]) -> None:
+    def __init__(self, stands: Stands) -> None:
         self.quotes = Quotes([], [])
-        self._found = self.quotes.found
         self._stands = stands
 
     def read(self, value: object, kind: str | None, place: str, depth: int) -> bool:
@@ -133,13 +132,13 @@ class _Reader:
 
     def _text(self, text: str, kind: str | None, place: str) -> bool:
         if not is_nothing(text) or self._stands(text):
-            self._found.append(Quote(kind, (text,), place))
+            self.quotes.found.append(Quote(kind, (text,), place))
         return True
 
     def _list(self, values: Sequence[object], kind: str | None, place: str, depth: int) -> bool:
         texts = [value for value in values if isinstance(value, str)]
-        if depth and len(texts) == len(values) == 2 and kind is None:  # of a list of such pairs
-            self._found.append(Quote(texts[1], (texts[0],), place))
+        if depth and len(texts) == len(values) == 2 and kind is None:  # a text and its type
+            self.quotes.found.append(Quote(texts[1], (texts[0],), place))
             return True
         understood = [self._item(value, kind, f"{place}[{i}]", depth + 1) for i, value in enumerate(values)]
         self.quotes.odd.extend(f"{place}[{i}]" for i, one in enumerate(understood) if not one)
@@ -147,7 +146,9 @@ class _Reader:
 
     def _item(self, value: object, kind: str | None, place: str, depth: int) -> bool:
         if kind is not None and isinstance(value, list) and value and all(isinstance(part, str) for part in value):
-            self._found.append(Quote(kind, tuple(value), place))  # below a type, a list in a list has parts
+            self.quotes.found.append(
+                Quote(kind, tuple(value), place)
+            )  # below a type, an inner list has the parts of a quote
             return True
         return self.read(value, kind, place, depth)
 
@@ -155,37 +156,37 @@ class _Reader:
         low = {key.strip().casefold().replace(" ", "_").replace("-", "_"): key for key in value}
         fields = {name: value[key] for name, key in low.items()}
         nested = [name for name in _NESTED if isinstance(fields.get(name), list | dict)]
-        own = _type(fields) or kind
-        quote = _quote(fields, own, place)
-        if quote is not None and not (_type(fields) is None and set(nested) - {*_PARTS, *_PAIRS}):
-            self._found.append(quote)
+        named = _type(fields)
+        own, parts = named or kind, _parts(fields)
+        if parts and (named is not None or not set(nested) - {*_PARTS, *_PAIRS}):
+            context = next((fields[name] for name in _CONTEXTS if isinstance(fields.get(name), str)), None)
+            self.quotes.found.append(Quote(own, parts, place, context, _offsets(fields, len(parts))))
             return True
-        inner = next((name for name in _TEXTS if isinstance(fields.get(name), dict)), None)
-        if own is not None and own != kind and inner is not None:
-            return self.read(fields[inner], own, _below(place, low[inner]), depth + 1)
-        several = next((name for name in _SEVERAL if isinstance(fields.get(name), list)), None)
-        if own is not None and own != kind and several is not None:
-            return self._list(fields[several], own, _below(place, low[several]), depth + 1)
+        if own is not None and own != kind:
+            if (inner := _first(fields, _TEXTS, dict)) is not None:
+                return self.read(fields[inner], own, _below(place, low[inner]), depth + 1)
+            if (several := _first(fields, _SEVERAL, list)) is not None:
+                return self._list(fields[several], own, _below(place, low[several]), depth + 1)
         if len([one for one in value.values() if isinstance(one, list | dict) and one]) <= 1 and nested:
             name = max(nested, key=lambda name: bool(fields[name]))
             return self.read(fields[name], kind, _below(place, low[name]), depth + 1)
         return self._by_type(fields, low, kind, place, depth)
 
-    def _by_type(
-        self, fields: Mapping[str, Any], names: Mapping[str, str], kind: str | None, place: str, depth: int
-    ) -> bool:
-        """Read an object from types to what is of the type, or from texts to types."""
+    def _by_type(self, fields: dict[str, Any], names: dict[str, str], kind: str | None, place: str, depth: int) -> bool:
+        """Read an object from types to their mentions, or from texts to types."""
         if fields and all(isinstance(one, str) for one in fields.values()):
+            if kind is not None:
+                return False
             texts = {names[name]: text for name, text in fields.items()}
             backward = sum(map(self._stands, texts)) > sum(map(self._stands, texts.values()))
-            pairs: Iterable[tuple[str, str]] = ((one, key) if backward else (key, one) for key, one in texts.items())
-            for named, text in pairs if kind is None else ():
+            for key, one in texts.items():
+                named, text = (one, key) if backward else (key, one)
                 self._text(text, named, _below(place, named))
-            return kind is None
+            return True
         understood = []
         for name, one in fields.items():
             own = None if name in _NESTED else names[name]
-            if not (isinstance(one, str) and name in (*_TEXTS, *_CONTEXTS, *_ASIDE)):
+            if not (isinstance(one, str) and name in (*_TEXTS, *_CONTEXTS, *_IGNORED)):
                 understood.append(self.read(one, own, _below(place, names[name]), depth + 1))
         return not fields or any(understood)
 
@@ -194,43 +195,33 @@ def _below(place: str, name: str) -> str:
     return f"{place}.{name}".lstrip(".")
 
 
+def _first(fields: Mapping[str, Any], names: Sequence[str], form: type) -> str | None:
+    """Return the first of some names whose value is of a type."""
+    return next((name for name in names if isinstance(fields.get(name), form)), None)
+
+
 def _type(fields: Mapping[str, Any]) -> str | None:
-    """Return the type that an object names; of ``entity`` and ``name``, which also name texts, only beside a text."""
+    """Return the type of an object; from ``entity`` and ``name``, which also name texts, only if there is a text."""
     for name in _TYPES:
         value = fields.get(name)
-        if isinstance(value, str) and (name not in _TEXTS or _text_field(fields) not in (None, name)):
+        if isinstance(value, str) and (name not in _TEXTS or _first(fields, _TEXTS, str) not in (None, name)):
             return value
     return None
 
 
-def _text_field(fields: Mapping[str, Any]) -> str | None:
-    return next((name for name in _TEXTS if isinstance(fields.get(name), str)), None)
-
-
-def _quote(fields: Mapping[str, Any], kind: str | None, place: str) -> Quote | None:
-    parts = tuple(_parts(fields))
-    if not parts:
-        return None
-    context = next((fields[name] for name in _CONTEXTS if isinstance(fields.get(name), str)), None)
-    return Quote(kind, parts, place, context, _offsets(fields, len(parts)))
-
-
-def _parts(fields: Mapping[str, Any]) -> Iterator[str]:
+def _parts(fields: Mapping[str, Any]) -> tuple[str, ...]:
     for name in (*_PARTS, *_TEXTS):
         value = fields.get(name)
-        if isinstance(value, list) and value:
-            texts = [one.get("text") if isinstance(one, dict) and _type(one) is None else one for one in value]
-            known = [text for text in texts if isinstance(text, str)]
-            if len(known) == len(texts) and (name != "spans" or _type(fields) is not None):
-                yield from known
-                return
-    field = _text_field(fields)
-    if field is not None:
-        yield fields[field]
+        if isinstance(value, list) and value and (name != "spans" or _type(fields) is not None):
+            raw: list[Any] = [one.get("text") if isinstance(one, dict) and _type(one) is None else one for one in value]
+            if all(isinstance(text, str) for text in raw):
+                return tuple(raw)
+    field = _first(fields, _TEXTS, str)
+    return () if field is None else (fields[field],)
 
 
 def _offsets(fields: Mapping[str, Any], parts: int) -> tuple[tuple[int, int], ...] | None:
-    """Return the offsets of an object, if they are as many as its parts."""
+    """Return the offsets of an object, if there are as many as parts."""
     for start, end in _OFFSETS:
         if _is_pair([fields.get(start), fields.get(end)]):
             return ((fields[start], fields[end]),) if parts == 1 else None
@@ -244,3 +235,145 @@ def _offsets(fields: Mapping[str, Any], parts: int) -> tuple[tuple[int, int], ..
 
 def _is_pair(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value)
+
+
+class Salvaged(NamedTuple):
+    """A JSON value found in a text.
+
+    Args:
+        value: the value.
+        whole: whether it is the whole text.
+        broken: the character of the text at which an incomplete value ends; the value has the complete parts before it.
+    """
+
+    value: Any
+    whole: bool = False
+    broken: int | None = None
+
+
+def blocks(text: str) -> list[str]:
+    """Return the contents of the fenced blocks of a text, or the text if it has none; the last may be unclosed.
+
+    >>> blocks("Sure:\\n```json\\n[1]\\n```\\nAnything else?"), blocks("[1]")
+    (['[1]\\n'], ['[1]'])
+    """
+    found: list[list[str]] = []
+    inside = False
+    for line in text.splitlines(keepends=True):
+        bare = line.strip()
+        if bare.startswith(_FENCE) and not inside:
+            inside = not (len(bare) > 6 and bare.endswith(_FENCE))
+            found.append([] if inside else [bare[3:-3].removeprefix("json")])  # the other form is a block in one line
+        elif bare.startswith(_FENCE):
+            inside = False
+        elif inside:
+            found[-1].append(line)
+    contents = ["".join(lines) for lines in found]
+    return [content for content in contents if content.strip()] or [text]
+
+
+def values(text: str) -> list[Salvaged]:
+    """Return the JSON values of a text: the whole text, or all values in it.
+
+    Of an incomplete value, the complete parts are returned. Literals of Python are read, too.
+
+    Raises:
+        DataError: a value is nested too deeply, holds a number that is too large, or names a field twice.
+
+    >>> values('Here you are: {"a": [1]} and {"b": 2}')
+    [Salvaged(value={'a': [1]}, whole=False, broken=None), Salvaged(value={'b': 2}, whole=False, broken=None)]
+    >>> values('[{"text": "pain"}, {"text": "cou')
+    [Salvaged(value=[{'text': 'pain'}], whole=False, broken=28)]
+    >>> values("[{'text': 'pain', 'type': None}]")
+    [Salvaged(value=[{'text': 'pain', 'type': None}], whole=True, broken=None)]
+    """
+    with suppress(json.JSONDecodeError):
+        return [Salvaged(_decode(text.strip()), whole=True)]
+    if text.lstrip()[:1] in ("[", "{") and "'" in text:
+        with suppress(json.JSONDecodeError):
+            return [Salvaged(_decode(_PYTHON.sub(_as_json, text.strip())), whole=True)]
+    return list(_inside(text))
+
+
+def _as_json(literal: re.Match[str]) -> str:
+    """Return a string or name of Python as JSON."""
+    found = literal[0]
+    if found[0] != "'":
+        return _NAMES.get(found, found)
+    return '"' + found[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
+
+
+def _inside(text: str) -> Iterator[Salvaged]:
+    left = max(_LEAST, _BUDGET * len(text))
+    opening = _OPENING.search(text)
+    while opening is not None and left > 0:
+        at = opening.start()
+        try:
+            value, end = _decode_at(text, at)
+            yield Salvaged(value)
+        except json.JSONDecodeError as error:
+            left -= (len(text) if error.msg.startswith("Unterminated") else error.pos) - at + _TRY + at // _COUNTED
+            mended = _mended(text, at, error.pos)
+            end = at + 1
+            if mended is not None:
+                value, stop = mended
+                all_closed = not text[stop:].strip(" \t\r\n,]}`")  # there is only a superfluous comma
+                yield Salvaged(value, broken=None if all_closed else error.pos)
+                end = max(end, error.pos)
+        opening = _OPENING.search(text, end)
+
+
+def _mended(text: str, start: int, end: int) -> tuple[Any, int] | None:
+    """Return the complete parts of an incomplete value, and where they end; ``None`` if there is none."""
+    closing: list[str] = []
+    complete: tuple[int, str] | None = None
+    for match in _TOKEN.finditer(text, start, end):
+        token = match[0]
+        if token in ("{", "["):
+            closing.append("}" if token == "{" else "]")
+        elif token in ("}", "]"):
+            if not closing or closing.pop() != token:
+                break
+            complete = match.end(), "".join(reversed(closing))
+        elif token == "," and closing[-1:] == ["]"]:
+            complete = match.start(), "".join(reversed(closing))
+    if complete is not None:
+        with suppress(json.JSONDecodeError):
+            return _decode(text[start : complete[0]] + complete[1]), complete[0]
+    return None
+
+
+def _decode(text: str) -> Any:
+    value, end = _decode_at(text, 0)
+    if text[end:].strip():
+        raise json.JSONDecodeError("Extra data", text, end)
+    return value
+
+
+def _decode_at(text: str, start: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, start)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError as error:
+        raise DataError("the answer's JSON is nested too deeply; expected a list of mentions") from error
+    except ValueError as error:
+        reason = "an integer has thousands of digits" if "integer string conversion" in str(error) else str(error)
+        raise DataError(f"the answer's JSON cannot be used: {reason}") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object; lists under the same name are joined, because models repeat types."""
+    fields: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in fields and isinstance(value, list) and isinstance(fields[name], list):
+            fields[name] = [*fields[name], *value]
+        elif name in fields and fields[name] != value:
+            raise ValueError(f"the field {clip(name)} stands twice in one object")
+        else:
+            fields[name] = value
+    return fields
+
+
+_CONSTANTS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": math.inf}
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_CONSTANTS.__getitem__, strict=False)

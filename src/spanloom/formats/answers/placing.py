@@ -1,42 +1,126 @@
-"""Quotes as mentions: where each stands, by its offsets, its context, and how often the answer gives it."""
+"""Conversion of quotes to mentions, by their offsets, their context and their number, and the report on it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from spanloom.document import Mention, Span
-from spanloom.errors import DataError, clip, plural
-from spanloom.formats.answers.copies import Copy
-from spanloom.formats.answers.finding import MOST, Finder, Occurrences
-from spanloom.formats.answers.folded import fold
+from spanloom.document.annotation import SAYS
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError, UsageError, clip, plural
+from spanloom.formats.answers.finding import MOST, Finder, Occurrences, Spans, fold
 from spanloom.formats.answers.json_quotes import Quote, Quotes
-from spanloom.formats.answers.report import AnswerReport, Tell
-from spanloom.formats.answers.tags import Mark
+from spanloom.formats.answers.parsing import Copy
 
 Ambiguous = Literal["all", "first", "none"]
 AMBIGUOUS: Final[tuple[Ambiguous, ...]] = ("all", "first", "none")
+ANNOTATION: Final = SAYS
+"""Values of ``meta["annotation"]``: all mentions are there; these are right, others may be missing; unknown."""
 _LONGEST_TYPE: Final = 100  # characters
 _NO_TYPE: Final = "has no type; name one for all that have none (--type NAME, type=)"
 
-Spans = tuple[Span, ...]
+_Key = tuple[str, tuple[str, ...], str | None]  # type, text, and the context if it reduces the occurrences
+Tell = Callable[[str, str, str], None]
+"""Receives a problem of an answer: its kind, its place in the answer, and the message."""
 
 
-class _Key(NamedTuple):
-    """What quotes are alike in that only their number places: type and text, and the context if it helps."""
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """How answers are read.
 
-    type: str
-    parts: tuple[str, ...]
-    context: str | None = None
+    Args:
+        type: the type of mentions that have none, as in ``**..**``.
+        ambiguous: which occurrences are marked of a quote that occurs in the document more often than in the answer:
+            ``all``, the ``first`` (as many as in the answer), or ``none``.
+        annotation: the value of ``meta["annotation"]``.
+
+    Raises:
+        UsageError: a value that is invalid.
+    """
+
+    type: str | None = None
+    ambiguous: Ambiguous = "all"
+    annotation: str = "at-least"
+
+    def __post_init__(self) -> None:
+        if self.ambiguous not in AMBIGUOUS:
+            raise UsageError(f"ambiguous is {self.ambiguous!r}, expected one of: {', '.join(AMBIGUOUS)}")
+        if self.annotation not in ANNOTATION:
+            raise UsageError(f"annotation is {self.annotation!r}, expected one of: {', '.join(ANNOTATION)}")
+        if self.type is not None and not (self.type.strip() and self.type.isprintable()):
+            raise UsageError(f"type is {self.type!r}, expected the name of a type")
 
 
 @dataclass(slots=True)
-class _Group:
-    """Quotes that are alike: where they may stand, and their places in the answer."""
+class AnswerReport:
+    """Counts of answers and their quotes, each quote counted once, and all problems.
 
-    occurrences: Occurrences
-    places: list[str] = field(default_factory=list)
+    Args:
+        documents: documents with an answer that could be read.
+        mentions: mentions in them.
+        exact: quotes that are in their document verbatim.
+        folded: quotes that match after folding white space, quotation marks, dashes, Unicode forms or case.
+        inside_words: quotes that begin or end inside a word.
+        ambiguous: quotes that occur in the document more often than in the answer.
+        repeated: quotes that occur in the answer more often than in the document.
+        invented: quotes that are not in the document.
+        unusable: mentions without a text or a type.
+        wrong_offsets: quotes whose offsets were wrong; they are counted above by their text, too.
+        cut_short: incomplete answers.
+        unreadable: answers that could not be read.
+        without_answer: documents without an answer; they are left out.
+        without_document: answers without a document.
+        problems: all that was not exact, folded or repeated, in the order in which it was found, with its place.
+
+    >>> report = AnswerReport(documents=1, mentions=2, exact=2, invented=1)
+    >>> report.quotes, str(report)
+    (3, '1 document, 2 mentions; 3 quotes: 2 exact, 1 invented')
+    """
+
+    documents: int = 0
+    mentions: int = 0
+    exact: int = 0
+    folded: int = 0
+    inside_words: int = 0
+    ambiguous: int = 0
+    repeated: int = 0
+    invented: int = 0
+    unusable: int = 0
+    wrong_offsets: int = 0
+    cut_short: int = 0
+    unreadable: int = 0
+    without_answer: int = 0
+    without_document: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def found(self) -> int:
+        """Quotes that are in their document."""
+        return self.exact + self.folded + self.inside_words + self.ambiguous + self.repeated
+
+    @property
+    def quotes(self) -> int:
+        """All quotes of the answers."""
+        return self.found + self.invented + self.unusable
+
+    def __str__(self) -> str:
+        kinds = (
+            (self.exact, "exact"), (self.folded, "after folding"), (self.inside_words, "inside a word"),
+            (self.ambiguous, "ambiguous"), (self.repeated, "given more often than they stand there"),
+            (self.invented, "invented"), (self.unusable, "without text or type"),
+        )  # fmt: skip
+        others = (
+            (self.wrong_offsets, "quote", "with wrong offsets"), (self.cut_short, "answer", "cut short"),
+            (self.unreadable, "answer", "that could not be read"),
+            (self.without_answer, "document", "without an answer"),
+            (self.without_document, "answer", "without a document"),
+        )  # fmt: skip
+        of_quotes = ", ".join(f"{count:,} {kind}" for count, kind in kinds if count)
+        parts = [f"{plural(self.documents, 'document')}, {plural(self.mentions, 'mention')}"]
+        parts.append(plural(self.quotes, "quote") + (f": {of_quotes}" if of_quotes else ""))
+        return "; ".join((*parts, *(f"{plural(count, noun)} {rest}" for count, noun, rest in others if count)))
 
 
 class Placer:
@@ -46,32 +130,25 @@ class Placer:
         finder: of the document.
         report: where quotes are counted.
         tell: called with each problem.
-        type: of quotes that have none.
-        ambiguous: which occurrences are taken of a quote that stands there more often than the answer gives it.
+        settings: the type of quotes that have none, and which occurrences are taken of ambiguous quotes.
 
     >>> report = AnswerReport()
-    >>> placer = Placer(Finder("No pain. Pain in the chest."), report, print, ambiguous="first")
+    >>> placer = Placer(Finder("No pain. Pain in the chest."), report, print, AnswerSettings(ambiguous="first"))
     >>> placer.place_all(Quotes([Quote("problem", ("pain",)), Quote("site", ("thorax",))], []))
     invented  'thorax' is not in the document; left out
     [Mention('problem', [(3, 7)])]
     """
 
-    def __init__(
-        self, finder: Finder, report: AnswerReport, tell: Tell, *, type: str | None = None, ambiguous: Ambiguous = "all"
-    ) -> None:
-        self._finder = finder
-        self._report = report
-        self._tell = tell
-        self._type = type
-        self._ambiguous: Ambiguous = ambiguous
+    def __init__(self, finder: Finder, report: AnswerReport, tell: Tell, settings: AnswerSettings) -> None:
+        self._finder, self._report, self._tell, self._settings = finder, report, tell, settings
         self._mentions: dict[tuple[str, Spans], Mention] = {}
-        self._groups: dict[_Key, _Group] = {}
+        self._groups: dict[_Key, tuple[Occurrences, list[str]]] = {}  # with the places of the quotes in the answer
 
     def place_all(self, answer: Quotes | Copy) -> list[Mention]:
         """Return the mentions of an answer, in text order.
 
         Raises:
-            DataError: a marked copy that names no type, where none is given.
+            DataError: a marked copy has a mark without a type, and no type is given.
         """
         if isinstance(answer, Quotes):
             self._place_quotes(answer)
@@ -87,19 +164,18 @@ class Placer:
             kind = self._kind(quote.type, quote.place, parts)
             if kind is not None:
                 self._place(kind, replace(quote, parts=parts))
-        for key, group in self._groups.items():
-            self._place_group(key, group)
+        for key, (found, places) in self._groups.items():
+            self._place_group(key, found, places)
 
     def _kind(self, name: str | None, place: str, parts: Sequence[str]) -> str | None:
-        """Return the type of a quote; ``None`` if it cannot be used, which is told."""
-        shown = clip(" ... ".join(parts))
-        kind = " ".join((name if name is not None and name.strip() else self._type or "").split())
+        """Return the type of a quote; ``None``, with a problem, if it cannot be used."""
+        kind = " ".join((name if name is not None and name.strip() else self._settings.type or "").split())
         if not parts:
             self._unusable(place, "has no text; left out")
         elif not kind:
-            self._unusable(place, f"{shown} {_NO_TYPE}")
+            self._unusable(place, f"{_shown(parts)} {_NO_TYPE}")
         elif len(kind) > _LONGEST_TYPE or not kind.isprintable():
-            self._unusable(place, f"{shown} has the type {clip(kind)}, expected a name; left out")
+            self._unusable(place, f"{_shown(parts)} has the type {clip(kind)}, expected a name; left out")
         else:
             return kind
         return None
@@ -110,35 +186,39 @@ class Placer:
 
     def _place(self, kind: str, quote: Quote) -> None:
         if quote.offsets is not None:
-            spans = self._at_offsets(quote)
-            if spans is not None:
-                exact = all(
-                    self._finder.text[slice(*span)] == part for span, part in zip(spans, quote.parts, strict=True)
-                )
-                self._take(kind, Occurrences([spans], exact), quote.place, quote.parts)
+            found = self._at_offsets(quote.offsets, quote.parts)
+            if found is not None:
+                self._take(kind, found, quote.place, quote.parts)
                 return
             self._report.wrong_offsets += 1
-            self._tell("wrong offsets", quote.place, f"{_shown(quote.parts)} does not stand at {_pairs(quote)}")
+            pairs = ", ".join(f"{start}-{end}" for start, end in quote.offsets)
+            self._tell("wrong offsets", quote.place, f"{_shown(quote.parts)} does not stand at {pairs}")
         found = self._finder.find_parts(quote.parts)
         if found is None:
             self._invented(quote.place, quote.parts)
         else:
             inside = self._in_context(found, quote)
-            key = _Key(kind, quote.parts, None if inside is None else quote.context)
-            self._groups.setdefault(key, _Group(inside or found)).places.append(quote.place)
+            key = kind, quote.parts, None if inside is None else quote.context
+            self._groups.setdefault(key, (inside or found, []))[1].append(quote.place)
 
-    def _at_offsets(self, quote: Quote) -> Spans | None:
-        """Return the spans at a quote's offsets, if they hold what it quotes."""
+    def _at_offsets(self, offsets: Sequence[tuple[int, int]], parts: Sequence[str]) -> Occurrences | None:
+        """Return the occurrence at the offsets of a quote, if the folded texts are equal."""
         text = self._finder.text
-        spans = tuple(Span(*pair) for pair in quote.offsets or ())
-        ends = [0, *(place for span in spans for place in span), len(text)]
-        if ends != sorted(ends) or any(span.start == span.end for span in spans):
+        ends = [0, *(place for pair in offsets for place in pair), len(text)]
+        if ends != sorted(ends) or any(start == end for start, end in offsets):
             return None
-        same = all(_fold(text[slice(*span)]) == _fold(part) for span, part in zip(spans, quote.parts, strict=True))
-        return tuple(_trimmed(text, span) for span in spans) if same else None
+        spans, exact = list[Span](), True
+        for (start, end), part in zip(offsets, parts, strict=True):
+            piece = text[start:end]
+            if fold(piece, case=True).text.strip() != fold(part, case=True).text.strip():
+                return None
+            first = start + len(piece) - len(piece.lstrip())
+            spans.append(Span(first, first + len(piece.strip())))
+            exact &= piece.strip() == part
+        return Occurrences([tuple(spans)], exact)
 
     def _in_context(self, found: Occurrences, quote: Quote) -> Occurrences | None:
-        """Return the occurrences within a quote's context; ``None`` if they are not fewer for it."""
+        """Return the occurrences within the context of a quote; ``None`` if it does not reduce them."""
         if quote.context is None or len(found.spans) == 1:
             return None
         context = self._finder.find_parts([quote.context])
@@ -152,31 +232,30 @@ class Placer:
             return None
         return found._replace(spans=spans)
 
-    def _place_group(self, key: _Key, group: _Group) -> None:
-        kind, parts = key.type, key.parts
-        found, given = group.occurrences, len(group.places)
-        if found.too_many:
-            self._report.ambiguous += given
-            message = f"{_shown(parts)} stands more than {MOST:,} times in the document; left out"
-            self._tell("ambiguous", group.places[0], message)
-            return
-        if len(found.spans) <= given:
+    def _place_group(self, key: _Key, found: Occurrences, places: Sequence[str]) -> None:
+        """Add the occurrences of quotes that are alike, as many as there are quotes if possible."""
+        (kind, parts, context), given = key, len(places)
+        if not found.too_many and len(found.spans) <= given:
             self._report.repeated += given - len(found.spans)
-            for number, spans in enumerate(found.spans):
-                self._take(kind, found._replace(spans=[spans]), group.places[number], parts)
+            for place, spans in zip(places, found.spans, strict=False):
+                self._take(kind, found._replace(spans=[spans]), place, parts)
             return
-        chosen = {"all": found.spans, "first": found.spans[:given], "none": []}[self._ambiguous]
-        for spans in chosen:
-            self._add(kind, spans)
         self._report.ambiguous += given
-        done = {"all": "all are marked", "first": f"the first {given} marked", "none": "left out"}[self._ambiguous]
-        done = "the first is marked" if done == "the first 1 marked" else done
-        where = "document" if key.context is None else "context"
-        count = f"{len(found.spans):,} times in the {where}, {_times(given)} in the answer"
-        self._tell("ambiguous", group.places[0], f"{_shown(parts)} stands {count}; {done}")
+        if found.too_many:
+            message = f"{_shown(parts)} stands more than {MOST:,} times in the document; left out"
+        else:
+            chosen = {"all": found.spans, "first": found.spans[:given], "none": []}[self._settings.ambiguous]
+            for spans in chosen:
+                self._add(kind, spans)
+            first = "the first is marked" if given == 1 else f"the first {given} marked"
+            done = {"all": "all are marked", "first": first, "none": "left out"}[self._settings.ambiguous]
+            times = "once" if given == 1 else plural(given, "time")
+            count = f"{len(found.spans):,} times in the {'document' if context is None else 'context'}"
+            message = f"{_shown(parts)} stands {count}, {times} in the answer; {done}"
+        self._tell("ambiguous", places[0], message)
 
     def _take(self, kind: str, found: Occurrences, place: str, parts: Sequence[str]) -> None:
-        """Add the one occurrence of a quote, and count it."""
+        """Add the only occurrence of a quote, and count it."""
         if not self._add(kind, found.spans[0]):
             self._report.repeated += 1
         elif not found.whole:
@@ -190,7 +269,7 @@ class Placer:
             self._report.folded += 1
 
     def _add(self, kind: str, spans: Spans) -> bool:
-        """Add a mention; whether it is new."""
+        """Add a mention, and return whether it is new."""
         mention = Mention(kind, spans)
         return self._mentions.setdefault(mention.key, mention) is mention
 
@@ -200,12 +279,13 @@ class Placer:
 
     def _place_marks(self, copy: Copy) -> None:
         marks = copy.marked.marks
-        if self._type is None and any(mark.type is None for mark in marks):
-            raise DataError(f"the answer marks {clip(copy.quote(_untyped(marks)))}, which {_NO_TYPE}")
+        untyped = next((mark for mark in marks if mark.type is None), None)
+        if self._settings.type is None and untyped is not None:
+            raise DataError(f"the answer marks {clip(copy.quote(untyped))}, which {_NO_TYPE}")
         for stray in copy.marked.stray:
             self._unusable("", f"{stray}; left out")
-        for number, mark in enumerate(marks):
-            place, quote = f"mark {number + 1}", copy.quote(mark)
+        for number, mark in enumerate(marks, 1):
+            place, quote = f"mark {number}", copy.quote(mark)
             kind = self._kind(mark.type, place, [quote] if quote else [])
             if kind is None:
                 continue
@@ -215,31 +295,8 @@ class Placer:
             elif len(found.spans) == 1:
                 self._take(kind, found, place, [quote])
             else:
-                self._place_group(_Key(kind, (quote,)), _Group(found, [place]))
-
-
-def _untyped(marks: Iterable[Mark]) -> Mark:
-    return next(mark for mark in marks if mark.type is None)
-
-
-def _fold(text: str) -> str:
-    return fold(text, case=True).text.strip()
-
-
-def _trimmed(text: str, span: Span) -> Span:
-    """Return a span without white space at its ends."""
-    piece = text[slice(*span)]
-    start = span.start + len(piece) - len(piece.lstrip())
-    return Span(start, start + len(piece.strip()))
+                self._place_group((kind, (quote,), None), found, [place])
 
 
 def _shown(parts: Sequence[str]) -> str:
     return clip(" ... ".join(parts))
-
-
-def _pairs(quote: Quote) -> str:
-    return ", ".join(f"{start}-{end}" for start, end in quote.offsets or ())
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else plural(number, "time")
