@@ -19,8 +19,8 @@ STATISTICS = ("ours: articles", "mentions#2", "different concepts", "concepts, o
 KINDS = "bc5cdr: kinds of errors on test data, trained on train"
 PATH = "bc5cdr: from the paper's joint model to ours"
 FOUND = (("correct", "correct"), ("correct", "wrong"), ("wrong", "correct"), ("wrong", "wrong"))
-AS_PAPER = "bc5cdr, trained on train: pipeline against joint"
-AS_OURS = "bc5cdr, trained on train: ours, pipeline against ours"
+AS_PAPER = "bc5cdr, trained on train: pipeline against joint, gold mentions"
+AS_OURS = "bc5cdr, trained on train: ours, pipeline against ours, gold mentions"
 OURS = (
     ("*ours*, the default", "ours"), ("*ours*, language model", "ours, language model"),
     ("*ours*, clusters", "ours, clusters"),
@@ -173,6 +173,7 @@ SENTENCES = [
         [f1(record, TEST, "ours", column) for record in (PAPER, OWN) for column in ("F1", "F1#2")],
     ),
     Sentence("in mentions ({} against 82.6 and 83.8)", [f1(OWN, TEST, "ours", "F1")]),
+    Sentence("as the authors do ({} against 83.4 and 85.6)", [f1(OWN, TEST, "ours", COUNTED[-1])]),
     Sentence(
         "of the mentions that it finds it links {} % rightly on development data",
         [ours(PAPER, DEV, ["joint"], "accuracy of concepts")],

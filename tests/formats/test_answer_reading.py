@@ -360,3 +360,10 @@ def test_options(options, message):
     with pytest.raises(UsageError) as error:
         from_answers([Document("a", id="d")], {"d": "[]"}, **options)
     assert str(error.value) == message
+
+
+def test_a_blank_part_is_left_out_with_its_offsets() -> None:
+    answer = {"parts": ["severe", " ", "pain"], "offsets": [[8, 14], [14, 15], [15, 19]], "type": "problem"}
+    mentions, report = align([answer])
+    assert [mention.spans for mention in mentions] == [((8, 14), (15, 19))]
+    assert report.problems == []

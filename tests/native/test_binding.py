@@ -16,6 +16,7 @@ from spanloom.hashing import Slots
 from spanloom.native import Kernel, library
 
 PACKAGE = Path(spanloom.__file__).parent
+LAB = PACKAGE.parents[1] / "lab" / "src" / "spanloom_lab"
 HEADER = (PACKAGE / "native" / "spanloom.h").read_text(encoding="utf-8")
 NAMES = re.findall(r"^KERNEL\((\w+),", HEADER, re.M)
 KEYS = np.array([5, 6], np.uint64)
@@ -29,7 +30,7 @@ TUPLES = {
     "Bigrams": "features.clusters:Bigrams",
     "Window": "features.clusters:Window",
     "Candidates": "rescoring.relations:_Candidates",
-    "Level": "lm.ngrams:Level",
+    "Level": "spanloom_lab.lm.ngrams:Level",
     "WeightTable": "link.arrays:WeightTable",
     "Forms": "link.arrays:Forms",
     "LinkData": "link.arrays:Data",
@@ -58,7 +59,7 @@ def test_every_kernel_is_in_the_library() -> None:
 
 
 def test_every_kernel_is_called_and_declared() -> None:
-    code = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    code = "".join(path.read_text(encoding="utf-8") for place in (PACKAGE, LAB) for path in place.rglob("*.py"))
     quoted = set(re.findall(r'"(\w+)"', code))
     only_tested = {"link_change", "link_role", "link_search", "take_exponentials", "take_logarithms"}
     assert set(NAMES) - quoted == only_tested
@@ -68,7 +69,7 @@ def test_every_kernel_is_called_and_declared() -> None:
 @pytest.mark.parametrize("name", re.findall(r"^\} (\w+);", HEADER, re.M))
 def test_tuples_have_the_fields_of_structures(name: str) -> None:
     module, _, label = TUPLES[name].partition(":")
-    fields = getattr(importlib.import_module(f"spanloom.{module}"), label)._fields
+    fields = getattr(importlib.import_module(module if module.startswith("spanloom_lab") else f"spanloom.{module}"), label)._fields
     assert [field.name for field in native._declared()[name]] == list(fields)
 
 

@@ -160,10 +160,12 @@ class Placer:
         for place in quotes.odd:
             self._unusable(place, "is no mention with a text and a type; left out")
         for quote in quotes.found:
-            parts = tuple(part.strip() for part in quote.parts if part.strip())
+            kept = [number for number, part in enumerate(quote.parts) if part.strip()]  # with their offsets
+            parts = tuple(quote.parts[number].strip() for number in kept)
             kind = self._kind(quote.type, quote.place, parts)
             if kind is not None:
-                self._place(kind, replace(quote, parts=parts))
+                offsets = None if quote.offsets is None else tuple(quote.offsets[number] for number in kept)
+                self._place(kind, replace(quote, parts=parts, offsets=offsets))
         for key, (found, places) in self._groups.items():
             self._place_group(key, found, places)
 
