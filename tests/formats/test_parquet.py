@@ -276,6 +276,19 @@ def test_threads_of_arrow_read_a_file_without_the_interpreter(tmp_path: Path) ->
         assert type(native_file(file, path)) is pa.OSFile
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_a_small_file_that_holds_gigabytes_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"bomb{suffix}"
+    batch = pa.record_batch({"text": ["a" * (1 << 20)] * 200})
+    if suffix == ".parquet":
+        pq.write_table(pa.Table.from_batches([batch] * 2), path, compression="zstd")
+    else:
+        with pa.ipc.new_file(path, batch.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
+            file.write_batch(batch)
+    with pytest.raises(DataError, match=f"{path.name}: .*holds more than 200 times its size"):
+        list(read(path))
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a pipe with a name")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_pipe_is_read(tmp_path: Path, suffix: str) -> None:

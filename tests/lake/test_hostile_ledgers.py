@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,23 @@ def test_a_lease_that_was_replaced_meanwhile_is_not_taken_over(tmp_path: Path, m
     assert quick.has("a")
     quick.close()
     assert slow.take("a")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is open cannot be locked by another")
+def test_a_lease_that_is_found_before_its_maker_has_locked_it_is_held_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker, other = Leases(tmp_path), Leases(tmp_path)
+    taken, open_file = list[bool](), os.open
+
+    def then_other(path: Path, flags: int, mode: int = 0o777) -> int:
+        handle = open_file(path, flags, mode)
+        if flags & os.O_EXCL and not taken:
+            taken.append(other.take("a"))
+        return handle
+
+    monkeypatch.setattr("os.open", then_other)
+    assert [maker.take("a"), *taken] == [False, True]
 
 
 def test_a_lease_that_its_job_did_not_live_to_write_is_abandoned(tmp_path: Path) -> None:

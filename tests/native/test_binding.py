@@ -69,7 +69,9 @@ def test_every_kernel_is_called_and_declared() -> None:
 @pytest.mark.parametrize("name", re.findall(r"^\} (\w+);", HEADER, re.M))
 def test_tuples_have_the_fields_of_structures(name: str) -> None:
     module, _, label = TUPLES[name].partition(":")
-    fields = getattr(importlib.import_module(module if module.startswith("spanloom_lab") else f"spanloom.{module}"), label)._fields
+    fields = getattr(
+        importlib.import_module(module if module.startswith("spanloom_lab") else f"spanloom.{module}"), label
+    )._fields
     assert [field.name for field in native._declared()[name]] == list(fields)
 
 

@@ -44,7 +44,7 @@ from spanloom.formats.json_text import loads
 from spanloom.formats.passages import text_of_passages
 from spanloom.formats.record import RECORD, scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
-from spanloom.formats.source import opened
+from spanloom.formats.source import check_unpacked, opened
 
 _FROM_META = ("events", "coreferences", "relations")
 _LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
@@ -232,10 +232,8 @@ def scan_parquet(
         tag_names: of tags that are numbers, where the file does not name them.
     """
     with extra("arrow", "a Parquet file"):
-        import pyarrow.parquet
-
-    said = (mentions, columns, tag_names)
-    return _scan(path, said, lambda file: pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=_ROWS))
+        import pyarrow.parquet  # noqa: F401
+    return _scan(path, (mentions, columns, tag_names), lambda file: parquet_batches(file, _ROWS))
 
 
 def scan_arrow(
@@ -263,21 +261,58 @@ def native_file(file: BinaryIO, path: str | Path) -> Any:
     return pa.OSFile(os.fspath(path)) if plain and str(path) != STDIO else pa.BufferReader(file.read())
 
 
+def parquet_batches(file: Any, rows: int, columns: Iterable[str] = ()) -> Iterator[Any]:
+    """Yield the record batches of a Parquet file.
+
+    Args:
+        file: a `pyarrow.NativeFile`.
+        rows: of a batch.
+        columns: those that are read, where the file has all of them; else all are.
+
+    Raises:
+        DataError: the file holds far more than its size.
+    """
+    import pyarrow.parquet
+
+    table, wanted = pyarrow.parquet.ParquetFile(file), list(dict.fromkeys(columns))
+    groups = (table.metadata.row_group(number) for number in range(table.metadata.num_row_groups))
+    check_unpacked(sum(group.total_byte_size for group in groups), file.size(), "Parquet file")
+    there = wanted and set(wanted) <= set(table.schema_arrow.names)
+    yield from _bounded(table.iter_batches(rows, columns=wanted if there else None), file, "Parquet file")
+
+
 def arrow_batches(file: Any) -> Iterator[Any]:
     """Yield the record batches of an Arrow file of either kind.
 
     Args:
         file: a `pyarrow.NativeFile`.
+
+    Raises:
+        DataError: the file holds far more than its size.
     """
     import pyarrow.ipc
 
     magic = file.read(len(_MAGIC))
     file.seek(0)
-    if magic != _MAGIC:
-        yield from pyarrow.ipc.open_stream(file)
-        return
-    reader = pyarrow.ipc.open_file(file)
-    yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
+    if magic == _MAGIC:
+        reader = pyarrow.ipc.open_file(file)
+        batches: Iterable[Any] = (reader.get_batch(number) for number in range(reader.num_record_batches))
+    else:
+        batches = pyarrow.ipc.open_stream(file)
+    yield from _bounded(batches, file, "Arrow file")
+
+
+def _bounded(batches: Iterable[Any], file: Any, what: str) -> Iterator[Any]:
+    """Yield batches as long as they do not hold far more than the file's size."""
+    import pyarrow as pa
+
+    unpacked = 0
+    for batch in batches:
+        batch.validate()  # offsets of lists may be damaged
+        # batches may share a dictionary, so that its size would be counted for each
+        unpacked += sum(column.nbytes for column in batch.columns if not pa.types.is_dictionary(column.type))
+        check_unpacked(unpacked, file.size(), what)
+        yield batch
 
 
 def _scan(

@@ -35,6 +35,21 @@ _UNSUSPICIOUS = 1 << 26  # bytes that any file may unpack to
 _MOST_TIMES = 200  # its size, beyond that
 
 
+def check_unpacked(unpacked: int, size: int, what: str) -> None:
+    """Check that a compressed file does not unpack to far more than its size.
+
+    Args:
+        unpacked: bytes.
+        size: of the file, or of what was read of it.
+        what: the kind of file, for the message.
+
+    Raises:
+        DataError: it does.
+    """
+    if unpacked > _UNSUSPICIOUS and unpacked > _MOST_TIMES * size:
+        raise DataError(f"the {what} holds more than {_MOST_TIMES} times its size; if that is right, unpack it first")
+
+
 def is_packed(path: str | Path) -> bool:
     """Return whether a path's name is that of a gzip file."""
     return str(path).lower().endswith(PACKED)
@@ -67,9 +82,10 @@ class _Unpacked(io.RawIOBase):
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(f"not a whole gzip file: {error}; copy it again", path=self._path) from None
         self._count += len(data)
-        if self._count > _UNSUSPICIOUS and self._count > _MOST_TIMES * self._packed.tell():
-            message = f"the gzip file holds more than {_MOST_TIMES} times its size; if that is right, unpack it first"
-            raise DataError(message, path=self._path)
+        try:
+            check_unpacked(self._count, self._packed.tell(), "gzip file")
+        except DataError as error:
+            raise DataError(error.message, path=self._path) from None
         view[: len(data)] = data
         return len(data)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 from spanloom.errors import DataError, UsageError, clip, reason_of
 from spanloom.files.output import output_file
 from spanloom.files.walk import everything
-from spanloom.formats.arrow import SinkStream, arrow_batches, native_file
+from spanloom.formats.arrow import SinkStream, arrow_batches, native_file, parquet_batches
 from spanloom.formats.json_text import loads
 from spanloom.formats.source import BOM, unpacked
 from spanloom.lake.annotator import PROBLEM, Annotator
@@ -180,15 +180,10 @@ def _batches(file: BinaryIO, fragment: Fragment, columns: Sequence[str]) -> Iter
         yield from _lines(unpacked(file, fragment.path), columns)
         return
     if fragment.name.lower().endswith(".parquet"):
-        import pyarrow.parquet as pq
-
-        table = pq.ParquetFile(native_file(file, fragment.path))
-        there = set(columns) <= set(table.schema_arrow.names)  # else who looks for them names what is there
-        batches = table.iter_batches(batch_size=_ROWS, columns=list(dict.fromkeys(columns)) if there else None)
+        batches = parquet_batches(native_file(file, fragment.path), _ROWS, columns)
     else:
         batches = arrow_batches(native_file(file, fragment.path))
     for batch in batches:
-        batch.validate()  # lists of offsets may be damaged; texts are looked at one by one
         yield batch, None
 
 

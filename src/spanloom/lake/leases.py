@@ -57,11 +57,14 @@ class Leases:
         handle: int | None
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            made = True
         except FileExistsError:
-            handle = self._abandoned(name, path)
+            handle, made = self._abandoned(name, path), False
         if handle is None:
             return False
-        locked(handle)
+        if locked(handle) is False and made:  # another job found the new file before it was locked, and has the lease
+            os.close(handle)
+            return False
         os.ftruncate(handle, 0)
         os.lseek(handle, 0, os.SEEK_SET)
         os.write(handle, self._machine)
