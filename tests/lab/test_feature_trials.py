@@ -144,7 +144,7 @@ def test_draws_hold_so_many_tokens_and_keep_the_order(documents):
 
 def searched(corpus, record, jobs=1, tell=lambda _: None):
     with threads(jobs) as executor:
-        runner = TrialRunner(corpus, record, executor, tell=tell)
+        runner = TrialRunner(corpus, record, executor, callback=tell)
         return list(FeatureSearch(corpus.groups, runner, partial(p_value, gold=corpus.gold)).search())
 
 
@@ -197,7 +197,7 @@ def test_an_interruption_stops_the_other_threads(small):
         raise KeyboardInterrupt
 
     record = TrialRecord(None, {}, small.cut.count)
-    runner = TrialRunner(small, record, tell=interrupt)
+    runner = TrialRunner(small, record, callback=interrupt)
     with pytest.raises(KeyboardInterrupt):
         runner([["word"], ["ending"]])
     assert len(record) == 1, "what is done is kept"

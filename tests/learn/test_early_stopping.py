@@ -64,7 +64,7 @@ class _Likelihood:
 def training(executor: Executor, told: list[Progress], **more) -> Training:
     data, _, _ = corpus("bio", "subgraphs", 5, [4, 0, 3, 6, 2, 5] * 4, vocabulary=9)
     settings = {"epochs": 3, "iterations": 5, "rate": 0.1, "seed": 4} | more
-    return Training(data=data, judge=_Likelihood(data), executor=executor, tell=told.append, began=0.0, **settings)
+    return Training(data=data, judge=_Likelihood(data), executor=executor, callback=told.append, began=0.0, **settings)
 
 
 @pytest.mark.parametrize(

@@ -170,21 +170,21 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             y: for texts: the mentions of each, as `Mention` or ``(type, start, end)``, in place of the documents' own.
             dev: tunes each chain: documents, or a pair of X and y; a tenth of the training data, drawn by the
                 seed, when ``None``.
-            progress: told of each step.
+            progress: called at each step.
 
         Raises:
             DataError: no tokens, or no mentions.
             UsageError: a parameter whose value is not valid, or an order that is not one of the types.
         """
         self.check()
-        tell = progress or (lambda _: None)
+        callback = progress or (lambda _: None)
         check = partial(_check_order, self.order)
-        ready = prepared(self, X, y, dev, tell, check_types=check, held_out=_hold_out)
+        ready = prepared(self, X, y, dev, callback, check_types=check, held_out=_hold_out)
         types = ready.types
         fitted, first_pass, passes = choose_passes(
             self.passes if self.encoder is None else "one", ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
-            lambda known, unseen, features: self._links(known.views(), unseen.views(), types, features, tell),
+            lambda known, unseen, features: self._links(known.views(), unseen.views(), types, features, callback),
             lambda links: f1(link.counts for link in links), threads(self.n_jobs),
         )  # fmt: skip
 
@@ -199,10 +199,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
 
     def _links(
         self, train: Sequence[Document], dev: Sequence[Document], types: tuple[str, ...], features: FeatureSet,
-        tell: Listener,
+        callback: Listener,
     ) -> list[Link]:  # fmt: skip
         """Train the chains on some features, in their order."""
-        links = Links(self._chain_params, train, dev, types, features, tell)
+        links = Links(self._chain_params, train, dev, types, features, callback)
         if not isinstance(self.order, str):
             return links.finish(list(self.order))
         return links.finish(search_order(links, types) if self.order == "search" else frequency_order(train))

@@ -121,14 +121,14 @@ class TrialRunner:
         record: what is there already.
         executor: threads, or one after the other; figures but times do not depend on it.
         until: no trial begins after this time, by `monotonic`.
-        tell: told of each new trial.
+        callback: called for each new trial.
     """
 
     corpus: TrialCorpus
     record: TrialRecord
     executor: Executor = SERIAL
     until: float | None = None
-    tell: Callable[[Trial], object] = lambda _: None
+    callback: Callable[[Trial], object] = lambda _: None
     _stop: Event = field(default_factory=Event)
 
     def __call__(self, choices: Sequence[Sequence[str]]) -> list[Trial]:
@@ -154,7 +154,7 @@ class TrialRunner:
             raise OutOfTime
         trial = self.corpus.run(choice, self._stop)
         self.record.add(trial)
-        self.tell(trial)
+        self.callback(trial)
 
     def _renamed(self, trial: Trial, choice: Sequence[str]) -> Trial:
         """The trial as one of these groups; a record may have it under other names of the same templates."""

@@ -126,7 +126,7 @@ class TrialCorpus:
     @classmethod
     def of(
         cls, train: Sequence[Document], dev: Sequence[Document], groups: Groups, params: Mapping[str, Any],
-        tell: Listener = lambda _: None,
+        callback: Listener = lambda _: None,
     ) -> TrialCorpus:  # fmt: skip
         """Do once what all trials would do alike: parts of speech, and tokens that mentions cut.
 
@@ -135,7 +135,7 @@ class TrialCorpus:
             dev: the same.
             groups: of templates.
             params: of a `Recognizer`. One lambda is tried and there is no second stage, unless they say so.
-            tell: told of each step.
+            callback: called at each step.
 
         Raises:
             DataError: no mentions in the training data, or in the development data.
@@ -150,7 +150,7 @@ class TrialCorpus:
         wants = COLUMN in used.difference(plain.ignore or ())
         pos = open_tagger(plain.pos) if wants else None
         learned, tuned = fill(learned, pos), fill(map(prepare, dev), pos)
-        pos, tuned = learn_tagger(pos, wants and plain.pos == AUTO, learned, tuned, 1, seed, tell)
+        pos, tuned = learn_tagger(pos, wants and plain.pos == AUTO, learned, tuned, 1, seed, callback)
         began = thread_time()
         fill([_without(document, COLUMN) for document in tuned], pos)
         tagging = 0.0 if pos is None else thread_time() - began

@@ -75,7 +75,7 @@ class Links:
         dev: prepared; tunes each chain.
         types: K names; their numbers name the columns.
         features: what every chain sees, besides the outputs of others.
-        listener: told of each step.
+        listener: called at each step.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ class JudgedDocument(NamedTuple):
 
 
 def judge(
-    documents: Sequence[Document], recognizer: Recognizer, folds: int = FOLDS, tell: Listener | None = None
+    documents: Sequence[Document], recognizer: Recognizer, folds: int = FOLDS, callback: Listener | None = None
 ) -> list[JudgedDocument]:
     """Return what held-out models say of each document, in the order of the documents.
 
@@ -58,7 +58,7 @@ def judge(
         documents: with gold mentions.
         recognizer: whose parameters the models have; it is not trained itself. Its seed draws the folds.
         folds: how many models are trained.
-        tell: told of each step.
+        callback: called at each step.
 
     Raises:
         DataError: two documents have one id; no mentions, in all or outside a fold.
@@ -84,7 +84,7 @@ def judge(
     def fit(rest: list[int]) -> Recognizer:
         own = Recognizer(**params)
         own._crosses = False  # each judges other folds, and there are several
-        return _fitted(own, [documents[i] for i in rest], f"fold {next(number)} of {folds}", tell)
+        return _fitted(own, [documents[i] for i in rest], f"fold {next(number)} of {folds}", callback)
 
     def predict(model: Recognizer, held: list[int]) -> list[JudgedDocument]:
         return _judged(model, [documents[i] for i in held])
@@ -146,10 +146,10 @@ def check_folds(documents: Sequence[Document], fold: Ints) -> None:
         )
 
 
-def _fitted(model: Recognizer, documents: list[Document], name: str, tell: Listener | None) -> Recognizer:
+def _fitted(model: Recognizer, documents: list[Document], name: str, callback: Listener | None) -> Recognizer:
     def listener(progress: Progress) -> None:
-        if tell is not None:
-            tell(replace(progress, stage=f"{name}: {progress.stage}"))
+        if callback is not None:
+            callback(replace(progress, stage=f"{name}: {progress.stage}"))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LostWarning)  # what cannot be held is counted for all folds together

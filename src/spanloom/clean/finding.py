@@ -33,7 +33,7 @@ def find_suspects(
         documents: with gold mentions.
         folds: how many recognizers are trained.
         least: leave out what is less certain.
-        progress: told of each step.
+        progress: called at each step.
         parameters: those of `Recognizer`; by default ``features="fast"`` and ``l2=1``.
 
     Raises:

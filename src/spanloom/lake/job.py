@@ -52,7 +52,7 @@ class Job:
         ledger: of the output.
         jobs: processes.
         stop: whether the first fragment that fails ends it.
-        say: told of each fragment that fails, and each worker that dies.
+        say: called for each fragment that fails, and each worker that dies.
         pace: told how far it is.
 
     Attributes: ``counts`` of what this job annotated; ``failed``, name of a fragment -> why.

@@ -184,7 +184,7 @@ class _Side:
 
     Args:
         data: its corpus.
-        callback: told of each pass.
+        callback: called at each pass.
         start: where it begins.
     """
 

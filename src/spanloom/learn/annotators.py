@@ -254,7 +254,7 @@ def mixture(engine: Engine, offsets: Ints, voices: Sequence[Voice]) -> SoftCount
 
 def agree(
     data: TrainingSet, voices: Sequence[Voice], settings: Agreement, run: Executor = SERIAL,
-    tell: Callable[[int], object] = lambda _: None,
+    callback: Callable[[int], object] = lambda _: None,
 ) -> Agreed:  # fmt: skip
     """Return what is probably there, given the text and what annotators marked.
 
@@ -263,7 +263,7 @@ def agree(
         voices: of the annotators.
         settings: how.
         run: how folds and pieces of the work are run; the result does not depend on it.
-        tell: told of each round, from 1.
+        callback: called for each round, from 1.
     """
     engine, offsets, starts = data.engine, data.offsets, settings.starts
     none = voices[0].edges[:0]
@@ -272,7 +272,7 @@ def agree(
     rates = [rates_of(voice, soft.roles.astype(np.float32), starts) for voice in voices]
     folds: list[HeldOut] = []
     for number in range(1, settings.rounds + 1):
-        tell(number)
+        callback(number)
         current = replace(data, target=CorpusTarget(empty, soft))
         folds = held_out(current, none, settings.models, number, run)
         for _ in range(STEPS):

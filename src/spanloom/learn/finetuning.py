@@ -72,7 +72,7 @@ Loss = Callable[[Network, Packed, Ints], Tensor]
 
 def finetune(
     scorer: EncoderScorer, loss: Loss, reading: Reading, settings: Finetuning,
-    metric: Callable[[EncoderScorer], float], tell: Listener, began: float, checkpoint: Checkpoint | None = None,
+    metric: Callable[[EncoderScorer], float], callback: Listener, began: float, checkpoint: Checkpoint | None = None,
 ) -> Chosen:  # fmt: skip
     """Train an encoder and its linear layer.
 
@@ -85,7 +85,7 @@ def finetune(
         reading: what the scorer reads of the training data.
         settings: of the optimizer.
         metric: of the scorer as it is, after each pass, such as development F1; the best pass is kept.
-        tell: told of each step.
+        callback: called at each step.
         began: when training began, by `monotonic`.
         checkpoint: where the state is kept after each pass, and within long ones; where there is one, training goes on
             from it. It stays: whoever has made use of the weights removes it.
@@ -96,8 +96,8 @@ def finetune(
         UsageError: weights that are no numbers, as with too high a rate, or the checkpoint of another training.
         ModelError: a damaged checkpoint.
     """
-    passes = _Passes(scorer, loss, settings, reading, tell, began)
-    history = TrainingHistory("training the encoder", passes.epochs, tell, began)
+    passes = _Passes(scorer, loss, settings, reading, callback, began)
+    history = TrainingHistory("training the encoder", passes.epochs, callback, began)
 
     def judge(_: State) -> float:
         scorer.network.eval()
@@ -123,10 +123,16 @@ class _Passes:
     """Passes over a corpus: what they share."""
 
     def __init__(
-        self, scorer: EncoderScorer, loss: Loss, settings: Finetuning, reading: Reading, tell: Listener, began: float
+        self,
+        scorer: EncoderScorer,
+        loss: Loss,
+        settings: Finetuning,
+        reading: Reading,
+        callback: Listener,
+        began: float,
     ) -> None:
         self.scorer, self.loss, self.settings, self.reading = scorer, loss, settings, reading
-        self.tell, self.began = tell, began
+        self.callback, self.began = callback, began
         self._run_began = self._told = monotonic()
         windows, ptr = reading.windows, reading.subwords.ptr
         self.units = windows.units()
@@ -169,7 +175,7 @@ class _Passes:
             self.order.permutation(len(self.units))
         if place != Place():
             done = 100 * self.seen / self.total
-            self.tell(Progress(f"going on from the checkpoint, pass {place.passes + 1}, {done:.0f} %"))
+            self.callback(Progress(f"going on from the checkpoint, pass {place.passes + 1}, {done:.0f} %"))
 
     def run(self, place: Place, keeper: Keeper) -> float:
         """Make the pass that a place is in, from there; return the loss, summed while the weights changed."""
@@ -179,7 +185,7 @@ class _Passes:
                 continue
             self.scorer.network.train()
             total += self._step(units)
-            self._tell(number, step)
+            self._progress(number, step)
             keeper.keep(Place(place.passes, step, self.seen, total), always=False)
         arrays = (array.detach().cpu().numpy() for array in self.scorer.network.parameters())
         check_weights(arrays, f"pass {number}", encoder_rate=self.settings.rate, head_rate=self.settings.head_rate)
@@ -222,7 +228,7 @@ class _Passes:
         begins = self.reading.windows.sentences
         return np.concatenate([np.arange(begins[self.units[u].start], begins[self.units[u].stop]) for u in units])
 
-    def _tell(self, number: int, step: int) -> None:
+    def _progress(self, number: int, step: int) -> None:
         now = monotonic()
         if now - self._told < _TOLD:
             return
@@ -230,7 +236,7 @@ class _Passes:
         done = self.seen / self.total
         left = (now - self._run_began) * (self.total - self.seen) / (self.seen - self._before)
         stage = f"training the encoder, pass {number} of {self.epochs}, {100 * done:.0f} %"
-        self.tell(Progress(stage, step, seconds=now - self.began, seconds_left=left))
+        self.callback(Progress(stage, step, seconds=now - self.began, seconds_left=left))
 
 
 def _parts(units: list[int], sizes: Ints, count: int) -> list[list[int]]:

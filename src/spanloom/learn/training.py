@@ -74,15 +74,15 @@ class TrainingHistory:
     Args:
         stage: what the run is called.
         steps: at most so many.
-        tell: the listener.
+        callback: the listener.
         began: when training began, by `monotonic`; now when ``None``.
 
     Attributes: ``entries``, the objective and the measure at each step.
     """
 
-    def __init__(self, stage: str, steps: int, tell: Listener, began: float | None = None) -> None:
+    def __init__(self, stage: str, steps: int, callback: Listener, began: float | None = None) -> None:
         self.entries: list[tuple[float, float]] = []
-        self._stage, self._steps, self._tell = stage, steps, tell
+        self._stage, self._steps, self._callback = stage, steps, callback
         self._run_began = monotonic()
         self._began = self._run_began if began is None else began
 
@@ -91,7 +91,7 @@ class TrainingHistory:
         self.entries.append((objective, value))
         now, number = monotonic(), len(self.entries)
         left = (now - self._run_began) / number * more
-        self._tell(Progress(self._stage, number, self._steps, objective, value, now - self._began, left))
+        self._callback(Progress(self._stage, number, self._steps, objective, value, now - self._began, left))
 
 
 class BestPass(NamedTuple, Generic[W]):
@@ -245,7 +245,7 @@ class Training:
         seed: of the order of sentences.
         executor: runs values of lambda and runs of AdaGrad side by side, and where there is one of each the pieces of
             its steps. Weights do not depend on it. With processes nobody is told of their steps.
-        tell: told of each step.
+        callback: called at each step.
         began: when, by `monotonic`.
         workers: what L-BFGS's objective is summed by, in place of ``executor``; values of lambda then wait for each
             other. See `Objective`.
@@ -262,7 +262,7 @@ class Training:
     rate: float
     seed: int
     executor: Executor = SERIAL
-    tell: Listener
+    callback: Listener
     began: float
     workers: Executor | None = None
     keeper: Callable[[float, int, EarlyStopping[Weights]], Keeper] | None = None
@@ -276,12 +276,12 @@ class Training:
     def alone(self) -> Training:
         """The same as one of several pieces of work: on one thread, and without a listener in another process."""
         shares = self.executor.shared is self.executor
-        return replace(self, executor=SERIAL, tell=self.tell if shares else _nobody)
+        return replace(self, executor=SERIAL, callback=self.callback if shares else _nobody)
 
     def watched(self, l2: float, number: int) -> EarlyStopping[Weights]:
         """Return the callback that is called after each pass of a run of AdaGrad."""
         which = f", run {number + 1} of {self.runs}" if self.runs > 1 else ""
-        history = TrainingHistory(f"training, lambda {l2:g}{which}", self.epochs, self.tell, self.began)
+        history = TrainingHistory(f"training, lambda {l2:g}{which}", self.epochs, self.callback, self.began)
         return EarlyStopping(self.metric, self.epochs, history, copied)
 
     def mean_fit(self, runs: Sequence[Fit], l2: float) -> Fit:
@@ -294,7 +294,7 @@ class Training:
 
     def optimum(self, l2: float) -> Fit:
         """L-BFGS' weights, tuned."""
-        history = TrainingHistory(f"training, lambda {l2:g}", self.iterations, self.tell, self.began)
+        history = TrainingHistory(f"training, lambda {l2:g}", self.iterations, self.callback, self.began)
         run = self.executor.shared
         objective = Objective(self.data, l2, run, workers=self.workers)
         start = adagrad(self.data, l2=l2, epochs=1, rate=self.rate, seed=(self.seed, 0), run=run, start=self.begin)
@@ -320,7 +320,7 @@ class Training:
 
     def _tuned(self, weights: Weights, l2: float, steps: int, history: Sequence[tuple[float, float]]) -> Fit:
         if self.judge.tunes:
-            self.tell(Progress(f"tuning the mention penalty, lambda {l2:g}", seconds=monotonic() - self.began))
+            self.callback(Progress(f"tuning the mention penalty, lambda {l2:g}", seconds=monotonic() - self.began))
         penalty, value = self.judge.tuned(self.data.single(weights), self.executor.shared)
         objective = history[-1][0] if history else float("nan")
         return Fit(l2, steps, objective, tuple(history), value, penalty, weights)
@@ -333,7 +333,7 @@ def fit_together(trainings: Sequence[Training], grid: Sequence[float]) -> list[F
     several runs are wanted, orders of the sentences differ, and the mean does better than any run (Breiman 1996).
 
     Args:
-        trainings: alike, but for what belongs to the structure: ``data``, ``judge`` and ``tell``.
+        trainings: alike, but for what belongs to the structure: ``data``, ``judge`` and ``callback``.
         grid: values of lambda, one at least; of several each is tried with one run.
     """
     first = trainings[0]

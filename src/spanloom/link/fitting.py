@@ -87,7 +87,7 @@ class Fitter:
         vocabulary: to link to.
         language: language model, if there is one.
         pos: fills a column of documents that lack it, if anything does.
-        tell: told of each step.
+        callback: called at each step.
         began: when, by `monotonic`.
     """
 
@@ -96,7 +96,7 @@ class Fitter:
     vocabulary: Vocabulary
     language: WordModel | None
     pos: Filler | None
-    tell: Listener
+    callback: Listener
     began: float
 
     def fit(self, train: Sequence[Document], dev: Sequence[Document]) -> FittedLinker:
@@ -191,12 +191,12 @@ class Fitter:
             seen.append(development.scores(replace(development.system, weights=weights)))
             return seen[-1].mean
 
-        def tell(progress: Progress) -> None:
+        def callback(progress: Progress) -> None:
             f1, concepts = seen[-1].recognition, seen[-1].concepts
-            self.tell(replace(progress, objective=None, dev_f1=f1, dev_concepts=concepts))
+            self.callback(replace(progress, objective=None, dev_f1=f1, dev_concepts=concepts))
 
         stage = "training" + (f", run {number + 1} of {chosen.runs}" if chosen.runs > 1 else "")
-        history = TrainingHistory(stage, chosen.iterations, tell, self.began)
+        history = TrainingHistory(stage, chosen.iterations, callback, self.began)
         stopping = EarlyStopping(metric, chosen.iterations, history, patience=chosen.patience)
         self._learn(number, ground, chosen.iterations, stopping)
         updates = [int(count) for count, _ in history.entries]
@@ -204,10 +204,10 @@ class Fitter:
         return _Fit(stopping.best.weights, tuple((n, *each) for n, each in zip(updates, scores, strict=True)))
 
     def _rerun(self, number: int, ground: _Ground, passes: int) -> KeyedWeights:
-        def tell(progress: Progress) -> None:
-            self.tell(replace(progress, objective=None, dev_f1=None))
+        def callback(progress: Progress) -> None:
+            self.callback(replace(progress, objective=None, dev_f1=None))
 
-        history = TrainingHistory("training on all", passes, tell, self.began)
+        history = TrainingHistory("training on all", passes, callback, self.began)
         stopping: EarlyStopping[KeyedWeights] = EarlyStopping(lambda _: 0.0, passes, history)
         self._learn(number, ground, passes, stopping)
         return stopping.best.weights
@@ -237,7 +237,7 @@ class Fitter:
 
     def _step(self, stage: str, step: int = 0, steps: int | None = None, scores: LinkerScores | None = None) -> None:
         f1, concepts = (None, None) if scores is None else (scores.recognition, scores.concepts)
-        self.tell(Progress(stage, step, steps, None, f1, monotonic() - self.began, dev_concepts=concepts))
+        self.callback(Progress(stage, step, steps, None, f1, monotonic() - self.began, dev_concepts=concepts))
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
             dev: chooses the pass and the bias: documents, or a pair of texts and their mentions. When ``None``, a tenth
                 of the training data, drawn by the seed, chooses the bias and when to stop, and then the linker is
                 trained again on all of them.
-            progress: told of each step.
+            progress: called at each step.
 
         Raises:
             DataError: no tokens, no mentions, fewer than two documents, or a vocabulary that cannot be read.
@@ -121,8 +121,8 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         if vocabulary is None:
             raise UsageError("a linker links to a vocabulary; give one to fit, as vocabulary")
         began = monotonic()
-        tell = progress or (lambda _: None)
-        tell(Progress("reading"))
+        callback = progress or (lambda _: None)
+        callback(Progress("reading"))
         if not isinstance(vocabulary, Vocabulary):
             vocabulary = read_vocabulary(vocabulary)
         pos = open_tagger(self.pos)
@@ -139,8 +139,8 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         part, held = (train, given) if given is not None else hold_out(train, self.random_state, by_sentence)
         plan = self._plan()
         learns = self.pos == AUTO and plan.sources.names(COLUMN)
-        pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, tell)
-        fitter = Fitter(plan, types, vocabulary, language, pos, tell, began)
+        pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, callback)
+        fitter = Fitter(plan, types, vocabulary, language, pos, callback, began)
         outcome = fitter.fit(part, held)
         if given is None:
             outcome = fitter.refit(train, outcome)

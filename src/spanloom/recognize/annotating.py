@@ -89,7 +89,7 @@ class Annotating(NamedTuple):
     headless: str | None
 
     def agree(
-        self, data: TrainingSet, l2: float, rate: float, seed: int, run: Executor, tell: Listener
+        self, data: TrainingSet, l2: float, rate: float, seed: int, run: Executor, callback: Listener
     ) -> Heard:  # fmt: skip
         """Return the corpus with what is probably there.
 
@@ -97,7 +97,7 @@ class Annotating(NamedTuple):
             data: the corpus, as if all that somebody marked were there.
             l2, rate, seed: of the models that say what the text says.
             run: how pieces of the work are run.
-            tell: told of each round.
+            callback: called for each round.
 
         Raises:
             DataError: nobody's annotation of a type is complete anywhere, or there is one sentence.
@@ -110,7 +110,7 @@ class Annotating(NamedTuple):
         self._check(voices)
         settings = Agreement(starts, Held(l2, HELD_EPOCHS, rate, seed))
         found = agree(
-            data, voices, settings, run, lambda number: tell(Progress("weighing the annotators", number))
+            data, voices, settings, run, lambda number: callback(Progress("weighing the annotators", number))
         )  # fmt: skip
         known, gold, edges = self._likeliest(found, run)
         report = self._report(annotators, self._chances(found, run), gold)

@@ -54,7 +54,7 @@ def compact(
         loss: points of F1, from 0 to 100, that may be lost on ``dev``; the largest threshold that loses no more is
             taken. 0.3 when ``None``.
         threshold: weights that are nearer to 0 are left out; chosen on ``dev`` when ``None``, and 0.02 without ``dev``.
-        progress: told of each threshold that is tried.
+        progress: called for each threshold.
 
     Raises:
         UsageError: another kind of model, one with an encoder, one that is compact, or options that do not go together.

@@ -141,7 +141,7 @@ class Filled(NamedTuple):
 
 def completed(
     estimator: RecognizerParameters, tagger: LinearModel, known: Batch, unseen: Batch, data: TrainingSet, gold: Gold,
-    edges: Edges, run: Executor, tell: Listener,
+    edges: Edges, run: Executor, callback: Listener,
 ) -> Filled:  # fmt: skip
     """Return the training data of an estimator with completed annotation, where it is not complete.
 
@@ -155,7 +155,7 @@ def completed(
     l2 = lambdas(estimator.l2)[0]
     beside = None if partly(unseen.documents, tagger.types) else unseen
     corpus = Completing(tagger, known, gold, edges, said, beside)
-    return corpus.complete(data, estimator.density, l2, estimator.rate, estimator.random_state, run, tell)
+    return corpus.complete(data, estimator.density, l2, estimator.rate, estimator.random_state, run, callback)
 
 
 class Completing(NamedTuple):
@@ -179,7 +179,7 @@ class Completing(NamedTuple):
 
     def complete(
         self, data: TrainingSet, given: DensityLike | None, l2: float, rate: float, seed: int, run: Executor,
-        tell: Listener,
+        callback: Listener,
     ) -> Filled:  # fmt: skip
         """Return the corpus with completed annotation.
 
@@ -188,7 +188,7 @@ class Completing(NamedTuple):
             given: mentions per 1,000 tokens, as of `densities`.
             l2, rate, seed: of the models that complete.
             run: how pieces of the work are run.
-            tell: told of it.
+            callback: told of it.
 
         Raises:
             DataError: nothing tells the density of a type.
@@ -204,7 +204,7 @@ class Completing(NamedTuple):
         mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.said, data.offsets, types)
         allowed = with_claims(structure, engine, self.known, self.gold, mask.view(np.uint8), self.said, types)
         settings = Completion(starts, wanted, Held(l2, HELD_EPOCHS, rate, seed))
-        tell(Progress("completing the annotation"))
+        callback(Progress("completing the annotation"))
         found = complete(data, self.edges, allowed, settings, run)
         self._check_reached(found, wanted, chosen)
         return Filled(replace(data, target=found.target), found.start, self._report(found, chosen, begun))

@@ -89,15 +89,15 @@ def check_executor(estimator: RecognizerParameters, executor: str | Executor, wo
 
 
 def prepared_on_disk(
-    estimator: RecognizerParameters, X: Given, y: Iterable[Any] | None, dev: Dev | None, tell: Listener, work: Work, *,
-    templates: Sequence[str] = (),
+    estimator: RecognizerParameters, X: Given, y: Iterable[Any] | None, dev: Dev | None, callback: Listener,
+    work: Work, *, templates: Sequence[str] = (),
 ) -> Prepared:  # fmt: skip
     """Read the data of `fit`, once, as `spanloom.recognize.preparing.prepared` does.
 
     Args:
         estimator: its parameters; `check_on_disk` has seen them.
         X, y, dev: what `fit` was given.
-        tell: told of each step.
+        callback: called at each step.
         work: where the training data are written.
         templates: beside those that the parameters name.
 
@@ -108,7 +108,7 @@ def prepared_on_disk(
     began, jobs, seed = monotonic(), estimator.n_jobs, estimator.random_state
     pos = open_tagger(estimator.pos)
     work.saw(_identity(estimator))
-    tell(Progress("reading"))
+    callback(Progress("reading"))
     checked = _Checked()
     kept = TypeFilter(estimator.types)
     blocks = batches(checked.stream(kept.checked(training_of(X, y))), _BLOCK, prepare)
@@ -133,12 +133,12 @@ def prepared_on_disk(
         check_one_voice(given, "tuning on development data")
         held = fill(map(prepare, given), pos, jobs)
     sources = sources_of(estimator)
-    pos, held = learn_tagger(pos, estimator.pos == LEARNED and sources.names(COLUMN), train, held, jobs, seed, tell)
+    pos, held = learn_tagger(pos, estimator.pos == LEARNED and sources.names(COLUMN), train, held, jobs, seed, callback)
     if splitter.patterns or (dev is None and not crossed):
         known = work.spooled(map(splitter.split, batches(train, _BLOCK, prepare)), "split")
         train = known.documents
     held = splitter.split(known_types(held, types))
-    tell(Progress("features", seconds=monotonic() - began))
+    callback(Progress("features", seconds=monotonic() - began))
     features = sources.feature_set(train, held, templates)
     check_use(pos, features)
     unseen = known if crossed else features.enrich(Batch.of(held))

@@ -99,7 +99,7 @@ def _held_out(train: Sequence[Document], types: Types, seed: int) -> Parts:
 
 def prepared(
     estimator: Estimator, X: Given, y: Iterable[Any] | None, dev: Dev | None,
-    tell: Listener, *, templates: Sequence[str] = (), check_types: Callable[[Types], object] = lambda _: None,
+    callback: Listener, *, templates: Sequence[str] = (), check_types: Callable[[Types], object] = lambda _: None,
     held_out: Callable[[Sequence[Document], Types, int], Parts] = _held_out,
 ) -> Prepared:  # fmt: skip
     """Read the data of `fit`.
@@ -107,7 +107,7 @@ def prepared(
     Args:
         estimator: its parameters.
         X, y, dev: what `fit` was given.
-        tell: told of each step.
+        callback: called at each step.
         templates: beside those that the parameters name.
         check_types: told of the types as soon as they are known.
         held_out: gives training and development data where none of the latter are given.
@@ -118,14 +118,14 @@ def prepared(
     """
     jobs, seed = estimator.n_jobs, estimator.random_state
     pos = open_tagger(estimator.pos)
-    tell(Progress("reading"))
+    callback(Progress("reading"))
     kept = TypeFilter(estimator.types)
     train = fill(map(prepare, _given(estimator, list(kept.checked(training_of(X, y))))), pos, jobs)
     types = training_types(train)
     check_types(types)
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
     if dev is None and _crossed(estimator, train, types):
-        ready = finished(estimator, Material(train, [], types, pos, splitter, splitting), tell, templates=templates)
+        ready = finished(estimator, Material(train, [], types, pos, splitter, splitting), callback, templates=templates)
         return ready._replace(dev=list(ready.train), unseen=ready.known, fold=crossed_folds(ready.known, seed))
     if dev is None:
         train, held = held_out(train, types, seed)
@@ -135,7 +135,7 @@ def prepared(
         check_one_voice(given, "tuning on development data")
         held = fill(map(prepare, given), pos, jobs)
     data = Material(train, held, types, pos, splitter, splitting)
-    return finished(estimator, data, tell, templates=templates)
+    return finished(estimator, data, callback, templates=templates)
 
 
 def _crossed(estimator: Estimator, train: Sequence[Document], types: Types) -> bool:
@@ -189,7 +189,7 @@ class Material(NamedTuple):
 def finished(
     estimator: Estimator,
     data: Material,
-    tell: Listener,
+    callback: Listener,
     *,
     templates: Sequence[str] = (),
 ) -> Prepared:
@@ -198,7 +198,7 @@ def finished(
     Args:
         estimator: its parameters.
         data: what it learns from; raw text stands behind the training documents in the result.
-        tell: told of each step.
+        callback: called at each step.
         templates: beside those that the parameters name.
 
     Raises:
@@ -208,10 +208,10 @@ def finished(
     train, held, types, pos, splitter, splitting, raw = data
     sources = sources_of(estimator)
     learns = estimator.pos == AUTO and sources.names(COLUMN)
-    pos, held = learn_tagger(pos, learns, train, held, jobs, seed, tell)
+    pos, held = learn_tagger(pos, learns, train, held, jobs, seed, callback)
     train, held = [*train, *fill(raw, pos, jobs)], known_types(held, types)
     train, held = splitter.split(train), splitter.split(held)
-    tell(Progress("features", seconds=monotonic() - began))
+    callback(Progress("features", seconds=monotonic() - began))
     features = sources.feature_set(train, held, templates)
     check_use(pos, features)
     known, unseen = (features.enrich(Batch.of(documents)) for documents in (train, held))

@@ -115,7 +115,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             y: for texts: the mentions of each, as `Mention` or ``(type, start, end)``, in place of the documents' own.
             dev: tunes what has to be tuned: documents, or a pair of X and y; a tenth of the training data, drawn by the
                 seed, when ``None``.
-            progress: told of each step.
+            progress: called at each step.
             work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
                 it comes. The model is the same. A training that was killed goes on there, and removes what it wrote at
                 its end, or if this is a `spanloom.recognize.work.Work`, at the end of that.
@@ -131,23 +131,28 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         self.check()
         check_executor(self, executor, work)
         began = monotonic()
-        tell, more = progress or (lambda _: None), self._more_templates()
+        callback, more = progress or (lambda _: None), self._more_templates()
         if work is None:
-            return self._fit_prepared(prepared(self, X, y, dev, tell, templates=more), tell, began)
+            return self._fit_prepared(prepared(self, X, y, dev, callback, templates=more), callback, began)
         check_on_disk(self)
         with nullcontext(work) if isinstance(work, Work) else Work(work) as folder:
-            ready = prepared_on_disk(self, X, y, dev, tell, folder, templates=more)
+            ready = prepared_on_disk(self, X, y, dev, callback, folder, templates=more)
             with folder.worked_on_by(executor, self.n_jobs):
-                return self._fit_prepared(ready, tell, began, work=folder)
+                return self._fit_prepared(ready, callback, began, work=folder)
 
     def _fit_prepared(
-        self, ready: Prepared, tell: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None
+        self,
+        ready: Prepared,
+        callback: Listener,
+        began: float,
+        lessons: Lessons | None = None,
+        work: Work | None = None,
     ) -> Self:
         """Train on what `fit`, or `spanloom.recognize.teach`, has prepared.
 
         Args:
             ready: training and development data.
-            tell: told of each step.
+            callback: called at each step.
             began: when, by `monotonic`.
             lessons: what teachers expect of the raw documents, which stand behind the others.
             work: the folder that training data are in, where they are not in memory.
@@ -158,16 +163,16 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             self._picked = choose_structure(ready.known, confirming, ready.types, self.components)
         learned, read = None, None
         if self.encoder is None:
-            learned, self.pass_, passes = self._learn(ready, run, tell, began, lessons, work)
+            learned, self.pass_, passes = self._learn(ready, run, callback, began, lessons, work)
             stage = learned.stage
         else:
             self.pass_ = passes = None
             beside = None
             if self.with_features:
-                learned = self._learned(ready.types, ready.known, ready.unseen, ready.features, run, tell, began)
+                learned = self._learned(ready.types, ready.known, ready.unseen, ready.features, run, callback, began)
                 beside = Beside(learned.stage.model.scorer, learned.stage.potentials)
             stage, read = encoding.learn_encoder(
-                self, ready, self._structure, self._headless, run, tell, began, beside, self._columns()
+                self, ready, self._structure, self._headless, run, callback, began, beside, self._columns()
             )
         gold, unseen = stage.gold, stage.unseen
         self.types_, self.lost_, self.pos_ = ready.types, tuple(gold.lost), ready.pos
@@ -199,7 +204,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             linear = learned.stage.model
             self.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, self.names)
             if self.rescore and self.encoder is None and not learned.soft:
-                tell(Progress("second stage", seconds=monotonic() - began))
+                callback(Progress("second stage", seconds=monotonic() - began))
                 annotated = None if lessons is None else lessons.annotated
                 found = self._fit_second(learned, rules, run, annotated, ready.fold) or found
         if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
@@ -214,14 +219,20 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return self
 
     def _learn(
-        self, ready: Prepared, run: Executor, tell: Listener, began: float, lessons: Lessons | None, work: Work | None
+        self,
+        ready: Prepared,
+        run: Executor,
+        callback: Listener,
+        began: float,
+        lessons: Lessons | None,
+        work: Work | None,
     ) -> tuple[Learned, DocumentPass | None, PassReport | None]:
         """Train on features, with one pass over documents or two."""
         return choose_passes(
             self.passes, ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
             lambda known, unseen, features: self._learned(
-                ready.types, known, unseen, features, run, tell, began, lessons, work, ready.fold
+                ready.types, known, unseen, features, run, callback, began, lessons, work, ready.fold
             ),
             lambda learned: learned.fit.dev_f1, run,
         )  # fmt: skip
@@ -264,7 +275,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
-        tell: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None,
+        callback: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None,
         fold: Ints | None = None,
     ) -> Learned:  # fmt: skip
         """Train on some features; with folds, `unseen` is not looked at."""
@@ -274,11 +285,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         annotators = start = None
         if work is None and versioned(known.documents):
             voices = Annotating(tagger, known, gold, self._headless)
-            heard = voices.agree(data, lambdas(self.l2)[0], self.rate, self.random_state, run, tell)
+            heard = voices.agree(data, lambdas(self.l2)[0], self.rate, self.random_state, run, callback)
             data, start, known, gold, edges, annotators = heard
         filled = Filled(data, start)
         if work is None and annotators is None:
-            filled = completed(self, tagger, known, unseen, data, gold, edges, run, tell)
+            filled = completed(self, tagger, known, unseen, data, gold, edges, run, callback)
         wanted, tunes = None, self.tune_penalty
         if partly(unseen.documents, types):
             wanted, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
@@ -286,8 +297,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         development = Development(unseen, tagger, self.reading, self._headless, tunes, run, wanted)
         training = Training(
             data=filled.data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
-            iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, tell=tell, began=began,
-            keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
+            iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, callback=callback,
+            began=began, keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
             start=filled.start,
         )  # fmt: skip
         tried: tuple[tuple[float, float], ...] = ()

@@ -93,7 +93,7 @@ def spooled(
         batches: prepared documents, some at a time.
         name: of the file.
         scratch: where it is written, and the arrays of the batch are.
-        seen: told of each line.
+        seen: called for each line.
 
     Raises:
         DataError: as of `Batch.of`, or there is no room.

@@ -75,7 +75,7 @@ def teach(
             that a tenth of the raw text, as the teacher marks it up.
         weight: of a raw sentence (those of ``crossed`` are raw, too) beside one with gold mentions; of several the best
             on ``dev`` is taken, 0.3 and 1 when ``None``. Without ``train`` there is nothing to weigh.
-        progress: told of each step.
+        progress: called at each step.
         parameters: those of `Recognizer` but for `OF_TEACHER`.
 
     Raises:
@@ -91,13 +91,13 @@ def teach(
     ['problem']
     """
     began = monotonic()
-    tell = progress or (lambda _: None)
+    callback = progress or (lambda _: None)
     faculty = _Faculty.of(teacher)
     student = _student(faculty, parameters)
     weights = _weights(weight, given=train is not None)
     pos, jobs, types = open_tagger(student.pos), student.n_jobs, faculty.types
     others = list(_crossed(crossed, faculty))
-    tell(Progress("reading"))
+    callback(Progress("reading"))
     texts = _texts(raw, "raw")
     own = [_texts(given, f"crossed[{number}]") for number, (_, given) in enumerate(others)]
     known = [] if train is None else list(training_of(train, name="train"))
@@ -118,13 +118,13 @@ def teach(
         texts, held = hold_out(texts, student.random_state, by_sentence)
         held = fill(faculty.marked(held, threads(jobs)), pos, jobs)
     classes = [(faculty, texts), *((other, each) for (other, _), each in zip(others, own, strict=True))]
-    taught = [each.lessons(given, threads(jobs), tell, began) for each, given in classes]
+    taught = [each.lessons(given, threads(jobs), callback, began) for each, given in classes]
     soft, report = SoftCounts.join([each for each, _ in taught]), TeachingReport.of([each for _, each in taught])
     report = replace(report, documents=numbers[0], crossed=numbers[1], own=dev is None and not known)
     material = Material(known, held, types, pos, faculty.splitter, raw=[one for _, given in classes for one in given])
-    ready = finished(student, material, tell, templates=faculty.structure.templates())
+    ready = finished(student, material, callback, templates=faculty.structure.templates())
     lessons = Lessons(soft, len(known), weights, faculty.overlaps, report)
-    return student._fit_prepared(ready, tell, began, lessons)
+    return student._fit_prepared(ready, callback, began, lessons)
 
 
 def _texts(given: Given, name: str) -> list[Document]:
@@ -243,7 +243,7 @@ class _Faculty(NamedTuple):
         return OverlapRules.free(len(self.types)) if rules is None else rules
 
     def lessons(
-        self, texts: Sequence[Document], run: Executor, tell: Listener, began: float
+        self, texts: Sequence[Document], run: Executor, callback: Listener, began: float
     ) -> tuple[SoftCounts, TeachingReport]:
         """Return what the teachers expect of prepared text: the mean of their expected counts."""
         engine, rows = self.models[0].engine, self.models[0].start_rows
@@ -258,7 +258,7 @@ class _Faculty(NamedTuple):
             least += float(begins.min(0).sum(dtype=float))
             most += float(begins.max(0).sum(dtype=float))
             sentences, tokens = sentences + len(batch.sentences) - 1, tokens + len(batch.tokens)
-            tell(Progress(f"teaching, {tokens:,} tokens", seconds=monotonic() - began))
+            callback(Progress(f"teaching, {tokens:,} tokens", seconds=monotonic() - began))
         agreement = least / most if len(self.models) > 1 and most else None
         report = TeachingReport(
             len(self.models), len(texts), sentences, tokens, expected, agreement, weight=1.0, tried=(), own=False

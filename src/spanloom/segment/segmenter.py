@@ -125,7 +125,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             y: the mentions of each, as `Mention` or ``(type, start, end)``, in place of the documents' own.
             dev: tunes what has to be tuned: documents, or a pair of X and y; a tenth of the training data, drawn by the
                 seed, when ``None``.
-            progress: told of each step.
+            progress: called at each step.
 
         Raises:
             DataError: no words, no mentions, or words that do not add up to the text.
@@ -133,8 +133,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         """
         self.check()
         began = monotonic()
-        tell = progress or (lambda _: None)
-        tell(Progress("reading"))
+        callback = progress or (lambda _: None)
+        callback(Progress("reading"))
         kept = TypeFilter(self.types)
         train = with_words(kept.checked(training_of(X, y)))
         documents = len(train)
@@ -159,7 +159,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
         def learn(batch: Batch, unseen: Batch, features: FeatureSet) -> _Learned:
             empty = SegmenterModel(types, constraints, (), phrases)
-            return self._learned(known.on(batch), tuning.on(unseen), empty, features, settings, tell, began)
+            return self._learned(known.on(batch), tuning.on(unseen), empty, features, settings, callback, began)
 
         learned, first_pass, passes = choose_passes(
             self.passes if self.encoder is None else "one",
@@ -190,15 +190,15 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     def _learned(
         self, known: Corpus, tuning: Corpus, empty: SegmenterModel, features: FeatureSet, settings: Settings,
-        tell: Listener, began: float,
+        callback: Listener, began: float,
     ) -> _Learned:  # fmt: skip
         """Train the chains on some features; of the model the types, the constraints and the phrases are known."""
         tagged = taggings(empty.types, empty.constraints, pairs=self.method == "joint_labels")
-        trained = [learn_chains(tagged, features, known, tuning, settings, tell, began)]
+        trained = [learn_chains(tagged, features, known, tuning, settings, callback, began)]
         model = replace(empty, parts=(trained[0].chains,))
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
-            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, tell, began)
+            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, callback, began)
             model = replace(empty, parts=tuple(each.chains for each in trained))
         start = process_time()
         if self.tune_penalty and self.method != "joint_labels":

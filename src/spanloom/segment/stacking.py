@@ -22,7 +22,7 @@ FOLDS = 3
 
 def train_stack(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], templates: Sequence[str], train: Corpus,
-    dev: Corpus, settings: Settings, tell: Listener, began: float,
+    dev: Corpus, settings: Settings, callback: Listener, began: float,
 ) -> tuple[Trained, Trained]:  # fmt: skip
     """The chain of words that sees mentions, and the chain of mentions that sees words.
 
@@ -37,39 +37,39 @@ def train_stack(
         train: the training data.
         dev: the development data.
         settings: of learning.
-        tell: told of each step.
+        callback: called at each step.
         began: when training began.
     """
     own = make_features(templates, (), model.phrases is not None)
-    columns = held_out_outputs(alone, model, tagged, train, dev, settings, tell, began, own)
+    columns = held_out_outputs(alone, model, tagged, train, dev, settings, callback, began, own)
     seen = train.with_columns(columns)
     seen_dev = dev.with_columns(_outputs(model, dev, settings.run))
     stacked = []
     for name, column in ((WORDS, MENTION_COLUMN), (MENTIONS, WORD_COLUMN)):
         features = make_features(templates, output_templates(column), model.phrases is not None)
-        stacked.append(learn_chains({name: tagged[name]}, features, seen, seen_dev, settings, tell, began))
+        stacked.append(learn_chains({name: tagged[name]}, features, seen, seen_dev, settings, callback, began))
     return stacked[0], stacked[1]
 
 
 def learn_chains(
     tagged: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
-    tell: Listener, began: float,
+    callback: Listener, began: float,
 ) -> Trained:  # fmt: skip
     """Train chains on features, or with an encoder, beside which features are those of columns that it cannot see.
 
     The arguments are those of `spanloom.segment.training.train_chains`.
     """
     way = train_chains if settings.parameters.encoder is None else encoding.learn_chains
-    trained: Trained = way(tagged, features, train, dev, settings, tell, began)
+    trained: Trained = way(tagged, features, train, dev, settings, callback, began)
     return trained
 
 
 def held_out_outputs(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus,
-    settings: Settings, tell: Listener, began: float, features: FeatureSet,
+    settings: Settings, callback: Listener, began: float, features: FeatureSet,
 ) -> dict[str, list[str]]:  # fmt: skip
     """Return the outputs for each fold of chains that were trained on the other folds, with the same features."""
-    tell(Progress("outputs on held-out text", seconds=monotonic() - began))
+    callback(Progress("outputs on held-out text", seconds=monotonic() - began))
     chosen = settings._replace(
         parameters=replace(settings.parameters, epochs=max(fit.steps for fit in alone.fits.values())),
         l2_of={name: fit.l2 for name, fit in alone.fits.items()},

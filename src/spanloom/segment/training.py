@@ -86,7 +86,7 @@ class _Development(TagsHeldOut, Development):
 
 def train_chains(
     taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
-    tell: Listener, began: float,
+    callback: Listener, began: float,
 ) -> Trained:  # fmt: skip
     """Train chains on the same features.
 
@@ -96,14 +96,14 @@ def train_chains(
         train: with all columns that the features read.
         dev: the same, to choose by.
         settings: of learning.
-        tell: told of each step.
+        callback: called at each step.
         began: when training began.
 
     Raises:
         DataError: no characters at all.
     """
     parameters, batch = settings.parameters, train.text.batch
-    tell(Progress("features", seconds=monotonic() - began))
+    callback(Progress("features", seconds=monotonic() - began))
     start = process_time()
     if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
@@ -126,7 +126,7 @@ def train_chains(
             data=data, judge=_Development(tagger, dev, dev_matrix, parameters.tune_penalty),
             optimizer=parameters.optimizer, epochs=parameters.epochs, iterations=parameters.iterations, rate=rate,
             seed=parameters.random_state,
-            executor=settings.run, tell=_named(tell, name), began=began,
+            executor=settings.run, callback=_named(callback, name), began=began,
         )  # fmt: skip
     fits = _fits(trainings, settings)
     seconds["chains"] = process_time() - start
@@ -149,5 +149,5 @@ def _fits(trainings: Mapping[str, Training], settings: Settings) -> dict[str, Fi
     return {name: fits[name] for name in trainings}
 
 
-def _named(tell: Listener, name: str) -> Listener:
-    return lambda progress: tell(replace(progress, stage=f"{name}: {progress.stage}"))
+def _named(callback: Listener, name: str) -> Listener:
+    return lambda progress: callback(replace(progress, stage=f"{name}: {progress.stage}"))

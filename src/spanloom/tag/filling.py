@@ -61,7 +61,7 @@ def check_source(pos: object) -> None:
 
 def learn_tagger(
     pos: Filler | None, wanted: bool, train: Sequence[Document], dev: list[Document], n_jobs: int | None, seed: int,
-    tell: Listener,
+    callback: Listener,
 ) -> tuple[Filler | None, list[Document]]:  # fmt: skip
     """Train the tagger that `AUTO` stands for, where it can be: on the column ``pos`` of the training data.
 
@@ -72,7 +72,7 @@ def learn_tagger(
         dev: prepared.
         n_jobs: threads; the result does not depend on it.
         seed: of all random choices.
-        tell: told that it is trained.
+        callback: told that it is trained.
 
     Returns:
         The tagger, and the development data with its tags; what was given where training data lack the column, or
@@ -90,7 +90,7 @@ def learn_tagger(
         tokens += document.token_count
     if not tags or len(tags) > _MOST_TAGS:
         return pos, dev
-    tell(Progress("part-of-speech tagger"))
+    callback(Progress("part-of-speech tagger"))
     tagged = [document for document in spread(train, tokens) if document.token_count]
     own = PosTagger(column=COLUMN, epochs=_EPOCHS, n_jobs=n_jobs, random_state=seed).fit(tagged)
     return own, own.predict(dev)

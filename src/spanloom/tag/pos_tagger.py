@@ -96,7 +96,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
             y: for texts: the tags of each, one for each token, in place of the documents' own.
             dev: decides how many passes are made: documents, or a pair of X and y; a tenth of the training data, drawn
                 by the seed, when ``None``.
-            progress: told of each pass; accuracy stands where recognizers report F1.
+            progress: called at each pass; accuracy stands where recognizers report F1.
 
         Raises:
             DataError: no tokens, or a token without a tag.
@@ -104,7 +104,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         """
         self.check()
         began = monotonic()
-        tell = progress or (lambda _: None)
+        callback = progress or (lambda _: None)
         train = [prepare(document) for document in self._tagged(X, y)]
         if dev is None:
             train, held = hold_out(train, self.random_state, by_sentence) if train else ([], [])
@@ -116,7 +116,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         numbers = np.array([number[tag] for tag in given], np.int64)
         wanted = np.array([number.get(tag, -1) for tag in _given_tags(held, self.column)] if held else [], np.int64)
 
-        tell(Progress("features", seconds=monotonic() - began))
+        callback(Progress("features", seconds=monotonic() - began))
         run = threads(self.n_jobs)
         features = FeatureSet(self.features)
         offsets = (known := Batch.of(train)).sentences
@@ -128,7 +128,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
         training = Training(
             data=data, judge=_Accuracy(Batch.of(held), wanted, model, run), epochs=self.epochs, rate=self.rate,
-            seed=self.random_state, executor=run, tell=tell, began=began,
+            seed=self.random_state, executor=run, callback=callback, began=began,
         )  # fmt: skip
         [fit] = fit_together([training], [self.l2])
         self.model_ = trained(model, data, fit)

@@ -42,7 +42,7 @@ _SHARES = tuple(tenths / 10 for tenths in (5, 4, 6, 3, 7, 2, 8, 1, 9, 0, 10))  #
 
 def learn_encoder(
     chosen: RecognizerParameters, ready: Prepared, structure: Structure, headless: str | None, run: Executor,
-    tell: Listener, began: float, beside: Beside | None = None, columns: FeatureSet | None = None,
+    callback: Listener, began: float, beside: Beside | None = None, columns: FeatureSet | None = None,
 ) -> tuple[Stage, EncoderReport]:  # fmt: skip
     """Train an encoder with the exact loss of a structure.
 
@@ -52,7 +52,7 @@ def learn_encoder(
         structure: how mentions are written.
         headless: as for `Gold`.
         run: its workers are the threads of PyTorch and of the engine.
-        tell: told of each step.
+        callback: called at each step.
         began: when training began.
         beside: features whose scores are averaged with the encoder's.
         columns: features of columns that the encoder cannot see, whose weights are trained along with it; not with
@@ -65,7 +65,7 @@ def learn_encoder(
     types, known, unseen = ready.types, ready.known, ready.unseen
     if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
-    tell(Progress("opening the encoder"))
+    callback(Progress("opening the encoder"))
     template = structure.template(types)
     opened = open_scorer(chosen, template, structure.lanes(types), known)
     model: AnyModel = StructuredModel.build(structure, chosen.counting, types, opened)
@@ -92,7 +92,7 @@ def learn_encoder(
 
     def train(seed: int) -> Chosen:
         checkpoint = checkpoint_of(chosen, opened, (known, unseen), types, seed)
-        return finetune(opened, loss, seen, finetuning_of(chosen, seed), measure, tell, began, checkpoint)
+        return finetune(opened, loss, seen, finetuning_of(chosen, seed), measure, callback, began, checkpoint)
 
     with torch_threads(run.workers):
         fit, soup = train_seeds(opened, seeds_of(chosen), train, measure)
@@ -104,7 +104,7 @@ def learn_encoder(
     if beside is not None:
         share, potentials = best_share(beside.unseen, potentials, held, run)
         model = replace(model, scorer=SumScorer.mean(beside.scorer, opened, share))
-    tell(Progress("tuning the mention penalty"))
+    callback(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
     fit = replace(fit, penalty=penalty, dev_f1=f1)
     stage = Stage(

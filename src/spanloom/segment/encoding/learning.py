@@ -32,7 +32,7 @@ __all__ = ["learn_chains"]
 
 def learn_chains(
     taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
-    tell: Listener, began: float,
+    callback: Listener, began: float,
 ) -> Trained:  # fmt: skip
     """Train one encoder with the exact losses of all chains, added.
 
@@ -45,7 +45,7 @@ def learn_chains(
         train: characters with gold tags.
         dev: the same, to choose by.
         settings: of learning; what they say of features is not looked at.
-        tell: told of each step.
+        callback: called at each step.
         began: when training began.
 
     Raises:
@@ -56,7 +56,7 @@ def learn_chains(
     known, unseen = train.text.batch, dev.text.batch
     if not len(known.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    tell(Progress("opening the encoder", seconds=monotonic() - began))
+    callback(Progress("opening the encoder", seconds=monotonic() - began))
     templates = [tagging.structure.template(tagging.types) for tagging in taggings.values()]
     scorer = open_scorer(chosen, SideBySide.of(templates), 1, known)
     tasks: dict[str, Task] = {}
@@ -84,7 +84,7 @@ def learn_chains(
 
     def train_with(seed: int) -> Chosen:
         checkpoint = checkpoint_of(chosen, scorer, (known, unseen), [types, labels], seed)
-        return finetune(scorer, loss, seen, finetuning_of(chosen, seed), measure, tell, began, checkpoint)
+        return finetune(scorer, loss, seen, finetuning_of(chosen, seed), measure, callback, began, checkpoint)
 
     loss = joint_loss(list(tasks.values()), known.sentences, run, None if columns is None else columns.scores)
     with torch_threads(run.workers):
