@@ -141,13 +141,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
                 return self._fit_prepared(ready, callback, began, work=folder)
 
     def _fit_prepared(
-        self,
-        ready: Prepared,
-        callback: Listener,
-        began: float,
-        lessons: Lessons | None = None,
+        self, ready: Prepared, callback: Listener, began: float, lessons: Lessons | None = None,
         work: Work | None = None,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Train on what `fit`, or `spanloom.recognize.teach`, has prepared.
 
         Args:
@@ -219,14 +215,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return self
 
     def _learn(
-        self,
-        ready: Prepared,
-        run: Executor,
-        callback: Listener,
-        began: float,
-        lessons: Lessons | None,
+        self, ready: Prepared, run: Executor, callback: Listener, began: float, lessons: Lessons | None,
         work: Work | None,
-    ) -> tuple[Learned, DocumentPass | None, PassReport | None]:
+    ) -> tuple[Learned, DocumentPass | None, PassReport | None]:  # fmt: skip
         """Train on features, with one pass over documents or two."""
         return choose_passes(
             self.passes, ready.for_passes,
