@@ -241,10 +241,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     def _fit_second(
         self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None
     ) -> list[Document] | None:
-        """Train the second stage on the annotated documents, and keep it where development F1 is better with it.
-
-        It returns what it finds in the development data, if it is kept.
-        """
+        """Train the second stage; keep it if development F1 is better, and return what it then finds there."""
         stage = learned.stage
         known = stage.known if annotated is None else stage.known.take(range(annotated))
         gold, steps = stage.gold, learned.fit.steps if self.optimizer == "adagrad" else _PASSES
