@@ -33,6 +33,9 @@ def entities(start: str = "start", end: str = "end", kind: str = "type", less: i
 
 
 CHARACTERS: dict[str, Any] = {
+    "Prodigy's relations": {"text": TEXT, "spans": [{**one, "type": "span"} for one in entities(kind="label")]},
+    "a list for each field": {"text": TEXT, "entities": {"start": [8, 23], "end": [18, 28], "type": ["P", "P"]}},
+    "LightTag": {"content": TEXT, "annotations": entities(kind="tag_name", surface="value")},
     "triples": {"text": TEXT, "label": [[8, 18, "P"], [23, 28, "P"]]},
     "types first": {"text": TEXT, "prediction": [["P", 8, 18, 0.9], ["P", 23, 28, 0.8]]},
     "camel case": {"Text": TEXT, "Entities": entities("BeginOffset", "EndOffset", "Type", surface="Text")},
@@ -325,6 +328,12 @@ def test_fields_that_look_like_annotation_are_warned_of(tmp_path: Path, field: s
 def test_fields_that_are_no_annotation(tmp_path: Path, record: Any) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps(record))
     assert found(tmp_path / "a.jsonl") == [[]]
+
+
+def test_the_text_that_a_record_lacks_is_asked_for() -> None:
+    record = {"File": "a.txt", "Entities": entities("BeginOffset", "EndOffset", "Type", surface="Text")}
+    with pytest.raises(SpanloomError, match="text is missing"):
+        from_record(record)
 
 
 def test_a_list_of_annotation_beside_one_that_is_read_is_warned_of() -> None:

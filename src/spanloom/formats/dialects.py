@@ -75,9 +75,9 @@ class _Frames(dict[str, "_Frame"]):
     """What offsets in characters and in tokens are about; tokens of a text alone are what white space divides."""
 
     def __missing__(self, unit: str) -> _Frame:
-        text = self[CHARACTERS].text
+        text, given = self[CHARACTERS].text, self[CHARACTERS].given
         places = found_in(text, text.split()) or []
-        self[unit] = _Frame(text, True, places, [[0, len(places)]])
+        self[unit] = _Frame(text, True, places, [[0, len(places)]]) if given else self[CHARACTERS]
         return self[unit]
 
 
@@ -363,6 +363,8 @@ def _item(
 ) -> list[dict[str, Any]]:
     """Return the native mentions of one, one for each type; `names` are those of types that are numbers."""
     spans: Any = _spans(entry, way, frame)
+    if spans is None and not frame.given and not frame.words:  # the text that is missing is told later
+        return []
     if spans is None:
         given = entry.indices if entry.indices is not None else [list(span) for span in entry.spans]
         message = (

@@ -74,8 +74,22 @@ def entries_of(value: Any, name: str, layout: Layout) -> Found:
     ([('ner[0]', ['problem'], [(8, 18)]), ('ner[1]', ['sign'], [(3, 5)])], [('ner[2]', 'odd')])
     """
     found = Found()
-    _search(value, name, layout, (), None, found, 0)
+    _search(_rows(value), name, layout, (), None, found, 0)
     return found
+
+
+def _rows(value: Any) -> Any:
+    """Return the mentions of an object that has a list for each of their fields; others unchanged.
+
+    >>> _rows({"start": [8, 3], "end": [18, 5], "label": ["problem", "sign"]})
+    [{'start': 8, 'end': 18, 'label': 'problem'}, {'start': 3, 'end': 5, 'label': 'sign'}]
+    """
+    if not isinstance(value, dict) or not all(isinstance(part, list) for part in value.values()):
+        return value
+    if len(set(map(len, value.values()))) != 1 or not has_offsets(value):
+        return value
+    types = any(plain(str(key)) in USUAL["type"] for key in value)
+    return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)] if types else value
 
 
 def has_offsets(value: Any) -> bool:

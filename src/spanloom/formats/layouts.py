@@ -59,6 +59,8 @@ LAYOUTS: Final = (
         ("value", "type"),
         paths={"start": "value.start", "end": "value.end", "type": "value.labels", "surface": "value.text"},
     ),
+    # whose "type" says only that it is a span
+    Layout("Prodigy", ("spans",), ("start", "end", "label"), "", "", paths={"type": "label"}, known=False),
     Layout("W2NER", ("ner",), ("index",), TOKENS),
     Layout("DyGIE, SciERC, PURE", ("sentences", "ner"), (), TOKENS, INCLUSIVE),
     Layout("PURE", ("sentences", "predicted_ner"), (), TOKENS, INCLUSIVE),
@@ -102,7 +104,7 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "type": (
             "type", "label", "labels", "entitytype", "entitylabel", "entitygroup", "hypertextlabels", "tag", "category",
             "obj", "displayname", "nertype", "nertag", "class", "classname", "semantictype", "kind", "taxonomy",
-            "entity", "tags", "types", "name",
+            "tagname", "entity", "tags", "types", "name",
         ),
         "surface": (
             "text", "surface", "surfaceform", "coveredtext", "mentiontext", "spantext", "mention", "quote", "entity",
