@@ -76,11 +76,6 @@ def test_wrong_texts_of_json_min_are_told(tmp_path: Path) -> None:
         ("[]", "the file holds no document; expected a list of records"),
         ('[{"text": "a"}', "a.json:1: not JSON: expecting ',' delimiter"),
         ('[\n{"text": "a"},\n]', "a.json:3: not JSON"),
-        (
-            '{"text": "a"}\n{"text": "b"}\n',
-            "a.json:2: not JSON: extra data at column 1; expected one JSON value; the file "
-            "looks like JSON lines: call it .jsonl",
-        ),
         ('[{"text": "a"}, 7]', "records[1]: the line is 7, expected a JSON object"),
         ('[{"text": "a"}, {"text": 1}]', "records[1]: text is 1, expected the document's text"),
         ('[{"text": "a", "mentions": 1}]', "records[0]: mentions is 1, expected a list"),
@@ -128,3 +123,27 @@ def test_labels_of_doccano_are_no_documents(tmp_path: Path, name: str, labels: l
 def test_short_texts_are_no_labels(tmp_path: Path) -> None:
     (tmp_path / "notes.json").write_text('[{"id": 1, "text": "no pain"}]')
     assert [document.text for document in read(tmp_path / "notes.json")] == ["no pain"]
+
+
+def test_lines_of_records_are_read_whatever_the_file_is_called(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"text": "a"}\n{"text": "b"}\n{"text": 1}\n')
+    problems: list[str] = []
+    found = list(read(tmp_path / "a.json", on_error=lambda problem: problems.append(str(problem))))
+    assert [document.text for document in found] == ["a", "b"]
+    assert len(problems) == 1 and "a.json:3" in problems[0]
+
+
+@pytest.mark.parametrize(("subject", "object"), [("T1", "T2"), ("T2", "T1")])
+def test_chained_fragments_of_pubannotation_are_parts_of_a_mention(tmp_path: Path, subject: str, object: str) -> None:
+    record = {
+        "text": "left and right atrial enlargement",
+        "denotations": [
+            {"id": "T1", "span": {"begin": 0, "end": 4}, "obj": "_FRAGMENT"},
+            {"id": "T2", "span": {"begin": 15, "end": 33}, "obj": "problem"},
+            {"id": "T3", "span": {"begin": 9, "end": 33}, "obj": "problem"},
+        ],
+        "relations": [{"id": "R1", "pred": "_lexicallyChainedTo", "subj": subject, "obj": object}],
+    }
+    [document] = read(written(tmp_path, record))
+    spans = [((0, 4), (15, 33)), ((9, 33),)]
+    assert [(mention.type, mention.spans) for mention in document.mentions] == [("problem", one) for one in spans]

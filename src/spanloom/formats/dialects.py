@@ -43,6 +43,7 @@ from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, 
 from spanloom.formats.unread import advice, looks_annotated
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
+_FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
 _REJECTED: Final = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
 _OF_MIN: Final = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
 
@@ -102,6 +103,43 @@ def rejected(record: object) -> str | None:
     return answer if answer in _REJECTED else None
 
 
+def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of PubAnnotation whose chained fragments are parts of their mention.
+
+    A mention with gaps has a denotation for each part, all but one of the type ``_FRAGMENT``, and relations.
+
+    >>> parts = [{"id": "T1", "span": {"begin": 0, "end": 4}, "obj": "_FRAGMENT"},
+    ...     {"id": "T2", "span": {"begin": 9, "end": 13}, "obj": "x"}]
+    >>> chain = {"pred": "_lexicallyChainedTo", "subj": "T2", "obj": "T1"}
+    >>> _without_fragments({"denotations": parts, "relations": [chain]})["denotations"]
+    [{'id': 'T2', 'span': [{'begin': 0, 'end': 4}, {'begin': 9, 'end': 13}], 'obj': 'x'}]
+    """
+    denotations, relations = (
+        [item for item in found if isinstance(item, dict)] if isinstance(found := record.get(name), list) else []
+        for name in ("denotations", "relations")
+    )
+    if not any(item.get("obj") == _FRAGMENT for item in denotations):
+        return record
+    group = {str(item.get("id")): [item] for item in denotations}
+    for relation in relations:
+        ends = [group.get(str(relation.get(end))) for end in ("subj", "obj")]
+        if relation.get("pred") == _CHAINED and ends[0] is not None and ends[1] is not None and ends[0] is not ends[1]:
+            joined = [*ends[0], *ends[1]]
+            group |= dict.fromkeys((str(item.get("id")) for item in joined), joined)
+    made = []
+    for item in denotations:
+        parts = group[str(item.get("id"))]
+        heads = [part for part in parts if part.get("obj") != _FRAGMENT]
+        spans = [
+            span for part in parts if isinstance(span := part.get("span"), dict) and type(span.get("begin")) is int
+        ]
+        if len(parts) == 1 or len(heads) != 1 or len(spans) < len(parts):
+            made.append(item)
+        elif item is heads[0]:
+            made.append({**item, "span": sorted(spans, key=lambda span: int(span["begin"]))})
+    return {**record, "denotations": made}
+
+
 def to_native(
     record: dict[str, Any], problems: list[Problem], mentions: bool = True, fields: RecordFields | None = None
 ) -> list[Native]:
@@ -123,7 +161,7 @@ def to_native(
             for number, track in enumerate(tracks, start=1)
             for native in to_native({**others, **track}, problems, mentions, fields)
         ]
-    record = with_words(record)
+    record = with_words(_without_fragments(record))
     described = None if fields is None else fields.layout
     names = {} if fields is None else fields.types
     asked = described is not None and described.fields

@@ -1,4 +1,4 @@
-"""JSON: one file with a list of records, or with one record; each as a line of JSONL is."""
+"""JSON: one file with a list of records, with one record, or with one record a line; each as a line of JSONL is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spanloom.document import Document
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.foreign import lists_labels
@@ -16,7 +17,7 @@ from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import record_text
+from spanloom.formats.record import as_object, record_text
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
 
@@ -44,15 +45,54 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
     """
     try:
         value, name = loads(raw, path), str(path)
-    except DataError as error:
+    except DataError:
         if not _LINES.match(raw):
             raise
-        hint = "the file looks like JSON lines: call it .jsonl, or say that its format is jsonl (--input-format jsonl)"
-        raise DataError(f"{error.message}; {hint}", path=path, line=error.line) from None
+        yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
+        return
     for place, record in records_of(value, fields.names.get("text", "text")):
         yield from scan_any(record, mentions, fields, name, place=place)
     if not value:
         yield no_document(name, "a list of records")
+
+
+def scan_lines(
+    lines: Iterator[tuple[int, bytes]], path: str | Path, fields: RecordFields, mentions: bool
+) -> Iterator[Scanned]:
+    """Yield the documents of records, one a line; of lines that hold one list of records, those of the list.
+
+    Args:
+        lines: numbered from 1.
+        path: for messages.
+        fields: what the user says of the records.
+        mentions: as in `scan_record`.
+    """
+    name, found = str(path), False
+    for number, raw in lines:
+        if not raw.strip():
+            continue
+        try:
+            record = loads(raw, path, number)
+        except DataError as error:
+            if not found and raw.lstrip().startswith(b"["):  # a list of records, whatever the file is called
+                whole = b"\n" * (number - 1) + raw + b"".join(line for _, line in lines)
+                yield from scan_array(whole, path, fields, mentions)
+                return
+            found = True
+            problem = Problem("error", "not JSON", error.message, path=name, line=number)
+            yield Scanned(None, [problem], name, number)
+            continue
+        if not found and isinstance(record, list) and as_object(record) is record:  # a list of records on one line
+            yield from scan_array(raw + b"".join(line for _, line in lines), path, fields, mentions)
+            return
+        found = True
+        if isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
+            for place, part in records_of(record, fields.names.get("text", "text")):
+                yield from scan_any(part, mentions, fields, name, number, place)
+        else:
+            yield from scan_any(record, mentions, fields, name, number)
+    if not found:
+        yield no_document(name, "one JSON object a line")
 
 
 _LISTS: Final = (
