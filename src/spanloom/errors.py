@@ -199,7 +199,7 @@ def log_line(level: str, **fields: Any) -> str:
 
 
 def notice_line(message: str) -> str:
-    """The line for what was read other than it stands, left out or lost."""
+    """Format a warning about input that was repaired, skipped or lost."""
     return log_line("warning", message=message) if as_json() else f"spanloom: {message}"
 
 

@@ -89,7 +89,7 @@ def installed() -> dict[str, Installed]:
             ) from None
         for name, said in listed.items():
             if not _NAME.fullmatch(name):
-                raise ModelError(f"the installed models {entry.name} name {name!r}, which is no name; leave them out")
+                raise ModelError(f"the catalogue of {entry.name} has the invalid model name {name!r}; install it again")
             one = Installed(name, folder / name, entry.name, said.finds, said.licence, said.f1, said.bytes)
             found.setdefault(name, one)
     return found

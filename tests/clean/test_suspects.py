@@ -290,8 +290,8 @@ def test_copies_of_a_text_stand_in_one_fold() -> None:
 @pytest.mark.parametrize(
     "documents, options, error, message",
     [
-        ([], {}, DataError, "the documents hold no mentions"),
-        ([Document("no pain")] * 9, {}, DataError, "the documents hold no mentions"),
+        ([], {}, DataError, "the documents contain no mentions"),
+        ([Document("no pain")] * 9, {}, DataError, "the documents contain no mentions"),
         (notes(4), {}, UsageError, "4 documents with texts of their own are too few for 5 folds"),
         (notes(1) * 9, {}, UsageError, "1 document with texts of their own are too few for 5 folds"),
         (notes(9), {"folds": 1}, UsageError, "folds is 1, expected 2 or more"),

@@ -128,7 +128,7 @@ def test_features_in_a_configuration_file_are_told(command, tmp_path):
     (tmp_path / "train.toml").write_text('features = "small"\n', encoding="utf-8")
     result = command(*arguments(tmp_path, "--config", tmp_path / "train.toml"))
     assert result.returncode == 2
-    assert "name a preset to start from with --start" in result.stderr
+    assert "use --start PRESET" in result.stderr
 
 
 def test_a_record_of_something_else_is_refused_unless_forced(searched, command, tmp_path):

@@ -1,4 +1,4 @@
-"""`inspect` of what is no recognizer, and `predict` and `evaluate` of what marks up nothing."""
+"""`inspect` of what is no recognizer, and `predict` and `evaluate` of what cannot annotate text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_what_marks_up_nothing(command, models, corpus, kind):
     for verb in (["predict", models / kind, "-"], ["evaluate", corpus / "dev.jsonl", "--model", models / kind]):
         result = command(*verb, input="no pain")
         assert (result.returncode, result.stdout) == (2, "")
-        assert f"{models / kind} is a {kind.replace('-', ' ')}, which marks up nothing" in result.stderr
+        assert f"{models / kind} is a {kind.replace('-', ' ')}, which cannot annotate text" in result.stderr
 
 
 def test_a_recognizer_keeps_a_tagger(command, models, corpus, tmp_path):

@@ -106,7 +106,7 @@ def check_documents(documents: Sequence[Document]) -> None:
                 "remove the others"
             )
     if not any(document.mentions for document in documents):
-        raise DataError("the documents hold no mentions, which are what is looked at; give annotated documents")
+        raise DataError("the documents contain no mentions to check; give annotated documents")
 
 
 def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> Ints:

@@ -46,11 +46,13 @@ def _log(form: str | None) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
     log: Annotated[
         str | None,
-        typer.Option("--log", metavar="FORM", callback=_log, help="Lines on standard error: text or json. [text]"),
+        typer.Option(
+            "--log", metavar="FORM", callback=_log, help="Format of log lines on standard error: text or json. [text]"
+        ),
     ] = None,
 ) -> None:
     pass
@@ -68,7 +70,7 @@ def _demo(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Train on the bundled clinical notes, mark up a sample note, show it; the first run takes some minutes."""
+    """Train on the bundled clinical notes, annotate a sample note and show it."""
 
 
 _train = partial(verb, group=train_app, around=[training])
@@ -89,24 +91,24 @@ def _train_linker(
     ] = None,
     vocabulary_columns: options.VocabularyColumns = None,
 ) -> None:
-    """Train a linker, which recognizes mentions and links them to the concepts of a vocabulary together."""
+    """Train a linker, which jointly recognizes mentions and links them to concepts of a vocabulary."""
 
 
 @_train("train segmenter", parameters=SegmenterParameters)
 def _train_segmenter() -> None:
-    """Train a segmenter: words and mentions of text without spaces, such as Chinese."""
+    """Train a segmenter of words and mentions in text without spaces, such as Chinese."""
 
 
 @_train("train tagger", parameters=TaggerParameters)
 def _train_tagger() -> None:
-    """Train a tagger of parts of speech, or of another column, on documents that have it."""
+    """Train a tagger of parts of speech or another column."""
 
 
 @verb("train clusters", train_app)
 def _train_clusters(
     source: options.RawTexts = None,
     output: options.ClustersOutput = None,
-    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 1000,
+    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="Number of clusters.")] = 1000,
     method: Annotated[
         str,
         typer.Option(
@@ -122,7 +124,7 @@ def _train_clusters(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Cluster the words of raw text of any size by what stands near them; words that are not there by their letters."""
+    """Cluster the words of raw text by their contexts, and unknown words by their letters."""
 
 
 @verb("teach", parameters=RecognizerParameters, around=[training], without=OF_TEACHER)
@@ -133,7 +135,7 @@ def _teach(
     crossed: options.CrossedTeachers = None,
     weight: options.RawWeight = None,
 ) -> None:
-    """Train a fast recognizer on what a slow one expects of raw text, and on gold mentions, where there are any."""
+    """Distil a slow model into a fast one, using raw text and, optionally, gold mentions."""
 
 
 @verb("predict")
@@ -154,12 +156,12 @@ def _predict(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Mark up text, or any annotated format, whose own mentions are not used, unless a linker is told to."""
+    """Predict mentions in text or documents; existing annotations are ignored unless --mentions given."""
 
 
 @verb("evaluate")
 def _evaluate(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated documents.", show_default=False)],
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Annotated documents.", show_default=False)],
     predicted: Annotated[
         str | None, typer.Argument(metavar="PREDICTED", help="The same documents, predicted.", show_default=False)
     ] = None,
@@ -170,7 +172,7 @@ def _evaluate(
     compare: Annotated[
         str | None, typer.Option("--compare", metavar="OTHER", help="Other predictions of GOLD, for a paired test.")
     ] = None,
-    heads: Annotated[bool, typer.Option("--heads", help="Heads must match, too, in all rows and tests.")] = False,
+    heads: Annotated[bool, typer.Option("--heads", help="Also compare heads.")] = False,
     column: options.EvaluatedColumn = None,
     concepts: options.Concepts = False,
     vocabulary: options.Resolving = None,
@@ -193,7 +195,7 @@ def _evaluate(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Compare predictions with gold: precision, recall, F1, by type and by kind of overlap, with intervals."""
+    """Compare predictions with gold: precision, recall and F1 by type and kind of overlap, with intervals."""
 
 
 @verb("clean", parameters=RecognizerParameters, without=["checkpoint"])
@@ -217,7 +219,7 @@ def _clean(
     jobs: Jobs = None,
     quiet: options.QuietOrConfig = None,
 ) -> None:
-    """List annotated mentions that are probably wrong, missing, or of another extent or type; nothing is changed."""
+    """List annotations that are probably wrong or missing; nothing is changed."""
 
 
 @verb("convert")
@@ -239,7 +241,7 @@ def _convert(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Convert annotated documents; what the new format cannot hold is listed on standard error."""
+    """Convert annotated documents to another format, and report what it cannot represent."""
 
 
 @verb("label")
@@ -257,7 +259,7 @@ def _label(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Mark what rules match: phrases, vocabularies, token patterns, phrases with gaps; rules vote for or against."""
+    """Annotate by rules: phrases, vocabularies, token patterns and phrases with gaps, which vote."""
 
 
 @verb("split")
@@ -275,7 +277,7 @@ def _split(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Divide documents into parts for training, development and testing, and count what is in each."""
+    """Split documents into training, development and test parts, and count their contents."""
 
 
 @verb("validate")
@@ -288,7 +290,7 @@ def _validate(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """List every problem with its file and line, and count what is there; exit 1 if there is an error."""
+    """Check annotated documents: list problems with file and line; exit 1 if there is an error."""
 
 
 @verb("inspect")
@@ -302,7 +304,7 @@ def _inspect(
     encoder: options.EncoderFolder = None,
     as_json: Json = False,
 ) -> None:
-    """Show what a model is: structure, types, F1, size, training; with --top the strongest features of each role."""
+    """Describe a model: structure, types, F1, size, training; with --top, its strongest features."""
 
 
 @verb("explain")
@@ -319,7 +321,7 @@ def _explain(
     as_json: Json = False,
     jobs: Jobs = None,
 ) -> None:
-    """Say why a model finds a mention, or does not: roles, features, and what it would say instead."""
+    """Explain why a model predicts a mention or not: roles, features and alternatives."""
 
 
 @verb("export")
@@ -333,7 +335,7 @@ def _export(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a model with an encoder anew, so that it predicts without PyTorch."""
+    """Export an encoder model to ONNX, to predict without PyTorch."""
 
 
 @verb("compact")
@@ -350,12 +352,12 @@ def _compact(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Make a recognizer or a segmenter smaller: small weights left out, the others in eight bits."""
+    """Compress a recognizer or segmenter: drop small weights, store the others in eight bits."""
 
 
 @verb("models")
 def _models(as_json: Json = False) -> None:
-    """List the models that are installed: what they find, licence, test F1, size."""
+    """List installed models: types, licence, test F1 and size."""
 
 
 @verb("view")
@@ -370,7 +372,7 @@ def _view(
     input_format: InputFormat = None,
     force: Force = False,
 ) -> None:
-    """Show documents and their mentions: in the terminal, as one HTML page, or as SVG."""
+    """Show documents with their mentions in the terminal, as HTML or as SVG."""
 
 
 @verb("serve")
@@ -401,7 +403,7 @@ def _serve(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Serve models as a web page and an HTTP API, on this machine only unless told otherwise."""
+    """Serve models as a web page and an HTTP API, by default on this machine only."""
 
 
 @verb("vocabulary")
@@ -417,14 +419,14 @@ def _vocabulary(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Read a vocabulary, count what is in it, say what is odd, and save it as an index."""
+    """Read a vocabulary, count its contents, report problems, and save it as an index."""
 
 
 @verb("completion")
 def _completion(
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.", show_default=False)],
 ) -> None:
-    """Print a script by which a shell completes verbs, options, and the names of models, formats and structures."""
+    """Print a shell completion script."""
 
 
 @verb("warm")

@@ -24,6 +24,6 @@ class Messages:
         print(log_line("info", message=message) if as_json() else message, file=sys.stderr, flush=True)
 
     def notice(self, message: str) -> None:
-        """Print what was read other than it stands, left out or lost."""
+        """Print a warning about input that was repaired, skipped or lost."""
         if not self._quiet:
             print(notice_line(message), file=sys.stderr, flush=True)

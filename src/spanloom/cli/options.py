@@ -44,8 +44,8 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="The output's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
-        "spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
+        help="Output format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
+        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
     ),
 ]
 Columns = Annotated[
@@ -59,22 +59,18 @@ Columns = Annotated[
 ]
 TagNames = Annotated[
     str | None,
-    typer.Option(
-        "--tag-names", metavar="NAMES", help="Of records whose tags are numbers: their names, such as O,B-x,I-x."
-    ),
+    typer.Option("--tag-names", metavar="NAMES", help="Names of numeric tags, such as O,B-x,I-x."),
 ]
 TableTexts = Annotated[
     str | None,
-    typer.Option(
-        "--texts", metavar="DATA", help="Of a table of mentions: a folder or a file with the texts it is about."
-    ),
+    typer.Option("--texts", metavar="DATA", help="Texts of a table of mentions: a file or folder."),
 ]
 OnError = Annotated[
     str | None,
     typer.Option(
         "--on-error",
         metavar="NAME",
-        help="A record that cannot be read: stop, or skip it, list it at the end and exit with 1. [stop]",
+        help="If a record cannot be read: stop, or skip it, list it at the end and exit with 1. [stop]",
     ),
 ]
 OnErrorSkip = Annotated[
@@ -82,18 +78,18 @@ OnErrorSkip = Annotated[
     typer.Option(
         "--on-error",
         metavar="NAME",
-        help="A record that cannot be read: skip it, list it at the end and exit with 1; or stop.",
+        help="If a record cannot be read: skip it, list it at the end and exit with 1; or stop.",
     ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that exists.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 InputFormat = Annotated[
     str | None,
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="The input's format, where its name does not say: jsonl, brat, pubtator, conll, conllu, characters, "
-        "spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, text.",
+        help="Input format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
+        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, text.",
     ),
 ]
 Encoding = Annotated[
@@ -112,39 +108,37 @@ Offsets = Annotated[
     ),
 ]
 Limit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show the first N documents only.")
+    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show only the first N documents.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Threads; all cores if not given.")]
-MaxSentence = Annotated[int, typer.Option("--max-sentence", min=1, metavar="N", help="Tokens of one sentence.")]
-MaxMemory = Annotated[
-    int, typer.Option("--max-memory", min=16, metavar="MB", help="Memory for the work on one request.")
-]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Number of threads. [all cores]")]
+MaxSentence = Annotated[int, typer.Option("--max-sentence", min=1, metavar="N", help="Maximum tokens of a sentence.")]
+MaxMemory = Annotated[int, typer.Option("--max-memory", min=16, metavar="MB", help="Maximum memory of a request.")]
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow-host", metavar="NAME", help="A name by which requests may call the server.", show_default=False
+        "--allow-host", metavar="NAME", help="Accepted Host name of requests; repeatable.", show_default=False
     ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Seed of every random choice.")]
+Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
 Threshold = Annotated[
     float,
-    typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Leave out mentions less probable than this."),
+    typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Drop mentions with a lower probability."),
 ]
 
 Answers = Annotated[
-    bool, typer.Option("--answers", help="Give the probability that all of a sentence, and of a document, is right.")
+    bool, typer.Option("--answers", help="Add the probability that a sentence, and a document, is completely correct.")
 ]
 
 Train = Annotated[
     list[str] | None,
-    typer.Option("--train", metavar="DATA", help="Annotated documents to learn from; several times for more."),
+    typer.Option("--train", metavar="DATA", help="Annotated training documents; repeatable."),
 ]
 SeveralAnnotators = Annotated[
     bool | None,
     typer.Option(
         "--annotators",
-        help="Files of --train are annotators of the same texts, unless meta.annotator names others.",
+        help="Treat files of --train as annotators of the same texts, unless meta.annotator names them.",
         show_default=False,
     ),
 ]
@@ -153,7 +147,7 @@ Work = Annotated[
     typer.Option(
         "--work",
         metavar="FOLDER",
-        help="Hold what does not fit in memory in this folder; a training that was killed goes on there.",
+        help="Folder for data that does not fit in memory; an interrupted run resumes from it.",
         show_default=False,
     ),
 ]
@@ -171,45 +165,42 @@ Dev = Annotated[
     typer.Option(
         "--dev",
         metavar="DATA",
-        help="Annotated documents to tune on, several times for more; without them, a tenth of the training data.",
+        help="Annotated development documents; repeatable. [a tenth of the training data]",
     ),
 ]
-ModelOutput = Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="The model directory to write.")]
+ModelOutput = Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="Output model directory.")]
 Config = Annotated[
     str | None,
-    typer.Option("--config", "-c", metavar="TOML", help="A file of these options (l2 = 0.1); the command line wins."),
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="TOML",
+        help="File of these options, such as l2 = 0.1; the command line takes precedence.",
+    ),
 ]
-Words = Annotated[bool, typer.Option("--words", help="Compare the tokens, too: a segmentation into words.")]
+Words = Annotated[bool, typer.Option("--words", help="Also compare tokens (word segmentation).")]
 Known = Annotated[
     str | None,
     typer.Option(
         "--known",
         metavar="DATA",
-        help="With --words or --html: the training data, whose words and mentions are not new.",
+        help="With --words or --html: training data, to report seen and unseen mentions apart.",
     ),
 ]
 # unlike the flags of other verbs, these may stand in the configuration file, too
-ForceOrConfig = Annotated[bool | None, typer.Option("--force", help="Replace a model that exists.", show_default=False)]
-QuietOrConfig = Annotated[
-    bool | None, typer.Option("--quiet", "-q", help="Say nothing but errors on standard error.", show_default=False)
-]
+ForceOrConfig = Annotated[bool | None, typer.Option("--force", help="Overwrite an existing model.", show_default=False)]
+QuietOrConfig = Annotated[bool | None, typer.Option("--quiet", "-q", help="Print errors only.", show_default=False)]
 
 # of `split`
-PartsOutput = Annotated[
-    str, typer.Option("--output", "-o", metavar="DIR", help="The folder for the parts.", show_default=False)
-]
+PartsOutput = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Output folder.", show_default=False)]
 PartShares = Annotated[
-    str, typer.Option("--parts", metavar="SHARES", help="The name of each part, and its share of the documents.")
+    str, typer.Option("--parts", metavar="SHARES", help="Names of the parts and their shares of the documents.")
 ]
 SplitBy = Annotated[
     str | None,
-    typer.Option(
-        "--by", metavar="KEY", help="A field of meta, such as patient: documents with one value stay together."
-    ),
+    typer.Option("--by", metavar="KEY", help="Field of meta, such as patient, whose documents stay together."),
 ]
-PartsFormat = Annotated[
-    str, typer.Option("--format", "-f", metavar="FORMAT", help="The format of the parts; of brat, a folder for each.")
-]
+PartsFormat = Annotated[str, typer.Option("--format", "-f", metavar="FORMAT", help="Format of the parts.")]
 
 # of `convert`
 Converted = Annotated[
@@ -220,22 +211,21 @@ ConvertedOutput = Annotated[
     str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.", show_default=False)
 ]
 Scheme = Annotated[
-    str | None, typer.Option("--scheme", metavar="NAME", help="Tags of a column file to write: bio or bilou. [bio]")
+    str | None,
+    typer.Option("--scheme", metavar="NAME", help="Tag scheme of an output column file: bio or bilou. [bio]"),
 ]
 FromLlm = Annotated[
     str | None,
     typer.Option(
         "--from-llm",
         metavar="ANSWERS",
-        help="Take the mentions from the answers of a language model: a file of JSON lines with id and answer, a "
+        help="Read mentions from answers of a language model: JSON lines with id and answer, a "
         "folder of ID.txt, ID.md or ID.json, or -.",
     ),
 ]
 MentionType = Annotated[
     str | None,
-    typer.Option(
-        "--type", metavar="TYPE", help="With --from-llm: the type of mentions that have none, as in **pain**."
-    ),
+    typer.Option("--type", metavar="TYPE", help="With --from-llm: type of untyped mentions, such as **pain**."),
 ]
 AmbiguousQuotes = Annotated[
     str | None,
@@ -251,7 +241,7 @@ Annotation = Annotated[
     typer.Option(
         "--annotation",
         metavar="NAME",
-        help="With --from-llm: what meta.annotation says: complete, at-least, or unknown. [at-least]",
+        help="With --from-llm: completeness: complete, at-least or unknown. [at-least]",
     ),
 ]
 
@@ -261,7 +251,7 @@ EncoderFolder = Annotated[
     typer.Option(
         "--encoder",
         metavar="FOLDER",
-        help="The encoder of a model with adapters, where it is not where it was. [SPANLOOM_ENCODERS, and others]",
+        help="Folder of the base encoder, if it moved since training. [SPANLOOM_ENCODERS, and others]",
     ),
 ]
 
@@ -269,63 +259,65 @@ EncoderFolder = Annotated[
 LabelRules = Annotated[
     str, typer.Argument(metavar="RULES", help="A TOML file of rules, see docs/how-to/label.md.", show_default=False)
 ]
-LabelsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the documents with labels go.")]
+LabelsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file or folder.")]
 EachAnnotator = Annotated[
-    bool, typer.Option("--each", help="Write a document for each rule, or for all with one annotator, as an annotator.")
+    bool, typer.Option("--each", help="Write one document per rule, as if rules were annotators.")
 ]
 LabelAnnotation = Annotated[
     str,
-    typer.Option("--annotation", metavar="NAME", help="What meta.annotation says: complete, at-least, or unknown."),
+    typer.Option("--annotation", metavar="NAME", help="Completeness of the labels: complete, at-least or unknown."),
 ]
 PredictionsOutput = Annotated[
     str | None,
-    typer.Option(
-        "--output", "-o", metavar="OUT", help="Where the predictions go. [standard output; drawn on a terminal]"
-    ),
+    typer.Option("--output", "-o", metavar="OUT", help="Output file or folder. [standard output; drawn on a terminal]"),
 ]
 OverlapReading = Annotated[
     str | None,
-    typer.Option("--reading", metavar="NAME", help="How overlaps are read: enough or all. [as the model says]"),
+    typer.Option("--reading", metavar="NAME", help="Interpretation of overlaps: enough or all. [as in training]"),
 ]
 LinkedMentions = Annotated[
     str | None,
-    typer.Option("--mentions", metavar="NAME", help="Of a linker: find, or given, to link those of INPUT. [find]"),
+    typer.Option(
+        "--mentions", metavar="NAME", help="Linker only: find mentions, or link the given mentions of INPUT. [find]"
+    ),
 ]
 
 # of `train clusters`
 ClustersOutput = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="PATHS", help="The file to write, for --clusters PATHS.")
+    str | None, typer.Option("--output", "-o", metavar="PATHS", help="Output file, for --clusters PATHS.")
 ]
 
 # of `export`
-ExportOutput = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="The model directory to write.")]
-OnnxForm = Annotated[bool, typer.Option("--onnx", help="Make the encoder a graph that ONNX Runtime computes.")]
+ExportOutput = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Output model directory.")]
+OnnxForm = Annotated[bool, typer.Option("--onnx", help="Export to ONNX Runtime.")]
 GraphPrecision = Annotated[
-    str, typer.Option("--precision", metavar="NAME", help="Of the encoder's products: float32 or int8.")
+    str, typer.Option("--precision", metavar="NAME", help="Precision of the encoder: float32 or int8.")
 ]
 
 GraphWindow = Annotated[
     int | None,
-    typer.Option("--window", metavar="N", help="Sub-words that are read at once; fewer are faster. [as in training]"),
+    typer.Option("--window", metavar="N", help="Sub-words per window; fewer are faster. [as in training]"),
 ]
 
 # of `compact`
 CompactDev = Annotated[
     list[str] | None,
-    typer.Option("--dev", metavar="DATA", help="Annotated documents that F1 is measured on, several times for more."),
+    typer.Option("--dev", metavar="DATA", help="Annotated documents to measure F1 on; repeatable."),
 ]
 CompactLoss = Annotated[
     float | None,
-    typer.Option("--loss", min=0, max=100, metavar="POINTS", help="Points of F1 that may be lost on --dev. [0.3]"),
+    typer.Option("--loss", min=0, max=100, metavar="POINTS", help="Accepted loss of F1 on --dev, in points. [0.3]"),
 ]
 CompactThreshold = Annotated[
     float | None,
-    typer.Option("--threshold", min=0, metavar="W", help="Leave out weights nearer to 0. [chosen on --dev, or 0.02]"),
+    typer.Option(
+        "--threshold", min=0, metavar="W", help="Drop weights with a smaller magnitude. [chosen on --dev, or 0.02]"
+    ),
 ]
 
 # of `teach`
 TeacherModel = Annotated[
-    str, typer.Argument(metavar="TEACHER", help="The directory of a recognizer.", show_default=False)
+    str, typer.Argument(metavar="TEACHER", help="Recognizer to distil: a model directory.", show_default=False)
 ]
 RawInputs = Annotated[
     list[str],
@@ -335,11 +327,11 @@ RawInputs = Annotated[
 ]
 MoreTeachers = Annotated[
     list[str] | None,
-    typer.Option("--teacher", metavar="MODEL", help="Another teacher; several times for more; their mean counts."),
+    typer.Option("--teacher", metavar="MODEL", help="Further teacher; repeatable; teachers are averaged."),
 ]
 CrossedTeachers = Annotated[
     list[str] | None,
-    typer.Option("--crossed", metavar="MODEL=TEXT", help="Another teacher, and its own text; several times for more."),
+    typer.Option("--crossed", metavar="MODEL=TEXT", help="Cross-fitted teacher with its own text; repeatable."),
 ]
 RawWeight = Annotated[
     list[float] | None,
@@ -356,35 +348,31 @@ _NAMED_COLUMNS: Final = "Columns or fields of a vocabulary: id=cui,name=str,syno
 # of `evaluate`
 EvaluatedColumn = Annotated[
     str | None,
-    typer.Option("--column", metavar="NAME", help="Compare a column such as pos, token by token, instead of mentions."),
+    typer.Option("--column", metavar="NAME", help="Compare a token column, such as pos, instead of mentions."),
 ]
-Concepts = Annotated[bool, typer.Option("--concepts", help="Compare concepts, too: by document and by mention.")]
+Concepts = Annotated[bool, typer.Option("--concepts", help="Also compare concepts, by document and by mention.")]
 Resolving = Annotated[
     str | None,
-    typer.Option(
-        "--vocabulary", metavar="V", help="With --concepts: a vocabulary, which says what identifiers mean the same."
-    ),
+    typer.Option("--vocabulary", metavar="V", help="With --concepts: vocabulary, to resolve equivalent identifiers."),
 ]
 
 EvaluatedTypes = Annotated[
     list[str] | None,
-    typer.Option("--types", metavar="A,B", help="Compare mentions of these types only. [all]"),
+    typer.Option("--types", metavar="A,B", help="Restrict the comparison to these types. [all]"),
 ]
 KeptTypes = Annotated[
     list[str] | None,
-    typer.Option("--types", metavar="A,B", help="Keep mentions of these types only. [all]"),
+    typer.Option("--types", metavar="A,B", help="Train on these types only. [all]"),
 ]
 EvaluatedMentions = Annotated[
     str | None,
     typer.Option(
-        "--mentions", metavar="NAME", help="With --model, of a linker: find, or given, to link those of GOLD. [find]"
+        "--mentions", metavar="NAME", help="With a linker: find mentions, or link the given mentions of GOLD. [find]"
     ),
 ]
 
 # of `explain` and `view`
-ExplainedDocument = Annotated[
-    str | None, typer.Option("--document", metavar="ID", help="Of INPUT, this document only.")
-]
+ExplainedDocument = Annotated[str | None, typer.Option("--document", metavar="ID", help="Explain this document only.")]
 Explained = Annotated[
     str | None, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
 ]
@@ -397,12 +385,12 @@ Asked = Annotated[
     ),
 ]
 Strongest = Annotated[
-    int, typer.Option("--top", min=0, metavar="N", help="Roles, candidates and features to show; 0 for all.")
+    int, typer.Option("--top", min=0, metavar="N", help="Number of roles, candidates and features shown; 0 for all.")
 ]
 Hypergraph = Annotated[
     str | None,
     typer.Option(
-        "--hypergraph", metavar="MODEL", help="With --output: draw this model's best sub-hypergraphs instead."
+        "--hypergraph", metavar="MODEL", help="With --output: draw the best sub-hypergraphs of this model instead."
     ),
 ]
 
@@ -411,12 +399,13 @@ VocabularySource = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A vocabulary: a file, or a folder of UMLS, RxNorm, SNOMED CT or OMOP.",
+        help="Vocabulary: a file, or a folder of UMLS, RxNorm, SNOMED CT or OMOP.",
         show_default=False,
     ),
 ]
 IndexOutput = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="INDEX", help="The folder to write, which opens at once.")
+    str | None,
+    typer.Option("--output", "-o", metavar="INDEX", help="Output folder of the index, which loads instantly."),
 ]
 VocabularyFormat = Annotated[
     str | None,
@@ -432,47 +421,45 @@ VocabularyTableColumns = Annotated[str | None, typer.Option("--columns", metavar
 VocabularyColumns = Annotated[str | None, typer.Option("--vocabulary-columns", metavar="NAMES", help=_NAMED_COLUMNS)]
 Language = Annotated[
     list[str] | None,
-    typer.Option("--language", metavar="NAME", help="Of names, such as ENG; several times for more. [UMLS: ENG]"),
+    typer.Option("--language", metavar="NAME", help="Language of names, such as ENG; repeatable. [UMLS: ENG]"),
 ]
 NameSource = Annotated[
     list[str] | None,
-    typer.Option("--source", metavar="NAME", help="Of names, such as MSH; several times for more. [all]"),
+    typer.Option("--source", metavar="NAME", help="Source of names, such as MSH; repeatable. [all]"),
 ]
 
 # of `train clusters`
 RawTexts = Annotated[
     list[str] | None,
-    typer.Option(
-        "--input", "-i", metavar="RAW", help="Raw text: a file or folder of any format, or -; several times for more."
-    ),
+    typer.Option("--input", "-i", metavar="RAW", help="Raw text: a file or folder of any format, or -; repeatable."),
 ]
 
 # of `clean`
 CorrectionOutput = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="JSONL", help="Write the documents with suspects, which meta lists."),
+    typer.Option("--output", "-o", metavar="JSONL", help="Output file: documents with suspects, listed in meta."),
 ]
 SuspectsPage = Annotated[
-    str | None, typer.Option("--html", metavar="FILE", help="Write a page of all suspects beside their text.")
+    str | None, typer.Option("--html", metavar="FILE", help="Output page of all suspects with their text.")
 ]
 Folds = Annotated[
-    int | None, typer.Option("--folds", min=2, metavar="N", help="Models; each judges what it was not trained on. [5]")
+    int | None, typer.Option("--folds", min=2, metavar="N", help="Number of folds of cross-validation. [5]")
 ]
 LeastCertain = Annotated[
     float | None,
-    typer.Option("--least", min=0.0, max=1.0, metavar="P", help="Leave out suspects less certain than this. [0.05]"),
+    typer.Option("--least", min=0.0, max=1.0, metavar="P", help="Drop suspects with a lower certainty. [0.05]"),
 ]
 SuspectsLimit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show the N most certain suspects only.")
+    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show only the N most certain suspects.")
 ]
 CleanFeatures = Annotated[
-    str | None, typer.Option("--features", metavar="TEXT", help="Preset of features, as of train recognizer. [fast]")
+    str | None, typer.Option("--features", metavar="TEXT", help="Feature preset, as in train recognizer. [fast]")
 ]
 TriedLambdas = Annotated[
     list[float] | None,
-    typer.Option("--l2", metavar="NUMBER", help="Weight of the L2 penalty; several times for more, all tried. [1]"),
+    typer.Option("--l2", metavar="NUMBER", help="Weight of the L2 penalty; repeatable, all are tried. [1]"),
 ]
-ForceOutput = Annotated[bool | None, typer.Option("--force", help="Replace an output that exists.", show_default=False)]
+ForceOutput = Annotated[bool | None, typer.Option("--force", help="Overwrite an existing output.", show_default=False)]
 
 
 def with_parameters(parameters: type, *declarations: Callable[..., None], without: Collection[str] = ()) -> Signature:

@@ -104,7 +104,9 @@ def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model
     """
     model = load(path, encoder=encoder)
     if not annotates(model):
-        raise UsageError(f"{path} is a {model.kind.replace('-', ' ')}, which marks up nothing; name a model that does")
+        raise UsageError(
+            f"{path} is a {model.kind.replace('-', ' ')}, which cannot annotate text; name a model that does"
+        )
     return model.set_params(n_jobs=jobs or ALL_CORES)
 
 

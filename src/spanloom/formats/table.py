@@ -275,7 +275,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
             name = _name(document, number)
             rows = named.get(name)
             if rows or (rows is not None and document.mentions):
-                message = f"two documents are called {clip(name)}, so that nobody would know whose the rows are"
+                message = f"duplicate document id {clip(name)}: rows cannot be assigned"
                 raise DataError(f"{message}; rename one, or write JSONL", path=path)
             named[name] = bool(document.mentions)
             losses.add("texts")

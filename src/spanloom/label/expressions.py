@@ -204,7 +204,7 @@ class _Parser:
         self._at = match.end()
         if self._at < len(self._source) and self._source[self._at] in "?+":
             sign = match[0] + self._source[self._at]
-            raise ExpressionError(f"{sign} is beyond what is taken; write {match[0]}, all alternatives are tried")
+            raise ExpressionError(f"{sign} is not supported; write {match[0]}, all alternatives are tried")
         if match[0] in "*+?":
             least, most = {"*": (0, -1), "+": (1, -1), "?": (0, 1)}[match[0]]
         else:
@@ -246,6 +246,6 @@ class _Parser:
 
     def _beyond(self, sign: str) -> ExpressionError:
         if sign in _PLACES:
-            return ExpressionError(f"{sign} is beyond what is taken; leave it out, the whole token is compared")
+            return ExpressionError(f"{sign} is not supported; leave it out, the whole token is compared")
         known = "characters, classes, groups (...) and (?:...), |, ?, *, + and {2,4}"
         return ExpressionError(f"{sign} at {self._at} is beyond what is taken: {known}")

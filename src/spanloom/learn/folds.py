@@ -1,4 +1,4 @@
-"""Parts of the training data: what is held out for development, and folds for whatever stacks."""
+"""Parts of the training data: train/dev splits and cross-validation folds for stacking."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ W = TypeVar("W")
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A step of training, for somebody who waits.
+    """Progress of a training, passed to callbacks.
 
     Args:
         stage: what is done.
@@ -276,7 +276,7 @@ class Training:
     def alone(self) -> Training:
         """The same as one of several pieces of work: on one thread, and without a listener in another process."""
         shares = self.executor.shared is self.executor
-        return replace(self, executor=SERIAL, callback=self.callback if shares else _nobody)
+        return replace(self, executor=SERIAL, callback=self.callback if shares else _ignore_progress)
 
     def watched(self, l2: float, number: int) -> EarlyStopping[Weights]:
         """Return the callback that is called after each pass of a run of AdaGrad."""
@@ -380,5 +380,5 @@ def copied(weights: Weights) -> Weights:
     return Weights(*(array.copy() for array in weights))
 
 
-def _nobody(progress: Progress) -> None:
-    """Whoever waits in a process of its own is told nothing."""
+def _ignore_progress(progress: Progress) -> None:
+    """Ignore progress, in worker processes."""

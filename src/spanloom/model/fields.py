@@ -192,15 +192,15 @@ JOBS = Whole("", "threads; -1 for all cores. The result does not depend on it.",
 SEED = Whole("", "the seed.", least=0, option=None)
 OPTIMIZER = Choice("adagrad or lbfgs.", "``adagrad``, or ``lbfgs`` for the optimum itself.", names=Optimizer)
 L2 = Lambdas(
-    "Weight of the L2 penalty; given several times, the best on --dev is taken.",
+    "Weight of the L2 penalty; repeatable, the best on --dev is used.",
     "lambda; several are tried, and development F1 decides. ``None`` for 0.1, 1 and 3.",
 )
 EPOCHS = Whole(
-    "Passes of adagrad, at most.",
+    "Maximum passes of adagrad.",
     "passes of AdaGrad at most; it stops when development F1 no longer rises, and the best is kept.",
 )
-ITERATIONS = Whole("Iterations of lbfgs, at most.", "of L-BFGS, at most.")
-RATE = Number("First step of adagrad.", "AdaGrad's first step.")
+ITERATIONS = Whole("Maximum iterations of lbfgs.", "of L-BFGS, at most.")
+RATE = Number("Initial step size of adagrad.", "AdaGrad's first step.")
 VOCABULARY = Parameter(
     "A vocabulary whose names and categories become features.",
     "a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.",
@@ -212,9 +212,9 @@ VOCABULARY_COLUMNS = Parameter(
     "for usual names.",
     metavar="NAMES",
 )
-MIN_COUNT = Whole("Leave out features of fewer tokens.", "features of fewer training tokens are left out.")
+MIN_COUNT = Whole("Minimum number of tokens of a feature.", "features of fewer training tokens are left out.")
 NAMES = Switch(
-    "Keep readable names of strong features, which are words of the training text.",
+    "Store names of strong features, which contain words of the training text.",
     "whether the model keeps readable names of its strongest features, which are words of the training text: of those "
     "that 5 documents have, or as many as the number says. Without them it tells what they look at.",
     toml=bool | int,
@@ -232,7 +232,7 @@ PASSES = Choice(
     names=Passes,
 )
 TYPES = Texts(
-    "Types to learn, such as A,B; mentions of other types are left out.",
+    "Restrict training to these types.",
     "types to learn, each perhaps several with commas; mentions of other types are left out of training and "
     "development data. ``None`` for all types of the training data.",
     metavar="A,B",
@@ -240,7 +240,7 @@ TYPES = Texts(
     shown="all",
 )
 SPLIT_TOKENS = Switch(
-    "Where training mentions cut tokens, learn to split tokens there, and do so in every text.",
+    "Learn to split tokens where training mentions start or end inside them.",
     "whether patterns of characters at which tokens are split are learned, where training mentions begin or end inside "
     "tokens and it pays. They are a part of the model and split the tokens of every text, also those that a document "
     "brings: what is predicted has the split tokens.",

@@ -196,7 +196,7 @@ class Parameters(Generic[M]):
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
-        """The trained model that `to_part` gave; whatever it raises is told as damage."""
+        """The trained model that `to_part` gave; any exception is reported as a damaged file."""
         raise NotImplementedError
 
     def save(self, path: str | Path, *, force: bool = False) -> None:

@@ -49,7 +49,7 @@ class Stored(Protocol):
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
-        """The model that `to_part` gave; whatever it raises is told as damage."""
+        """The model that `to_part` gave; any exception is reported as a damaged file."""
         ...
 
 

@@ -170,7 +170,7 @@ class _TwoStages(Finder):
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
         for penalty in penalties:
-            shifted = self.second.shifted(penalty - self.model.penalty)
+            shifted = self.second.with_penalty(penalty - self.model.penalty)
             yield scored.candidates.table.take(shifted.chosen(scored))
 
     def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:

@@ -57,11 +57,11 @@ FEATURES = Choice(
     names=Preset, templates="a preset's name", toml=str | list[str],
 )  # fmt: skip
 RUNS = Whole(
-    "Runs of adagrad whose weights are averaged.",
+    "Number of adagrad runs to average.",
     "of AdaGrad, each in an order of its own, whose weights are averaged: a little more accurate, and as fast to use.",
 )
 CLUSTERS = Parameter(
-    "Word clusters: a paths file, or how many to induce.",
+    "Word clusters: a paths file, or the number to induce.",
     "Word clusters: a ``paths`` file, or how many Brown clusters to induce from the text at hand; ``None`` for none.",
     metavar="PATHS",
     toml=str | int,
@@ -76,21 +76,21 @@ VECTORS = Parameter(
     metavar="FILE",
 )
 IGNORE = Texts(
-    "A column, such as pos, to do without; several times for more.",
+    "Column not to use, such as pos; repeatable.",
     "columns that a preset shall do without, such as ``pos`` where the texts to come have none.",
     metavar="COLUMN",
     none=True,
 )
 SECTIONS = Parameter(
-    "Your own rules that name sections and note types.",
+    "Custom rules for section names and note types.",
     "rules that name sections and note types, for the columns ``section`` and ``note``: a TOML file, or the same as a "
     "mapping; ``None`` for those that come with Spanloom.",
     metavar="TOML",
     toml=str | dict[str, dict[str, str]],
 )
 POS = Parameter(
-    "For text without the column pos: a tagger, kept in the model, or spacy:NAME; auto learns one from the training "
-    "data, none has none.",
+    "Part-of-speech tagger for text without the column pos: auto (trained on the training data), none, a model, or "
+    "spacy:NAME.",
     "what gives documents that lack the column ``pos`` the column; it is kept in the model. ``auto`` for a tagger that "
     "is trained on the column of the training data, where they have it and a template names it; development data are "
     "then looked at with its tags, as new text will be. A trained `PosTagger`, or the folder of one; ``spacy:NAME`` "
@@ -105,7 +105,7 @@ STRUCTURE = Parameter(
     "The attribute ``structure_`` has the one of the trained model.",
 )
 ANNOTATION = Choice(
-    "Of training text that does not say it itself: complete, at-least (others may be), or unknown.",
+    "Completeness of the training annotation, if the data do not state it: complete, at-least or unknown.",
     'what the annotation is of training text that does not say so itself (``meta["annotation"]``, see '
     "`spanloom.document.annotation`): ``complete``; ``at-least``, where mentions that are not annotated may be; or "
     "``unknown``. What is missing is filled in by models of other parts of the text, up to a density.",
@@ -121,13 +121,13 @@ DENSITY = Parameter(
     toml=float | list[str] | dict[str, float],
 )
 ENCODER = Folder(
-    "A folder with an encoder, which is trained in place of features (needs the extra torch).",
+    "Folder of an encoder to fine-tune instead of features (extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
     "features, or by a recognizer beside them (``with_features``); ``None`` for features alone. There is then no "
     "second stage, and one pass over documents; without features, nothing else that is said of them has a use.",
 )
 CHECKPOINT = Folder(
-    "A folder that keeps the state of an encoder's training, which goes on from it when it was killed.",
+    "Checkpoint folder of an encoder's training; an interrupted training resumes from it.",
     "a folder that keeps the state of an encoder's training, after each pass and every ten minutes; the same training "
     "goes on from it, and gives the same weights as if it had never been interrupted. It is removed when the model is "
     "saved. ``None`` for none.",
@@ -143,11 +143,11 @@ class _OfRecognizers:
     features: Preset | Sequence[str] = FEATURES("biomedical")
     _: KW_ONLY
     components: int = Whole(
-        "Parts of a mention with gaps, at most.",
+        "Maximum number of parts of a discontinuous mention.",
         "short for the parameter of structures that hold gaps: how many parts a mention has at most.",
     )(3)
     longest: int | None = Whole(
-        "Tokens of a semi_markov mention, at most.",
+        "Maximum tokens of a mention (semi_markov).",
         "short for the parameter of ``semi_markov``: how many tokens a mention has at most.",
         none=True,
         shown="any number",
@@ -172,7 +172,7 @@ class _OfRecognizers:
     passes: Passes = PASSES("one")
     min_count: int = MIN_COUNT(1)
     hash_bits: int | None = Whole(
-        "Bits of a feature's number: at most 2 to the power of so many rows of weights.",
+        "Hash features into 2^N rows of weights.",
         "bits of a feature's number, where there are to be at most 2 to the power of so many rows of weights, however "
         "much text there is; features that get the same number share a weight. ``None`` for a number of each feature's "
         "own.",
@@ -187,24 +187,24 @@ class _OfRecognizers:
     density: float | str | Mapping[str, float] | Sequence[str] | None = DENSITY(None)
     types: Sequence[str] | None = TYPES(None)
     reading: Reading = Choice(
-        "How overlaps are read: enough or all.",
+        "Interpretation of overlaps: enough or all.",
         "how ambiguous structures are read, ``enough`` or ``all``.",
         names=Reading,
     )("enough")
     headless: Headless = Choice(
-        "A mention without a head is an error, or its own head: whole.",
+        "Mentions without a head: error, or whole to use the mention as its head.",
         "what becomes of a mention without a head, where the structure has heads: an ``error``, or its head is "
         "the ``whole`` mention.",
         names=Headless,
     )("error")
     rescore: bool = Switch(
-        "Score candidate mentions as wholes, by a second stage.",
+        "Rescore candidate mentions with a second stage.",
         "whether a second stage scores candidate mentions as wholes (see `spanloom.rescoring`). It is trained where "
         "there are 100 mentions, on candidates of first stages that did not see them, and is used where development F1 "
         "is better with it. The mention penalty is then no longer what decides.",
     )(True)
     rescore_all: bool = Switch(
-        "Let the second stage score all candidates, without an early exit.",
+        "Rescore all candidates (no early exit).",
         "whether the second stage scores all candidates. Otherwise it skips those of which the first stage is "
         "confident, if that costs at most 0.05 points of development F1.",
     )(False)
@@ -216,7 +216,7 @@ class _OfRecognizers:
         names=Overlap,
     )("learned")
     with_features: bool = Switch(
-        "Average an encoder's scores with those of features.",
+        "Average the scores of encoder and features.",
         "whether the scores of an encoder are averaged with those of features, each trained by itself; development F1 "
         "chooses the share of either. There is no second stage.",
         metavar="with-features/without-features",
@@ -229,74 +229,74 @@ class EncoderParameters:
 
     encoder: str | Path | None = ENCODER(None)
     encoder_epochs: int | None = Whole(
-        "Passes over the training data with an encoder, at most.",
+        "Maximum passes over the training data with an encoder.",
         "passes with an encoder, at most; the one with the best development F1 is kept. ``None`` for as many as take "
         "about 1,500 steps, from 4 to 30.",
         none=True,
         shown="4 to 30",
     )(None)
-    encoder_rate: float = Number("Rate of the encoder's last layer.", "the highest rate of the encoder's last layer.")(
-        1e-4
-    )
+    encoder_rate: float = Number(
+        "Learning rate of the encoder's last layer.", "the highest rate of the encoder's last layer."
+    )(1e-4)
     head_rate: float = Number(
-        "Rate of the layer on the encoder.", "the highest rate of the linear layer on the encoder."
+        "Learning rate of the layer on top of the encoder.", "the highest rate of the linear layer on the encoder."
     )(2e-3)
     adapters: int = Whole(
-        "Rank of low-rank adapters, which are trained in place of the encoder; 0 for none.",
+        "Rank of low-rank adapters, trained instead of the encoder; 0 for none.",
         "rank of low-rank adapters on the encoder's attention, which are trained in place of the encoder; 0 for none. "
         "The model then holds only these, and needs the encoder's folder.",
         least=0,
         most=1 << 16,  # above the width of any encoder
     )(0)
     layer_decay: float = Number(
-        "Rate of a layer, as a share of that of the layer above.",
+        "Decay of the learning rate per layer, from top to bottom.",
         "the rate of an encoder's layer, as a share of that of the layer above it; 1 for the same.",
     )(0.9)
     seeds: int = Whole(
-        "Seeds that an encoder is trained with, from --seed on; the mean of the best is kept.",
+        "Number of seeds; the weights of the best are averaged.",
         "seeds that an encoder is trained with, from ``random_state`` on, one after the other; the mean of the weights "
         "of the best is kept, of as many as development F1 gains by.",
     )(1)
     step_subwords: int = Whole(
-        "Sub-words of a step of an encoder's training.",
+        "Sub-words per training step of an encoder.",
         "sub-words of a step of an encoder's training, about; fewer where a pass would have fewer than 100 steps.",
     )(1024)
     accumulate: int = Whole(
-        "Parts that a step of an encoder's training is read in.",
+        "Gradient accumulation steps.",
         "parts that a step of an encoder's training is read in, one after the other, so that a large one needs no more "
         "memory than a small one; the gradient is the same.",
     )(1)
     recompute: bool = Switch(
-        "Compute an encoder's layers again for the gradient: less memory, more time.",
+        "Gradient checkpointing: less memory, more time.",
         "whether an encoder's layers are computed again for the gradient in place of being kept: memory for one layer "
         "in place of all, and a third more time; the gradient is the same.",
         metavar="recompute/no-recompute",
     )(False)
     window: int = Whole(
-        "Sub-words that an encoder reads at once.",
+        "Window of an encoder, in sub-words.",
         "sub-words that an encoder reads at once, at most; a longer sentence is read in windows that overlap.",
         least=16,
         most=1 << 20,
     )(256)
     context: bool = Switch(
-        "Let an encoder read sentences with their neighbours.",
+        "Encode sentences with neighbouring sentences.",
         "whether an encoder reads a sentence together with its neighbours in the document; it never does after "
         "training on documents of one sentence each.",
         metavar="context/no-context",
     )(True)
     pooling: Pooling = Choice(
-        "A token's sub-word that counts: first, last, or the mean.",
+        "Token representation: first or last sub-word, or the mean.",
         "which of a token's sub-words make its vector: ``first``, ``last``, or the ``mean`` of all.",
         names=Pooling,
     )("first")
     precision: Precision = Choice(
-        "Of an encoder's products: float32, bfloat16, or auto.",
+        "Precision of the encoder: float32, bfloat16 or auto.",
         "of an encoder's products: ``float32``, ``bfloat16``, or ``auto`` for 16 bits where the machine is made for "
         "them.",
         names=Precision,
     )("auto")
     device: Device = Choice(
-        "Where an encoder computes: cpu, cuda, or auto.",
+        "Device of the encoder: cpu, cuda or auto.",
         "where an encoder computes while it is trained: ``cpu``, ``cuda``, or ``auto`` for a graphics card where there "
         "is one. A model that is loaded takes what it finds.",
         names=Device,

@@ -403,7 +403,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         other = copy(self)
         other.model_ = self.fitted.with_penalty(penalty)
         if self.second_ is not None:
-            other.second_ = self.second_.shifted(penalty - self.fitted.penalty)
+            other.second_ = self.second_.with_penalty(penalty - self.fitted.penalty)
         return other
 
     def learning(self) -> Learning:

@@ -125,7 +125,7 @@ class Rescorer:
     early_exit: EarlyExit | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch, features: FeatureSet) -> CandidateValues:
-        """Return what is known of the candidates of a batch.
+        """Return the feature values of the candidates of a batch.
 
         Args:
             candidates: of the batch.
@@ -189,9 +189,9 @@ class Rescorer:
         """Return the calibrated probability that all of each sentence is right, (N,)."""
         return self.scalings.answers.of_log(self.log_answers(scored, chosen, sentences))
 
-    def shifted(self, keener: float) -> Rescorer:
+    def with_penalty(self, change: float) -> Rescorer:
         """Return the same with a lower threshold, as a larger mention penalty lowers it."""
-        return replace(self, threshold=self.threshold - keener)
+        return replace(self, threshold=self.threshold - change)
 
     def compacted(self, threshold: float) -> Rescorer:
         """Return the same with weights of eight bits; see `LinearScorer.compacted`."""

@@ -130,7 +130,7 @@ def check_templates(templates: Sequence[str], features: FeatureSet) -> None:
     for template in templates:
         for atom in atoms(template):
             if atom.name not in _NAMES and not _reads_column(atom.name, features):
-                raise ModelError(f"the template {clip(template)} of the second stage names no value that there is")
+                raise ModelError(f"unknown value in the second-stage template {clip(template)}")
 
 
 def _reads_column(name: str, features: FeatureSet) -> bool:

@@ -53,23 +53,24 @@ class _OfSegmenters:
     )("set2")
     _: KW_ONLY
     single_word: Sequence[str] = Texts(
-        "A type whose mentions are one word; several times for more.",
+        "Type whose mentions are one word; repeatable.",
         "types whose mentions are one word each.",
         metavar="TYPE",
     )(())
     constraints: Sequence[str] = Texts(
-        "Such as 'TYPE begins -> not word ends'; several for more.",
+        "Constraint, such as 'TYPE begins -> not word ends'; repeatable.",
         "further ones, as text (see `spanloom.segment.constraints`); that mentions are made of whole words always "
         "holds, but for ``independent`` and ``incremental``, which no constraint binds.",
         metavar="TEXT",
         option="--constraint",
     )(())
     weight: float = Number(
-        "Of mentions beside words.", "of the mentions' scores beside those of words, for ``exact`` and ``dual``."
+        "Weight of mentions relative to words.",
+        "of the mentions' scores beside those of words, for ``exact`` and ``dual``.",
     )(1.0)
-    dual_iterations: int = Whole("Of dual decomposition, at most.", "K, for ``dual``.")(DUAL_ITERATIONS)
+    dual_iterations: int = Whole("Maximum iterations of dual decomposition.", "K, for ``dual``.")(DUAL_ITERATIONS)
     dictionaries: Mapping[str, str | Path | Sequence[str]] | None = Parameter(
-        "Phrases, one a line, for set3; several times for more.",
+        "Phrase list for set3, one phrase per line; repeatable.",
         "label -> a file with one phrase a line, or the phrases, for the column ``dictionary``.",
         metavar="LABEL=FILE",
         option="--dictionary",

@@ -31,7 +31,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 _HUNG_UP = 499  # of a client that does not see it; as other servers log it
 
 ModelName = Annotated[str | None, Query(max_length=256, description="A name in `/models`; the first if not given.")]
-Threshold = Annotated[float, Query(ge=0, le=1, description="Leave out mentions less probable than this.")]
+Threshold = Annotated[float, Query(ge=0, le=1, description="Drop mentions with a lower probability.")]
 Others = Annotated[
     bool,
     Query(

@@ -38,7 +38,7 @@ class TaggerParameters:
         toml=list[str],
     )(FEATURES)  # fmt: skip
     _: KW_ONLY
-    column: str = Parameter("The column of the data that is learned.", "the column that is learned and filled.")("pos")
+    column: str = Parameter("Column to learn.", "the column that is learned and filled.")("pos")
     l2: float = Number("Weight of the L2 penalty.", "lambda.", zero=True)(0.1)
     epochs: int = replace(
         EPOCHS,

@@ -88,13 +88,13 @@ class CutPattern(NamedTuple):
 
         >>> CutPattern.of("[a-z]|A")
         Traceback (most recent call last):
-        spanloom.errors.DataError: the pattern '[a-z]|A' is none; expected one such as 'a|A', '<anti|' or '|-induced>'
+        spanloom.errors.DataError: invalid pattern '[a-z]|A'; expected one such as 'a|A', '<anti|' or '|-induced>'
         """
         left, bar, right = text.partition("|")
         pattern = cls(left, right)
         if not bar or not (pattern._is_affix() if pattern.affix else _is_classes(left) and _is_classes(right)):
             expected = "expected one such as 'a|A', '<anti|' or '|-induced>'"
-            raise DataError(f"the pattern {clip(text)} is none; {expected}")
+            raise DataError(f"invalid pattern {clip(text)}; {expected}")
         return pattern
 
     def __str__(self) -> str:

@@ -58,7 +58,7 @@ def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
     began = monotonic()
     options = checked(options_of(RecognizerParameters, SearchOptions), flags, config)
     if options.features is not None:
-        raise UsageError("features are what is searched for; name a preset to start from with --start")
+        raise UsageError("--features cannot be combined with a feature search; use --start PRESET")
     rules = SearchRules(options.price, options.level, options.steps)
     say = Messages(options.quiet)
     groups = GROUPS if options.groups is None else read_groups(options.groups)

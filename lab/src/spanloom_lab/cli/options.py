@@ -54,7 +54,7 @@ ComparedTest = Annotated[
 ]
 ComparedOutput = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="DIR", help="The folder of models and tables; goes on where it was."),
+    typer.Option("--output", "-o", metavar="DIR", help="Output folder; an interrupted run resumes from it."),
 ]
 ComparedStructures = Annotated[
     list[str] | None,

@@ -117,7 +117,7 @@ def _heads(
         ),
     ],
     source: Input,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Where the documents go.")] = "-",
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file or folder.")] = "-",
     output_format: Format = None,
     input_format: InputFormat = None,
     force: Force = False,
@@ -149,7 +149,7 @@ def _clusters(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.", show_default=False)
     ],
-    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="How many clusters.")] = 500,
+    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="Number of clusters.")] = 500,
     min_count: Annotated[int, typer.Option("--min-count", min=1, metavar="N", help="Leave out rarer words.")] = 1,
     input_format: InputFormat = None,
     force: Force = False,
