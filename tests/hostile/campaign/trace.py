@@ -16,7 +16,6 @@ _EVENTS = {
     "os.chmod": 1, "os.chown": 1, "os.utime": 1, "shutil.rmtree": 1, "shutil.move": 2, "shutil.copyfile": 2,
 }  # fmt: skip
 _RUNNING = ("subprocess.Popen", "os.exec", "os.system", "os.posix_spawn", "socket.connect")
-_OWN = ("__pycache__", "/dev/", "/proc/")  # compiled code, and what is no file
 _active: list[list[str]] = []
 
 
@@ -42,14 +41,21 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
         names = [path] if isinstance(flags, int) and flags & _FLAGS else []
     elif event in _EVENTS:
         names = list(arguments[: _EVENTS[event]])
+        if event == "os.symlink":  # which changes nothing where it points to
+            del names[0]
     elif event in _RUNNING:
         names = [repr(arguments)]
     else:
         return
     for name in names:
         text = os.fsdecode(name) if isinstance(name, str | bytes | os.PathLike) else f"handle {name}"
-        if not any(own in text for own in _OWN):
+        if not _is_own(text):
             _active[-1].append(f"{event} {text}")
+
+
+def _is_own(path: str) -> bool:
+    """Return whether a path is one of compiled code, or no file; in ``/dev/shm``, where homes are, files lie."""
+    return "__pycache__" in path or (path.startswith(("/dev/", "/proc/")) and not path.startswith("/dev/shm/"))
 
 
 _CALL = re.compile(r"^(?:\[pid +\d+\] |\d+ +)?(\w+)\((.*)\) += (-?\d+|\?)")
@@ -86,5 +92,5 @@ def system_calls(line: Sequence[str | Path], folder: Path, log: Path) -> tuple[i
             continue
         inside = [os.path.join(*pair) for pair in _IN_FOLDER.findall(arguments)]  # noqa: PTH118
         paths = inside or _PATH.findall(arguments) or [arguments]
-        found += [f"{call} {path}" for path in paths if not any(own in path for own in _OWN)]
+        found += [f"{call} {path}" for path in paths if not _is_own(path)]
     return done.returncode, found
