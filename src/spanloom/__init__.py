@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from warnings import warn
 
 from spanloom.lazy import lazily
 
@@ -40,7 +41,14 @@ __all__ = ["__version__", *_EXPORTS]
 
 
 if not TYPE_CHECKING:  # which would take any name for one of ours
-    __getattr__ = lazily(__name__, _EXPORTS)
+    _exported = lazily(__name__, _EXPORTS)
+
+    def __getattr__(name: str) -> object:
+        if name == "Cascade":  # until 0.3
+            message = "spanloom.Cascade is deprecated: from spanloom_lab import Cascade (pip install spanloom-lab)"
+            warn(message, DeprecationWarning, stacklevel=2)
+            return lazily(__name__, {"class_of": "spanloom.model.kinds"})("class_of")("cascade")
+        return _exported(name)
 
 
 def __dir__() -> list[str]:

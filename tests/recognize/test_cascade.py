@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import spanloom
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.evaluate import evaluate
@@ -312,3 +313,8 @@ def test_search_forgets_no_chain_that_it_needs():
     order = search_order(made, ["x", "y", "z"])
     assert sorted(order) == ["x", "y", "z"]
     assert output_templates([]) == []
+
+
+def test_its_old_place_is_deprecated():
+    with pytest.warns(DeprecationWarning, match="from spanloom_lab import Cascade"):
+        assert spanloom.Cascade is Cascade
