@@ -119,7 +119,7 @@ def kinds(help: str, examples: str) -> typer.Typer:
     )
 
 
-train_app = kinds("Train a model; what kind is the next word.", EXAMPLES["train"])
+train_app = kinds("Train a model of a kind.", EXAMPLES["train"])
 app.add_typer(train_app, name="train")
 
 
@@ -155,7 +155,7 @@ def only(first: str) -> typer.Typer:
     if one is not None:
         return one
     if first in _OF_THE_LAB:
-        sys.exit(fail(f"{first} is a verb of a distribution of its own; pip install spanloom-lab", WRONG_USAGE))
+        sys.exit(fail(f"{first} needs spanloom-lab; pip install spanloom-lab", WRONG_USAGE))
     return app
 
 

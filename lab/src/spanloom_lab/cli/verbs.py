@@ -39,7 +39,7 @@ spanloom lab heads last notes.jsonl --output with-heads.jsonl""",
 spanloom lab language-model --train raw.txt --order 3 --output lm.arpa.gz""",
 }
 
-_lab: Final = kinds("Reproduce tables of the papers; what is done is the next word.", EXAMPLES["lab"])
+_lab: Final = kinds("Reproduce tables of the papers, and search for features and structures.", EXAMPLES["lab"])
 app.add_typer(_lab, name="lab")
 
 
