@@ -147,3 +147,14 @@ def test_chained_fragments_of_pubannotation_are_parts_of_a_mention(tmp_path: Pat
     [document] = read(written(tmp_path, record))
     spans = [((0, 4), (15, 33)), ((9, 33),)]
     assert [(mention.type, mention.spans) for mention in document.mentions] == [("problem", one) for one in spans]
+
+
+def test_fragments_with_ids_that_are_not_unique_lose_no_mention(tmp_path: Path) -> None:
+    parts = [("T1", 0, 4, "_FRAGMENT"), ("T2", 9, 14, "a"), ("T2", 15, 33, "b")]
+    record = {
+        "text": "left and right atrial enlargement",
+        "denotations": [{"id": name, "span": {"begin": b, "end": e}, "obj": kind} for name, b, e, kind in parts],
+        "relations": [{"id": "R1", "pred": "_lexicallyChainedTo", "subj": "T2", "obj": "T1"}],
+    }
+    [document] = read(written(tmp_path, record))
+    assert sorted(mention.type for mention in document.mentions) == ["_FRAGMENT", "a", "b"]

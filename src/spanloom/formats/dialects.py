@@ -115,29 +115,31 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     [{'id': 'T2', 'span': [{'begin': 0, 'end': 4}, {'begin': 9, 'end': 13}], 'obj': 'x'}]
     """
     denotations, relations = (
-        [item for item in found if isinstance(item, dict)] if isinstance(found := record.get(name), list) else []
+        found if isinstance(found := record.get(name), list) and all(isinstance(item, dict) for item in found) else []
         for name in ("denotations", "relations")
     )
-    if not any(item.get("obj") == _FRAGMENT for item in denotations):
+    groups = {str(item.get("id")): [item] for item in denotations}
+    if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(groups) < len(denotations):
         return record
-    group = {str(item.get("id")): [item] for item in denotations}
+    # 1. Parts that relations connect are in one group; the smaller of two groups joins the larger.
     for relation in relations:
-        ends = [group.get(str(relation.get(end))) for end in ("subj", "obj")]
-        if relation.get("pred") == _CHAINED and ends[0] is not None and ends[1] is not None and ends[0] is not ends[1]:
-            joined = [*ends[0], *ends[1]]
-            group |= dict.fromkeys((str(item.get("id")) for item in joined), joined)
-    made = []
-    for item in denotations:
-        parts = group[str(item.get("id"))]
+        ends = [groups.get(str(relation.get(end)), []) for end in ("subj", "obj")]
+        if relation.get("pred") == _CHAINED and all(ends) and ends[0] is not ends[1]:
+            smaller, larger = sorted(ends, key=len)
+            larger += smaller
+            groups |= dict.fromkeys((str(item.get("id")) for item in smaller), larger)
+    # 2. A group with one part that is no fragment, and a span for each, is a mention in the place of that part.
+    mentions: dict[str, dict[str, Any] | None] = {}
+    for parts in {id(parts): parts for parts in groups.values()}.values():
         heads = [part for part in parts if part.get("obj") != _FRAGMENT]
         spans = [
             span for part in parts if isinstance(span := part.get("span"), dict) and type(span.get("begin")) is int
         ]
-        if len(parts) == 1 or len(heads) != 1 or len(spans) < len(parts):
-            made.append(item)
-        elif item is heads[0]:
-            made.append({**item, "span": sorted(spans, key=lambda span: int(span["begin"]))})
-    return {**record, "denotations": made}
+        if len(parts) > 1 and len(heads) == 1 and len(spans) == len(parts):
+            mentions |= dict.fromkeys(str(part.get("id")) for part in parts)
+            mentions[str(heads[0].get("id"))] = {**heads[0], "span": sorted(spans, key=lambda span: int(span["begin"]))}
+    made = (mentions.get(str(item.get("id")), item) for item in denotations)
+    return {**record, "denotations": [item for item in made if item is not None]}
 
 
 def to_native(
