@@ -35,19 +35,21 @@ _UNSUSPICIOUS = 1 << 26  # bytes that any file may unpack to
 _MOST_TIMES = 200  # its size, beyond that
 
 
-def check_unpacked(unpacked: int, size: int, what: str) -> None:
+def check_unpacked(unpacked: int, size: int, what: str, path: str | Path | None = None) -> None:
     """Check that a compressed file does not unpack to far more than its size.
 
     Args:
         unpacked: bytes.
         size: of the file, or of what was read of it.
         what: the kind of file, for the message.
+        path: likewise.
 
     Raises:
         DataError: it does.
     """
     if unpacked > _UNSUSPICIOUS and unpacked > _MOST_TIMES * size:
-        raise DataError(f"the {what} holds more than {_MOST_TIMES} times its size; if that is right, unpack it first")
+        message = f"the {what} holds more than {_MOST_TIMES} times its size; if that is right, unpack it first"
+        raise DataError(message, path=path)
 
 
 def is_packed(path: str | Path) -> bool:
@@ -82,10 +84,7 @@ class _Unpacked(io.RawIOBase):
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(f"not a whole gzip file: {error}; copy it again", path=self._path) from None
         self._count += len(data)
-        try:
-            check_unpacked(self._count, self._packed.tell(), "gzip file")
-        except DataError as error:
-            raise DataError(error.message, path=self._path) from None
+        check_unpacked(self._count, self._packed.tell(), "gzip file", self._path)
         view[: len(data)] = data
         return len(data)
 

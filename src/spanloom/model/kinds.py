@@ -30,13 +30,13 @@ _OF_THE_LAB: Final = ("cascade", "language-model")
 
 def _place(kind: str) -> str:
     """Return ``module:class`` of a kind: of `KINDS`, or of another distribution, by its entry point."""
-    for entry in () if kind in KINDS else entry_points(group=_OTHERS, name=kind):
+    if kind in KINDS:
+        return KINDS[kind]
+    for entry in entry_points(group=_OTHERS, name=kind):
         return entry.value
     if kind in _OF_THE_LAB:
         raise ModelError(f"a model of kind {kind!r} needs the distribution spanloom-lab; pip install spanloom-lab")
-    if kind not in KINDS:
-        raise ModelError(f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
-    return KINDS[kind]
+    raise ModelError(f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
 
 
 def class_of(kind: str) -> Any:
