@@ -48,7 +48,7 @@ class _OfCascades:
     """Parameters of a `Cascade` that are not those of `EncoderParameters`."""
 
     order: Order | Sequence[str] = Parameter(
-        "frequency, search, or a type; several times for all types.",
+        "Order of the chains: frequency, search, or all types (repeatable).",
         "of the chains: ``frequency``, the most frequent type first; ``search``, chosen by development F1 (see "
         "`spanloom_lab.links.search_order`), which takes about three times as long; or the names of all types.",
         several=True,

@@ -172,7 +172,7 @@ def _evaluate(
     compare: Annotated[
         str | None, typer.Option("--compare", metavar="OTHER", help="Other predictions of GOLD, for a paired test.")
     ] = None,
-    heads: Annotated[bool, typer.Option("--heads", help="Also compare heads.")] = False,
+    heads: Annotated[bool, typer.Option("--heads", help="Require matching heads in all rows and tests.")] = False,
     column: options.EvaluatedColumn = None,
     concepts: options.Concepts = False,
     vocabulary: options.Resolving = None,

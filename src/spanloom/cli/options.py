@@ -200,7 +200,9 @@ SplitBy = Annotated[
     str | None,
     typer.Option("--by", metavar="KEY", help="Field of meta, such as patient, whose documents stay together."),
 ]
-PartsFormat = Annotated[str, typer.Option("--format", "-f", metavar="FORMAT", help="Format of the parts.")]
+PartsFormat = Annotated[
+    str, typer.Option("--format", "-f", metavar="FORMAT", help="Format of the parts; brat writes a folder for each.")
+]
 
 # of `convert`
 Converted = Annotated[
@@ -261,7 +263,7 @@ LabelRules = Annotated[
 ]
 LabelsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file or folder.")]
 EachAnnotator = Annotated[
-    bool, typer.Option("--each", help="Write one document per rule, as if rules were annotators.")
+    bool, typer.Option("--each", help="Write one document per rule, or per annotator that rules name.")
 ]
 LabelAnnotation = Annotated[
     str,

@@ -119,7 +119,7 @@ def kinds(help: str, examples: str) -> typer.Typer:
     )
 
 
-train_app = kinds("Train a model of a kind.", EXAMPLES["train"])
+train_app = kinds("Train a recognizer, linker, segmenter or tagger, or cluster words.", EXAMPLES["train"])
 app.add_typer(train_app, name="train")
 
 

@@ -109,7 +109,7 @@ def prepared(
         X, y, dev: what `fit` was given.
         callback: called at each step.
         templates: beside those that the parameters name.
-        check_types: told of the types as soon as they are known.
+        check_types: called with the types of the training data.
         held_out: gives training and development data where none of the latter are given.
 
     Raises:

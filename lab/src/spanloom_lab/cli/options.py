@@ -138,17 +138,15 @@ Trials = Annotated[
 # of `lab language-model`
 Texts = Annotated[
     list[str] | None,
-    typer.Option(
-        "--train", metavar="DATA", help="Text or annotated documents to learn from, several times for more; or .arpa."
-    ),
+    typer.Option("--train", metavar="DATA", help="Training text in any format, or an .arpa file; repeatable."),
 ]
 PerplexityText = Annotated[
-    str | None, typer.Option("--dev", metavar="DATA", help="Text whose perplexity is told; never learned from.")
+    str | None, typer.Option("--dev", metavar="DATA", help="Text to report the perplexity of; not used in training.")
 ]
 LanguageModelOutput = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="OUT", help="The model directory to write, or a file .arpa or .arpa.gz."),
+    typer.Option("--output", "-o", metavar="OUT", help="Output model directory, or a file .arpa or .arpa.gz."),
 ]
 Order = Annotated[
-    int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Words of the longest n-grams. [3]")
+    int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Order of the model, in words. [3]")
 ]
