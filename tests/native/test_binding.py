@@ -16,7 +16,7 @@ from spanloom.hashing import Slots
 from spanloom.native import Kernel, library
 
 PACKAGE = Path(spanloom.__file__).parent
-LAB = PACKAGE.parents[1] / "lab" / "src" / "spanloom_lab"
+LAB = Path(__file__).parents[2] / "lab" / "src" / "spanloom_lab"
 HEADER = (PACKAGE / "native" / "spanloom.h").read_text(encoding="utf-8")
 NAMES = re.findall(r"^KERNEL\((\w+),", HEADER, re.M)
 KEYS = np.array([5, 6], np.uint64)
