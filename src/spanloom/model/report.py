@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from spanloom.concepts.report import ConceptReport
 from spanloom.document import Batch
 from spanloom.errors import plural
 from spanloom.features import FeatureSet
@@ -480,6 +481,7 @@ class TrainingReport(ReportLines):
         structure: how the structure was chosen; ``None`` where one was named.
         interval: 95 % interval of F1 on other documents, 0 to 1; ``None`` where development data have many mentions.
         folds: of cross-validation; 0 where development data were given, or a part of the training data held out.
+        concepts: of mentions; ``None`` where they are not linked.
     """
 
     documents: int
@@ -511,6 +513,7 @@ class TrainingReport(ReportLines):
     structure: StructureReport | None = None
     interval: tuple[float, float] | None = None
     folds: int = 0
+    concepts: ConceptReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -526,7 +529,15 @@ class TrainingReport(ReportLines):
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
-        for part in (self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring):
+        for part in (
+            self.teaching,
+            self.completion,
+            self.annotators,
+            self.passes,
+            self.overlaps,
+            self.rescoring,
+            self.concepts,
+        ):
             if part is not None:
                 yield from part.lines()
 

@@ -7,23 +7,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
+from spanloom.evaluate.concepts import Resolver
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
-from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, is_one, one_of
-from spanloom.hypergraph import Floats, Ints
+from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
+from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
-from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
-from spanloom.model.choices import ExecutorName
+from spanloom.model.calibration import answered, calibrate
+from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Gold, Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
@@ -34,6 +36,7 @@ from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
+from spanloom.model.stages import Stage, run_stages, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -47,7 +50,7 @@ from spanloom.model.store import (
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import SERIAL, Executor, threads
+from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
@@ -61,7 +64,7 @@ from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
-from spanloom.recognize.stage import Beside, Learned, Stage
+from spanloom.recognize.stage import Beside, Learned, TrainedModel
 from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
@@ -87,8 +90,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     {parameters}
 
     Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,
-    ``splitter_``, ``pass_``, ``profile_``, and ``lost_``, the mentions that the model cannot hold; the last is not
-    saved.
+    ``splitter_``, ``pass_``, ``profile_``, ``stages_``, and ``lost_``, the mentions that the model cannot hold; the
+    last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -154,6 +157,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             work: the folder that training data are in, where they are not in memory.
         """
         run = threads(self.n_jobs)
+        vocabularies = None  # read before all that takes long
+        if self.link is not None:
+            vocabularies = resolve_name("spanloom.concepts.fitting:linked_vocabularies")(self.link)
         if self.structure == AUTO:
             confirming = ready.unseen if ready.fold is None else Batch.of([])
             self._picked = choose_structure(ready.known, confirming, ready.types, self.components)
@@ -207,6 +213,15 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
+        self._follow(())
+        if vocabularies:
+            callback(Progress("linking", seconds=monotonic() - began))
+            known = stage.known.documents[: None if lessons is None else lessons.annotated]
+            linking, linked = resolve_name("spanloom.concepts.fitting:fit_concepts")(
+                known, unseen.documents if ready.fold is None else None, vocabularies, seed=self.random_state, run=run
+            )
+            self._follow([linking])
+            self.report_ = replace(self.report_, concepts=linked)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
         if told.against:
@@ -302,29 +317,35 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         model = trained(tagger, data, fit)
         if potentials is None:
             potentials = development.score(model.scorer.weights)
-        stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
+        stage = TrainedModel(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
         return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
 
     @overload
-    def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
+    def predict(  # type: ignore[overload-overlap]
+        self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ...,
+    ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...
-    ) -> list[Document]: ...
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ...,
+    ) -> list[Document]: ...  # fmt: skip
 
     def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
-    ) -> Document | list[Document]:
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
+        mentions: WhichMentions = "find",
+    ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, notice=notice))
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, notice=notice, mentions=mentions))
 
     def stream(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
-    ) -> Iterator[Document]:
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
+        mentions: WhichMentions = "find",
+    ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
         Each mention's score is its calibrated probability: the exact marginal of its path in the structure, or what the
@@ -339,8 +360,20 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
                 the best structure, or with a second stage that of all candidates.
             notice: told of each sentence where the reading ``all`` is cut short, and once for each model if the
                 text differs much from its training text: in words, letter case, script or line ends.
+            mentions: ``find``, or ``given`` to keep to the documents' own mentions, which get what stages after
+                recognition add, such as concepts.
+
+        Raises:
+            UsageError: mentions are given to a model that has no such stage.
         """
         _check_threshold(threshold)
+        if mentions == "given":
+            if not self.stages_:
+                raise UsageError(
+                    "the model adds nothing to given mentions; train one with link, or let it find mentions"
+                )
+            every = batches(self._watched(documents_of(X), notice), BATCH_TOKENS, prepare)
+            return chain.from_iterable(run_stages(self.stages_, ready) for ready in every)
         return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice)
 
     def stream_arrays(
@@ -361,7 +394,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         splitting = SplittingStream(self.splitter_, notice)
         for batch, found in self._found(documents, splitting, notice):
             placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
-            yield from answered(placed, found.answers()) if answers else placed
+            yield from run_stages(self.stages_, answered(placed, found.answers()) if answers else placed)
 
     def _found(
         self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice
@@ -397,6 +430,27 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     def structured(self) -> tuple[AnyModel, ...]:
         """The trained models that it is made of."""
         return (self.fitted,)
+
+    @property
+    def resolver(self) -> Resolver:
+        """The concepts that mentions are linked to.
+
+        Raises:
+            UsageError: it does not link.
+        """
+        for stage in self.stages_:
+            if stage.resolver is not None:
+                return stage.resolver
+        raise UsageError("the model does not link mentions; train one with link")
+
+    def _follow(self, stages: Sequence[Stage]) -> None:
+        """Let stages follow, which add to the mentions that are found, and to given ones."""
+        own, self.stages_ = type(self), tuple(stages)
+        given = {"given_mentions"} if stages else set[Capability]()
+        left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
+        vars(self).update(
+            annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
+        )
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
@@ -449,6 +503,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         parts = {"model": model_part(self.fitted), "second": second, "overlaps": overlaps, "resources": shared}
         parts |= {"pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
         parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
+        parts |= {stage.name: stage.to_part() for stage in self.stages_}
         return said.part({}, parts)
 
     @classmethod
@@ -476,71 +531,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         if "second" in part.parts:
             rules = made.overlaps_ or OverlapRules.free(len(model.types))
             made.second_ = Rescorer.from_part(part.part("second"), model.scorer.features, rules)
+        made._follow(stages_of(part))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
-
-    def log_likelihood(self, X: Given) -> Floats:
-        """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
-
-        It is that of the trained model, without the mention penalty. Mentions that the structure cannot hold are left
-        out. It is the probability that `sample` draws these mentions and no others, except with ``seven_tag``: there it
-        is that of the one sequence of tags which training takes for them. Other sequences may be read as the same
-        mentions, and of some mentions that overlap this one is read as others.
-        """
-        tagger = self.fitted
-        batch = Batch.of(self.ready(documents_of(X)))
-        potentials, offsets = tagger.score(batch), batch.sentences
-        edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
-        return tagger.log_likelihood(potentials, offsets, edges)
-
-    @overload
-    def marginals(self, X: One, *, calibrated: bool = ...) -> list[float]: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def marginals(self, X: Several, *, calibrated: bool = ...) -> list[list[float]]: ...
-
-    def marginals(self, X: Given, *, calibrated: bool = True) -> list[float] | list[list[float]]:
-        """The probability of each of the documents' own mentions, in their order, predicted or not.
-
-        A mention that the model cannot hold, such as one that begins inside a token, has probability 0. One document
-        gives one list, several give a list for each.
-
-        Args:
-            X: with mentions.
-            calibrated: as the scores of `predict`, else the exact marginals of the trained model, which know nothing
-                of a second stage.
-        """
-        batch = Batch.of(self.ready(documents_of(X)))
-        way = (
-            self._finder()
-            if calibrated
-            else finder(self.fitted.uncalibrated, self.overlaps_, None, self.reading, SERIAL)
-        )
-        chances = partial(way.probabilities, batch, way.score(batch))
-        own = probabilities_of(self.fitted, batch, self._headless, chances)
-        return own[0] if is_one(X) else own
-
-    @overload
-    def holds(self, X: One) -> list[bool]: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def holds(self, X: Several) -> list[list[bool]]: ...
-
-    def holds(self, X: Given) -> list[bool] | list[list[bool]]:
-        """Whether the model can hold each of the documents' own mentions, by itself, in their order.
-
-        It cannot hold those that begin or end inside a token or lie in two sentences, whose type it does not know, or
-        that its structure has no place for, such as gaps. One document gives one list, several give a list for each.
-
-        >>> from spanloom import Document, Mention, Recognizer
-        >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
-        >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
-        >>> pain = Document("chest pain", mentions=[Mention("problem", [(0, 10)]), Mention("sign", [(6, 10)])])
-        >>> recognizer.holds(pain)
-        [True, False]
-        """
-        own = held_mentions(self.fitted, Batch.of(self.ready(documents_of(X))), self._headless)
-        return own[0] if is_one(X) else own
 
     def check(self) -> None:
         """Check that the parameters have valid values.
@@ -589,6 +582,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
+    stages_: tuple[Stage, ...] = ()
     _picked: Structure | None = None  # by auto
     _crosses = True  # whether small training data are cross-validated
 
