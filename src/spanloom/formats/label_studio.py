@@ -5,6 +5,8 @@ mention, because a region has no gaps; the text area ``concept`` of a region hol
 of a task, the one that is marked as ground truth is read, else the first that was not skipped; predictions are read if
 there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
 
+The text may be plain, HTML, or the paragraphs of a dialogue (see `spanloom.formats.task_texts`).
+
 Label Studio counts characters since 2021, and counted UTF-16 units before: the texts of the regions decide (see
 `spanloom.formats.settling`).
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -42,6 +45,7 @@ from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, begins_with, read_bytes
+from spanloom.formats.task_texts import HTML, PARAGRAPHS, Task, text_of
 
 TEXT_FIELD = "label_studio_text"  # of meta: the field of the data with the text, if it is another than text
 FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
@@ -53,6 +57,8 @@ _KINDS = ("annotations", "completions", "predictions")  # completions are the an
 _LARGEST = 2**31
 _MOST_SURFACES = 100  # of a task, by which its text is found
 _MODEL = "spanloom"
+_OF_MIN = ("annotation_id", "annotator", "lead_time", "created_at", "updated_at")  # fields of JSON-MIN
+_PLACES = ("start", "startOffset", "end", "endOffset", "globalOffsets")
 
 
 @dataclass(slots=True)
@@ -61,6 +67,7 @@ class Understood:
 
     Args:
         document: without ``meta``.
+        shown: its text, and where regions are in it.
         text_field: the field of the task's data with the text.
         surfaces: the file's own text for each span of each mention; ``None`` where it gives none.
         others: results that are no part of a mention.
@@ -68,6 +75,7 @@ class Understood:
     """
 
     document: Document
+    shown: Task
     text_field: str = "text"
     surfaces: list[Surface] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
@@ -97,20 +105,22 @@ def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) 
     tasks = value if isinstance(value, list) else [value]
     if not tasks:
         raise DataError("the file holds no task; expected a list of Label Studio's tasks")
+    html = any(is_task(task) and _shows_html(task) for task in tasks)  # then tasks without regions are HTML, too
     for number, task in enumerate(tasks):
         place = f"tasks[{number}]"
         if isinstance(task, dict) and not is_task(task) and next(named(task, (*OF_TEXT, *OF_WORDS)), None):
-            yield from scan_record(task, True, fields, str(path), place=place)
+            yield from scan_any(task, True, fields, str(path), place=place)
         else:
-            yield _scan_task(task, fields, str(path), None, place)
+            yield _scan_task(task, fields, str(path), None, place, html)
 
 
 def scan_any(
     record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = ""
 ) -> list[Scanned]:
     """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
-    if is_task(record):
-        return [_scan_task(record, fields, path, line, place)]
+    task = record if is_task(record) else _task_of_fields(record)
+    if task is not None:
+        return [_scan_task(task, fields, path, line, place)]
     return scan_record(record, mentions, fields, path, line, place)
 
 
@@ -119,28 +129,68 @@ def is_task(record: object) -> bool:
     return isinstance(record, dict) and isinstance(record.get("data"), dict) and not isinstance(record.get("text"), str)
 
 
-def _scan_task(task: object, fields: RecordFields, path: str, line: int | None, place: str) -> Scanned:
+def _task_of_fields(record: object) -> dict[str, Any] | None:
+    """Return the task of a record of JSON-MIN whose regions are of HTML or of a dialogue; ``None`` for others."""
+    if not isinstance(record, dict):
+        return None
+    controls = {
+        name: value
+        for name, value in record.items()
+        if isinstance(value, list) and value and all(isinstance(one, dict) and "startOffset" in one for one in value)
+    }
+    regions = [(name, one) for name, value in controls.items() for one in value if HTML in one or PARAGRAPHS in one]
+    if not regions:
+        return None
+    own = {name: value for name, value in record.items() if name in ("id", *_OF_MIN)}
+    results = [{"from_name": name, "type": HTML if HTML in one else PARAGRAPHS, "value": one} for name, one in regions]
+    data = {name: value for name, value in record.items() if name not in controls and name not in own}
+    annotation = {"completed_by": own["annotator"]} if "annotator" in own else {}
+    return {**own, "data": data, "annotations": [{**annotation, "result": results}]}
+
+
+def _shows_html(task: dict[str, Any]) -> bool:
+    """Return whether a region of a task names a node of HTML."""
+    with suppress(DataError):
+        slot = chosen(task)
+        results = [] if slot is None else slot.value.get("result")
+        for result in results if isinstance(results, list) else ():
+            value = result.get("value") if isinstance(result, dict) else None
+            if isinstance(value, dict) and (result.get("type") == HTML or _names_node(value.get("start"))):
+                return True
+    return False
+
+
+def _names_node(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("/")
+
+
+def _scan_task(
+    task: object, fields: RecordFields, path: str, line: int | None, place: str, html: bool = False
+) -> Scanned:
     try:
-        found = understand(task, fields.names)
+        found = understand(task, fields.names, html)
     except DataError as error:
         return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path, line=line)], path, line)
     document = found.document
     assert isinstance(task, dict)  # else it would not have been understood
-    kept = task | {"data": {name: value for name, value in task["data"].items() if name != found.text_field}}
+    kept = dict(task)
+    if found.shown.is_plain:  # else the document's text is not that of the task
+        kept["data"] = {name: value for name, value in task["data"].items() if name != found.text_field}
     if kept != {"data": {}}:
         document.meta["label_studio"] = kept
-    if found.text_field != "text":
+    if found.text_field != "text" or not found.shown.is_plain:
         document.meta[TEXT_FIELD] = found.text_field
     problems = [replace(problem, path=path, line=line) for problem in found.problems]
     return Scanned(document, problems, path, line, beside=Beside(found.surfaces, within=place))
 
 
-def understand(task: object, names: Mapping[str, str] = MappingProxyType({})) -> Understood:
+def understand(task: object, names: Mapping[str, str] = MappingProxyType({}), html: bool = False) -> Understood:
     """Convert a task to a document.
 
     Args:
         task: as exported.
         names: ``text`` and ``id`` -> the fields of its ``data``, where the user names them.
+        html: whether its text is HTML even where no region shows it.
 
     Raises:
         DataError: a field is missing, or not of Label Studio's type.
@@ -150,10 +200,12 @@ def understand(task: object, names: Mapping[str, str] = MappingProxyType({})) ->
     results = [] if slot is None else _field(slot.value, "result", list, slot.kind)
     own = {ours: theirs.removeprefix("data.") for ours, theirs in names.items()}
     name = own["text"] if "text" in own else _text_field(data, results)
-    text = _field(data, name, str, "data")
+    shown = text_of(data.get(name), html or _shows_html(task))  # type: ignore[arg-type]
+    if shown is None:
+        shown = Task(_field(data, name, str, "data"))
     ids = (data.get(own["id"]),) if "id" in own else (data.get("id"), task.get("id"))  # type: ignore[attr-defined]
     known = (str(name) for name in ids if isinstance(name, str | int) and not isinstance(name, bool))
-    found = Understood(Document(text, id=next(known, "")), name)
+    found = Understood(Document(shown.text, id=next(known, "")), shown, name)
     if slot is None:
         return found
     if slot.others:
@@ -172,6 +224,10 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     if "text" in data:
         return "text"
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
+    dialogues = {name: shown.text for name, value in data.items() if (shown := text_of(value, False)) is not None}
+    dialogues = {name: text for name, text in dialogues.items() if name not in texts}
+    if dialogues and (not texts or any(isinstance(one, dict) and one.get("type") == PARAGRAPHS for one in results)):
+        texts = dialogues
     values = [
         result["value"] for result in results if isinstance(result, dict) and isinstance(result.get("value"), dict)
     ]
@@ -246,16 +302,16 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
     for number, result in enumerate(results):
         if not isinstance(result, dict):
             raise DataError(f"result[{number}] is no object, expected a region")
-        if _is_region(result, number):
+        if (region := _region(result, number, found)) is not None:
             name = result.get("id")
             name = name if isinstance(name, str) and name else f"result[{number}]"
             other = regions.get(name)
             if other is None:
-                regions[name] = _region(result)
+                regions[name] = region
             elif other.control == result.get("from_name"):
                 raise DataError(f"two regions have the id {name[:40]!r}; regions of a task have ids of their own")
-            elif not other.labels and other.span == _region(result).span:  # labels in a control of their own
-                regions[name] = _region(result)
+            elif not other.labels and other.span == region.span:  # labels in a control of their own
+                regions[name] = region
             else:
                 found.others.append(result)
         elif result.get("type") == "relation" and _are(result.get("labels"), str) and FRAGMENT in result["labels"]:
@@ -283,39 +339,46 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
         found.problems.append(Problem("warning", "results not read", message))
 
 
-def _is_region(result: dict[str, Any], number: int) -> bool:
-    """Return whether a result is a region of the text with labels.
+def _region(result: dict[str, Any], number: int, found: Understood) -> _Region | None:
+    """Return the region of the text with labels that a result is; ``None`` for another.
 
     Raises:
         DataError: one that should be has no labels or offsets.
     """
     value, kind = result.get("value"), result.get("type")
-    if isinstance(value, dict) and kind != "labels":
-        offsets = (*_offsets_of(value), value.get("text"))
-        return all(type(part) is int for part in offsets[:2]) and bool(_labels(result)) and kind != "textarea"
-    if kind != "labels":
-        return False
-    if not isinstance(value, dict) or not _are(value.get("labels"), str):
-        raise DataError(f"result[{number}]: value is no object with a list of 'labels'; export the tasks as JSON")
-    start, end = _offsets_of(value)
-    if not all(type(offset) is int and -_LARGEST < offset < _LARGEST for offset in (start, end)):
-        raise DataError(
-            f"result[{number}]: start and end are {str(start)[:20]!r} and {str(end)[:20]!r}, expected integers"
-        )
-    return bool(value["labels"])
+    if kind == "labels":
+        if not isinstance(value, dict) or not _are(value.get("labels"), str):
+            raise DataError(f"result[{number}]: value is no object with a list of 'labels'; export the tasks as JSON")
+        offsets = value.get("start"), value.get("end")
+        if not _has_offsets(result) or any(type(one) is int and abs(one) >= _LARGEST for one in offsets):
+            start, end = (str(one)[:20] for one in offsets)
+            raise DataError(f"result[{number}]: start and end are {start!r} and {end!r}, expected integers")
+    if not isinstance(value, dict) or kind == "textarea" or not (labels := _labels(result)):
+        return None
+    span = found.shown.span(value)
+    if span is None:
+        if _has_offsets(result):
+            place = ", ".join(f"{name} {clip(str(value[name]))}" for name in _PLACES if name in value)
+            message = f"a region of {clip(labels[0])} is not in the text ({place}); it is kept, and not read"
+            found.problems.append(
+                Problem("warning", "regions outside the text", message, f"result[{number}]", altered=True)
+            )
+        return None
+    score = result.get("score")
+    surface = value.get("text") if isinstance(value.get("text"), str) else None
+    number_ = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+    return _Region(labels, span, surface, number_, result.get("from_name"))
 
 
 def _has_offsets(result: dict[str, Any]) -> bool:
+    """Return whether a result has offsets of a kind that regions have."""
     value = result.get("value")
-    return isinstance(value, dict) and all(type(part) is int for part in _offsets_of(value))
-
-
-def _offsets_of(value: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the offsets of a region; of one in HTML those in the text as shown."""
+    if not isinstance(value, dict):
+        return False
     given = value.get("globalOffsets")
-    if type(value.get("start")) is not int and isinstance(given, dict):
-        return given.get("start"), given.get("end")
-    return value.get("start"), value.get("end")
+    pairs = [(value.get("start"), value.get("end")), (value.get("startOffset"), value.get("endOffset"))]
+    pairs += [(given.get("start"), given.get("end"))] if isinstance(given, dict) else []
+    return any(type(start) is int and type(end) is int for start, end in pairs)
 
 
 def _labels(result: dict[str, Any]) -> list[str]:
@@ -332,13 +395,6 @@ def _labels(result: dict[str, Any]) -> list[str]:
 
 def _are(values: object, kind: type) -> bool:
     return isinstance(values, list) and all(isinstance(value, kind) for value in values)
-
-
-def _region(result: dict[str, Any]) -> _Region:
-    value, score = result["value"], result.get("score")
-    surface = value.get("text") if isinstance(value.get("text"), str) else None
-    number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
-    return _Region(_labels(result), _offsets_of(value), surface, number, result.get("from_name"))
 
 
 def _is_concept(result: dict[str, Any]) -> bool:
@@ -428,37 +484,45 @@ def _task(document: Document) -> dict[str, Any]:
     field = document.meta.get(TEXT_FIELD, "text")
     if not isinstance(field, str):
         raise DataError(f"meta['{TEXT_FIELD}'] is no name of a field")
-    task: dict[str, Any] = kept | {"data": data | {field: document.text}}
+    source = text_of(data.get(field), True)
+    shown = Task(document.text)
+    task: dict[str, Any] = dict(kept)
+    if source is not None and not source.is_plain and source.text == document.text:
+        shown = source
+    else:
+        task["data"] = data | {field: document.text}
     said = data.get("id", kept.get("id"))
     if document.id and (said is None or document.id != str(said)):
         task["data"] = {"id": document.id} | task["data"] | {"id": document.id}
-    before = understand(task, {"text": field})
+    before = understand(task, {"text": field}, not shown.is_plain)
     if before.document.mentions == document.mentions:
         return task
     if any(mention.score is not None for mention in document.mentions):
         mine = [one for one in task.get("predictions") or [] if one.get("model_version") == _MODEL]
         others = [one for one in task.get("predictions") or [] if one not in mine]
-        return task | {"predictions": [*others, _prediction(document)]}
+        return task | {"predictions": [*others, _prediction(document, shown)]}
     slot = chosen(task)
     if slot is None or slot.kind == "predictions":
         annotations = list(task.get("annotations") or [])
-        return task | {"annotations": [*annotations, {"result": list(_results(document, {}, set()))}]}
+        return task | {"annotations": [*annotations, {"result": list(_results(document, shown, {}, set()))}]}
     annotations = list(task[slot.kind])
-    regions = [one for one in slot.value["result"] if one.get("type") == "labels"]
+    regions = [one for one in slot.value["result"] if one.get("type") in ("labels", HTML, PARAGRAPHS)]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}
     taken = {one["id"] for one in before.others if isinstance(one.get("id"), str)}
-    result = [*_results(document, old, taken), *before.others]
+    result = [*_results(document, shown, old, taken), *before.others]
     annotations[slot.index] = slot.value | {"result": result}
     return task | {slot.kind: annotations}
 
 
-def _prediction(document: Document) -> dict[str, Any]:
+def _prediction(document: Document, shown: Task) -> dict[str, Any]:
     scores = [float(mention.score) for mention in document.mentions if mention.score is not None]
     # the least sure mention decides, so that tasks can be sorted by what most needs a look
-    return {"model_version": _MODEL, "score": min(scores), "result": list(_results(document, {}, set()))}
+    return {"model_version": _MODEL, "score": min(scores), "result": list(_results(document, shown, {}, set()))}
 
 
-def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]) -> Iterator[dict[str, Any]]:
+def _results(
+    document: Document, shown: Task, old: dict[str, dict[str, Any]], taken: set[str]
+) -> Iterator[dict[str, Any]]:
     """Yield the regions of each mention, with other fields of the old region of the same id, and their relations."""
     taken = taken | {mention.id for mention in document.mentions if mention.id}
     count = 0
@@ -467,8 +531,8 @@ def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]
         first = mention.id or _new_name(f"m{count}", taken)
         parts = [first, *(_new_name(f"{first}.{number}", taken) for number in range(2, len(mention.spans) + 1))]
         for name, (start, end) in zip(parts, mention.spans, strict=True):
-            region = old.get(name, {"from_name": "label", "to_name": "text", "type": "labels"})
-            value = {"start": int(start), "end": int(end), "text": document.text[start:end], "labels": [mention.type]}
+            kind, value = shown.region(int(start), int(end), mention.type)
+            region = old.get(name, {"from_name": "label", "to_name": "text", "type": kind})
             score = None if mention.score is None else float(mention.score)
             whole = region | {"id": name, "value": region.get("value", {}) | value, "score": score}
             yield {key: part for key, part in whole.items() if key != "score" or part is not None}
