@@ -179,6 +179,7 @@ def to_native(
         Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
         for place, value in found.others
     ]
+    _put_in_order(found.entries, texts[CHARACTERS].text)
     reading = _reading(found.entries, layout, texts, described)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
@@ -206,7 +207,10 @@ def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str 
         path = described.fields[-1]
         field, value = path if path in record else path.partition(".")[0], at(record, path)
         layout = _with(layout_of(record, field, _first(value)), described)
-        return field, entries_of(value, path, layout), layout
+        found = entries_of(value, path, layout)
+        if not found.entries:  # without types, which the name of the field may be
+            found = entries_of(value, path, layout, path.rpartition(".")[2])
+        return field, found, layout
     empty = None
     usual = list(named(record, OF_MENTIONS))
     nested = [name for name, value in record.items() if name not in usual and isinstance(value, dict)]
@@ -330,6 +334,15 @@ def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
     last = max((end for entry in entries for _, end in entry.spans), default=0)
     texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value) >= last}
     return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
+
+
+def _put_in_order(entries: Sequence[Entry], text: str) -> None:
+    """Exchange types and surfaces of mentions that are lists, where the text shows that surfaces stand first."""
+    listed = [entry for entry in entries if entry.surface and not entry.surface_name and len(entry.types) == 1]
+    shown = [(entry, text[max(entry.spans[0][0], 0) : max(entry.spans[-1][1], 0)]) for entry in listed if entry.spans]
+    if sum(entry.types[0] == one for entry, one in shown) > sum(entry.surface == one for entry, one in shown):
+        for entry in listed:
+            entry.types, entry.surface = [entry.surface], str(entry.types[0])
 
 
 def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described: Layout | None) -> _Reading:

@@ -105,7 +105,8 @@ def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) 
     tasks = value if isinstance(value, list) else [value]
     if not tasks:
         raise DataError("the file holds no task; expected a list of Label Studio's tasks")
-    html = any(is_task(task) and _shows_html(task) for task in tasks)  # then tasks without regions are HTML, too
+    # where one shows that the project is of HTML, it is of all tasks
+    html = any(isinstance(task, dict) and _shows_html(task) for task in tasks)
     for number, task in enumerate(tasks):
         place = f"tasks[{number}]"
         if isinstance(task, dict) and not is_task(task) and next(named(task, (*OF_TEXT, *OF_WORDS)), None):
@@ -224,8 +225,8 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     if "text" in data:
         return "text"
     texts = {name: value for name, value in data.items() if isinstance(value, str)}
-    dialogues = {name: shown.text for name, value in data.items() if (shown := text_of(value, False)) is not None}
-    dialogues = {name: text for name, text in dialogues.items() if name not in texts}
+    tried = {name: text_of(value, False) for name, value in data.items() if name not in texts}
+    dialogues = {name: shown.text for name, shown in tried.items() if shown is not None}
     if dialogues and (not texts or any(isinstance(one, dict) and one.get("type") == PARAGRAPHS for one in results)):
         texts = dialogues
     values = [

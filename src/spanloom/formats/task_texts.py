@@ -215,19 +215,21 @@ class Task(NamedTuple):
     def _spans(self, value: Mapping[str, Any]) -> Iterator[Span | None]:
         first, last = value.get("start"), value.get("end")
         inner = value.get("startOffset"), value.get("endOffset")
-        relative = all(type(offset) is int for offset in inner)
+        relative = [offset for offset in inner if type(offset) is int]
         whole = value.get("globalOffsets")
         given = (whole.get("start"), whole.get("end")) if isinstance(whole, dict) else (None, None)
-        if self.paragraphs or (relative and isinstance(first, str) and self.nodes):
-            for wide in (False, True) if relative else ():
-                places = [self._at(node, offset, wide) for node, offset in zip((first, last), inner, strict=True)]
-                yield None if None in places else (places[0], places[1])  # type: ignore[misc]
-        elif all(type(offset) is int for offset in (first, last)) and not relative:
-            yield self._shown((first, last)) if self.nodes else (first, last)  # type: ignore[misc, arg-type]
-        elif self.is_plain and relative and isinstance(first, str) and first == last:
-            yield inner  # type: ignore[misc]  # of the only node
-        if all(type(offset) is int for offset in given):
-            yield self._shown(given) if self.nodes else given  # type: ignore[arg-type, misc]
+        if self.paragraphs or (len(relative) == 2 and isinstance(first, str) and self.nodes):
+            for wide in (False, True) if len(relative) == 2 else ():
+                start, end = (
+                    self._at(node, offset, wide) for node, offset in zip((first, last), relative, strict=True)
+                )
+                yield None if start is None or end is None else (start, end)
+        elif type(first) is int and type(last) is int and not relative:
+            yield self._shown((first, last)) if self.nodes else (first, last)
+        elif self.is_plain and len(relative) == 2 and isinstance(first, str) and first == last:  # the only node
+            yield relative[0], relative[1]
+        if type(given[0]) is int and type(given[1]) is int:
+            yield self._shown((given[0], given[1])) if self.nodes else (given[0], given[1])
 
     def _at(self, name: object, offset: int, wide: bool) -> int | None:
         """Return the place of an offset in a node or a paragraph; `wide` offsets count UTF-16 units."""
