@@ -44,8 +44,8 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
-        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
+        help="Output format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
+        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
     ),
 ]
 Columns = Annotated[
@@ -88,8 +88,8 @@ InputFormat = Annotated[
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="Input format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
-        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, text.",
+        help="Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
+        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, text.",
     ),
 ]
 Encoding = Annotated[

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from warnings import catch_warnings
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
@@ -26,6 +27,7 @@ _DELIMITERS: Final = (",", ";", "\t")  # spreadsheets of many countries write se
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _LONGEST_CELL: Final = 1 << 30  # characters
 _LONGEST_VALUE: Final = 1 << 20  # characters of a cell that holds a list
+LONGEST_LITERAL: Final = 1 << 23  # characters of Python, which takes a hundred times as much memory
 # how NumPy prints a list of numbers, of texts, and a number in a list
 _NUMBERS: Final = re.compile(r"\[\s*+-?\d++(?:\s++-?\d++)*+\s*+\]")
 _QUOTED: Final = re.compile(r"""'[^'\\]*+'|"[^"\\]*+\"""")
@@ -84,11 +86,24 @@ def _of_python(cell: str) -> Any:
     if _TEXTS.fullmatch(cell):
         return [text[1:-1] for text in _QUOTED.findall(cell)]
     for text in dict.fromkeys((cell, _BETWEEN.sub(", ", _SCALAR.sub(r"\1\2", cell)))):
-        try:
-            return _listed(ast.literal_eval(text))
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            continue
+        if (value := literal_of(text)) is not None:
+            return value
     return None
+
+
+def literal_of(source: str | ast.expr) -> Any:
+    """Return the value of a literal of Python, with lists in place of tuples; ``None`` if it is none.
+
+    >>> literal_of("[('no pain', {'entities': [(3, 7, 'x')]})]"), literal_of("open('a')")
+    ([['no pain', {'entities': [[3, 7, 'x']]}]], None)
+    """
+    if isinstance(source, str) and len(source) > LONGEST_LITERAL:
+        return None
+    try:
+        with catch_warnings(action="ignore"):  # of its escapes
+            return _listed(ast.literal_eval(source))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
 
 
 def _listed(value: Any) -> Any:
