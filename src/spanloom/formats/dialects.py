@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
+from spanloom.formats.csv_rows import value_of
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import (
@@ -208,7 +209,7 @@ def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str 
         field, value = path if path in record else path.partition(".")[0], at(record, path)
         layout = _with(layout_of(record, field, _first(value)), described)
         found = entries_of(value, path, layout)
-        if not found.entries:  # without types, which the name of the field may be
+        if not all(entry.types for entry in found.entries) or not found.entries:  # of the type that the field names
             found = entries_of(value, path, layout, path.rpartition(".")[2])
         return field, found, layout
     empty = None
@@ -489,7 +490,11 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
         return
     text = rest.get("text")
     length = len(text) if isinstance(text, str) else 1 << 20
-    for name, value in rest.items():
+    for name, kept in rest.items():
+        value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
         if value and not is_other(name) and looks_annotated(name, value, length):
-            message = f"the field {clip(name)} looks like annotation and is not read; {advice(name, value)}"
+            how = advice(name, value)
+            if isinstance(kept, str):
+                how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
+            message = f"the field {clip(name)} looks like annotation and is not read; {how}"
             problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

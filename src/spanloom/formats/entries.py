@@ -94,7 +94,7 @@ def _rows(value: Any) -> Any:
         return value
     if len(set(map(len, value.values()))) != 1 or not has_offsets(value):
         return value
-    types = any(plain(str(key)) in USUAL["type"] for key in value)
+    types = any(plain(str(key)) in (*USUAL["type"], "answerstart") for key in value)
     return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)] if types else value
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -164,8 +164,11 @@ class _Words:
     def _of_line(self, line: int, every: bool) -> list[Span]:
         if (line, every) not in self._known:
             start, text = self._starts[line - 1], self._lines[line - 1].rstrip("\r")
-            sizes = [(word.start(), word.end()) for word in re.finditer(r"[^ ]*(?= |$)" if every else r"\S+", text)]
-            self._known[line, every] = [Span(start + first, start + end) for first, end in sizes]
+            bounds = [word.span() for word in re.finditer(r"\S+", text)]
+            if every:
+                ends = list(accumulate((len(word) + 1 for word in text.split(" ")), initial=0))
+                bounds = [(first, behind - 1) for first, behind in pairwise(ends)]
+            self._known[line, every] = [Span(start + first, start + end) for first, end in bounds]
         return self._known[line, every]
 
 

@@ -20,6 +20,7 @@ from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
 from spanloom.formats.packed import output_file
+from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_text
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, read_bytes
@@ -29,6 +30,7 @@ _PAIRS: Final = re.compile(rb'\A\s*\[\s*\[|"annotations"\s*:\s*\[\s*\[\s*"')
 _KEY: Final = re.compile(rb'"([A-Za-z_.\- ]{1,40})"\s*:\s*("|\[\s*["\[\]])')  # and the value is text, or a list of text
 _NONE: Final = re.compile(rb"\s*\[\s*\]\s*\Z")
 _LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")  # an object on one line, and another behind it
+_ARTICLES: Final = re.compile(rb'"paragraphs"\s*:\s*\[\s*\{[^\[\]{}]{0,20000}"(?:context|qas)"\s*:')  # of SQuAD
 _LITERAL: Final = re.compile(rb"\s*\[\s*(?:\(|\{\s*'|\[\s*')")  # of Python
 _ASSIGNED: Final = re.compile(rb"^\w+\s*(?::[^=\n]+)?=\s*\[\s*(?:#[^\n]*\n\s*)*[(\[{]", re.MULTILINE)
 _ENTITIES: Final = re.compile(rb"""["'](?:entities|label|labels|spans|tags|ner_tags|ner)["']\s*:""")
@@ -169,6 +171,9 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
     >>> list(records_of({"classes": ["x"], "annotations": [["no pain", {"entities": []}], None]}))
     [('annotations[0]', ['no pain', {'entities': []}])]
     """
+    if sentences_of(value) is not None:  # of one document of Stanza
+        yield "", {"sentences": value}
+        return
     if isinstance(value, list):
         yield from _of_queries((f"records[{number}]", record) for number, record in enumerate(value))
         return
@@ -180,6 +185,12 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
         if isinstance(projects := value.get("projects"), list):
             for number, project in enumerate(projects):
                 yield from ((f"projects[{number}].{place}", record) for place, record in records_of(project))
+            return
+        if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
+            for number, article in enumerate(articles):
+                for inner, paragraph in enumerate(article["paragraphs"]):
+                    name = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
+                    yield f"data[{number}].paragraphs[{inner}]", {**name, **paragraph}
             return
         for name in _LISTS:
             held = value.get(name)
@@ -208,6 +219,12 @@ def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]
             spans = [{"span": span, "type": one["entity_label"]} for one in queries for span in one["span_position"]]
             first = {"id": name, "context": first["context"], "span_position": spans}
         yield place, first
+
+
+def _is_article(value: Any) -> bool:
+    """Return whether a value is an article of SQuAD."""
+    paragraphs = value.get("paragraphs") if isinstance(value, dict) else None
+    return isinstance(paragraphs, list) and all(isinstance(one, dict) and "context" in one for one in paragraphs)
 
 
 def _is_record(value: Any) -> bool:
@@ -243,7 +260,7 @@ def claims(path: Path) -> bool:
         return False
     if _LITERAL.match(head) is not None and _ENTITIES.search(head) is not None:
         return True  # of Python
-    if _START.match(head) is None or _OTHER.search(head) is not None:
+    if _START.match(head) is None or (_OTHER.search(head) is not None and _ARTICLES.search(head) is None):
         return False
     if _PAIRS.search(head) is not None:
         return True

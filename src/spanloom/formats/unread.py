@@ -42,6 +42,8 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
+    if isinstance(value, dict) and value.get("answer_start"):
+        return True
     if _are_texts(value) and plain(name) in _OF_TYPES:
         return True
     if not is_other(name) and not _PLACES.search(plain(name)) and length and _are_pairs(value, length):
@@ -99,6 +101,8 @@ def _ordered(offsets: Iterable[int], length: int) -> bool:
 def _is_mention(item: dict[str, Any], length: int, usual: bool) -> bool:
     own = {plain(str(key)): value for key, value in item.items()}
     texts = sum(isinstance(value, str) for value in own.values())
+    if "answerstart" in own:
+        return True
     if any(name in own for name in USUAL["start"]) and any(name in own for name in (*USUAL["end"], *USUAL["length"])):
         return bool(texts) or usual
     offsets = [value for name, value in own.items() if type(value) is int and name not in _NO_OFFSET]
@@ -114,8 +118,8 @@ def _is_pair(value: Any) -> bool:
 
 
 TO_FIND: Final = (
-    'write them as JSON lines such as {"id": ..., "answer": ...}, with the identifier of the document, for '
-    "spanloom convert DOCUMENTS OUT --from-llm LINES, which finds them"
+    "which spanloom convert IN OUT --from-llm LINES finds; LINES are JSON lines with id and answer (or entities), such "
+    "as those of IN"
 )
 
 
@@ -125,11 +129,13 @@ def advice(name: str, value: Any) -> str:
     >>> advice("found", [{"b": 8, "e": 18, "cat": "problem"}])
     'describe it: --columns mentions=found,start=b,end=e,type=cat (columns=)'
     """
+    if '"answer_start"' in repr(value)[:_MOST].replace("'", '"'):
+        return f"its answers are mentions if it is described: --columns mentions={name},start=answer_start (columns=)"
     path, item = _sample(name, value)
     if (isinstance(item, str) and _TAG.fullmatch(item)) or item == "O":
         return f"describe it: --columns tokens=NAME,tags={path} (columns=)"
     if isinstance(item, str) or (isinstance(item, dict) and all(isinstance(part, str) for part in item.values())):
-        return f"it gives texts without offsets; {TO_FIND}"
+        return f"it gives texts without offsets, {TO_FIND}"
     pairs = []
     if isinstance(item, dict):
         offsets = [key for key, one in item.items() if type(one) is int and plain(str(key)) not in _NO_OFFSET]
