@@ -306,6 +306,8 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         texts = [name for name, value in record.items() if isinstance(value, str) and name not in ("text", "id")]
         shown = ", ".join(map(clip, texts[:10]))
         hint = f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)" if texts else ""
+        if "pattern" in record and "label" in record:
+            hint = "; it is a pattern: spanloom label PATTERNS TEXTS marks what patterns match"
         if (chat := next((name for name, value in record.items() if _is_chat(value)), None)) is not None:
             hint = (
                 f"; {clip(chat)} holds the messages of a chat: write the text that it is about as text, with an id, "
