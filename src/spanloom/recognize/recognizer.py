@@ -13,6 +13,8 @@ from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
+import numpy as np
+
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.evaluate.concepts import Resolver
@@ -69,10 +71,13 @@ from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.rescoring.fitting import sampled
+from spanloom.rescoring.listed import ListedNames
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
+from spanloom.vocabulary import Vocabulary
+from spanloom.vocabulary.lexicon import lexicon_of
 
 BATCH_TOKENS = 20_000  # predicted at once
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
@@ -208,7 +213,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             if self.rescore and self.encoder is None and not learned.soft:
                 callback(Progress("second stage", seconds=monotonic() - began))
                 annotated = None if lessons is None else lessons.annotated
-                found = self._fit_second(learned, rules, run, annotated, ready.fold) or found
+                found = self._fit_second(learned, rules, run, annotated, ready.fold, vocabularies) or found
         if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
@@ -254,8 +259,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return None
 
     def _fit_second(
-        self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None
-    ) -> list[Document] | None:
+        self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
+        vocabularies: Sequence[Vocabulary] | None = None,
+    ) -> list[Document] | None:  # fmt: skip
         """Train the second stage; keep it if development F1 is better, and return what it then finds there."""
         stage = learned.stage
         known = stage.known if annotated is None else stage.known.take(range(annotated))
@@ -268,7 +274,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             first, known, gold = sampled(first, known, self._headless)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        second, rescoring, odds = fit_rescorer(first, known, gold, held, rules, run, fold, every=self.rescore_all)
+        listed = None
+        if vocabularies:
+            types = resolve_name("spanloom.concepts.fitting:assigned")(known.documents, vocabularies)
+            gapped = np.bincount(gold.table.kind[~gold.table.contiguous], minlength=len(self.types_)) > 0
+            listed = ListedNames.of([lexicon_of(one) for one in vocabularies], types, self.types_, gapped)
+        second, rescoring, odds = fit_rescorer(
+            first, known, gold, held, rules, run, fold, every=self.rescore_all, listed=listed
+        )
         self.report_ = replace(self.report_, rescoring=rescoring)
         if second is None or rescoring is None:
             return None
