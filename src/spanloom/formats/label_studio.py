@@ -119,10 +119,21 @@ def scan_any(
     record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = ""
 ) -> list[Scanned]:
     """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
+    if isinstance(record, dict) and _is_bioc(record.get("passages")):
+        from spanloom.formats.bioc.reading import scan_value  # which needs lxml
+
+        return [scan_value(record, path, line, place)]
     task = record if is_task(record) else _task_of_fields(record)
     if task is not None:
         return [_scan_task(task, fields, path, line, place)]
     return scan_record(record, mentions, fields, path, line, place)
+
+
+def _is_bioc(passages: object) -> bool:
+    """Return whether these are passages of BioC, and not of BigBIO."""
+    if not isinstance(passages, list) or not passages or not isinstance(passages[0], dict):
+        return False
+    return "offset" in passages[0] and "offsets" not in passages[0]
 
 
 def is_task(record: object) -> bool:
