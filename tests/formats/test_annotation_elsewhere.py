@@ -128,9 +128,9 @@ ONE = '<custom:Problem xmi:id="10" sofa="1" begin="3" end="7" label="P"/>'
             "",
         ),
     ],
+    ids=["one", "twice", "views", "list"],
 )
 def test_annotation_of_xmi(tmp_path: Path, body: str, more: str, types: list[str], message: str) -> None:
-    pytest.importorskip("cassis")
     (tmp_path / "a.xmi").write_text(XMI.format(body, more))
     [document] = read(tmp_path / "a.xmi", notice=lambda _: None)
     assert found(document) == [(kind, "pain") for kind in types]
