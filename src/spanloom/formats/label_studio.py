@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
@@ -120,9 +121,7 @@ def scan_any(
 ) -> list[Scanned]:
     """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
     if isinstance(record, dict) and _is_bioc(record.get("passages")):
-        from spanloom.formats.bioc.reading import scan_value  # which needs lxml
-
-        return [scan_value(record, path, line, place)]
+        return [resolve_name("spanloom.formats.bioc.reading:scan_value")(record, path, line, place)]  # needs lxml
     task = record if is_task(record) else _task_of_fields(record)
     if task is not None:
         return [_scan_task(task, fields, path, line, place)]

@@ -82,7 +82,7 @@ def json_objects(path: str | Path, given: Mapping[str, Sequence[str]] = MappingP
             if raw.strip():
                 yield line, "", _object(loads(raw, path, line), path, line)
         return
-    value = loads(read_bytes(path).removeprefix(BOM), path)
+    value: Any = loads(read_bytes(path).removeprefix(BOM), path)
     lists = [part for part in value.values() if isinstance(part, list)] if isinstance(value, Mapping) else []
     listed = len(lists) == 1 and lists[0] and all(isinstance(one, dict) for one in lists[0])
     if listed and not assigned(list(value), given):  # as {"concepts": [...]}
