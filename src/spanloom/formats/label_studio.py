@@ -22,7 +22,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +41,7 @@ from spanloom.formats.base import (
 )
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
+from spanloom.formats.listed import scan_bioc
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
@@ -121,7 +121,7 @@ def scan_any(
 ) -> list[Scanned]:
     """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
     if isinstance(record, dict) and _is_bioc(record.get("passages")):
-        return [resolve_name("spanloom.formats.bioc.reading:scan_value")(record, path, line, place)]  # needs lxml
+        return [scan_bioc(record, path, line, place)]
     task = record if is_task(record) else _task_of_fields(record)
     if task is not None:
         return [_scan_task(task, fields, path, line, place)]
