@@ -89,8 +89,8 @@ InputFormat = Annotated[
         "--input-format",
         metavar="FORMAT",
         help="Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
-        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, "
-        "text.",
+        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, "
+        "webanno, text.",
     ),
 ]
 Encoding = Annotated[

@@ -189,8 +189,8 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
         if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
             for number, article in enumerate(articles):
                 for inner, paragraph in enumerate(article["paragraphs"]):
-                    name = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
-                    yield f"data[{number}].paragraphs[{inner}]", {**name, **paragraph}
+                    own = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
+                    yield f"data[{number}].paragraphs[{inner}]", {**own, **paragraph}
             return
         for name in _LISTS:
             held = value.get(name)

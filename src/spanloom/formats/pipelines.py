@@ -30,8 +30,9 @@ def sentences_of(value: Any) -> list[list[dict[str, Any]]] | None:
     """
     if not isinstance(value, list) or not value:
         return None
-    lists = [one.get("tokens") if isinstance(one, dict) else one for one in value]
-    if not all(isinstance(one, list) for one in lists) or not any(lists):
+    given = [one.get("tokens") if isinstance(one, dict) else one for one in value]
+    lists = [one for one in given if isinstance(one, list)]
+    if len(lists) < len(given) or not any(lists):
         return None
     tokens = [token for one in lists for token in one]
     if not all(isinstance(token, dict) and isinstance(_word(token), str) for token in tokens):
@@ -137,8 +138,7 @@ def _mentions(sentence: Any, tokens: list[dict[str, Any]], first: int) -> Iterat
                 fields = {"type": one.get("ner"), **({"score": score} if sound else {})}
                 yield first + one["tokenBegin"], first + one["tokenEnd"], fields
         return
-    tags = [token.get("ner") for token in tokens]
-    tags = [tag if isinstance(tag, str) and tag else "O" for tag in tags]
+    tags = [str(token.get("ner") or "O") for token in tokens]
     if not all(tag == "O" or TAG.fullmatch(tag) for tag in tags):
         tags = [tag if tag == "O" else f"I-{tag}" for tag in tags]
     for start, end, kind in from_tags(tags):
