@@ -404,12 +404,12 @@ def _singles(fs: Any, kind: str, concept: str) -> Iterator[Mention]:
         yield Mention(value, [(fs.begin, fs.end)], concepts=concepts, attributes=attributes)
 
 
-def _attributes(fs: Any, kind: str, concept: str) -> dict[str, bool | str]:
+def _attributes(fs: Any, kind: str, concept: str) -> dict[str, Any]:
     """Return the features of an annotation that are attributes."""
     name = fs.type.name
     if name.startswith(_DKPRO):
         return {}
-    found: dict[str, bool | str] = {}
+    found: dict[str, Any] = {}
     for feature in fs.type.all_features:
         value = getattr(fs, feature.name, None)
         used = feature.name in ("begin", "end", kind, concept) or (
