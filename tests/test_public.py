@@ -12,7 +12,8 @@ import spanloom
 
 PUBLIC = {
     "spanloom": (
-        "DataWarning Document Linker Mention Recognizer Segmenter Span SpanloomError __version__ load read write"
+        "DataWarning Document Linker Mention Recognizer Section Segmenter Span SpanloomError __version__ load read "
+        "write"
     ),
     "spanloom.__main__": "",
     "spanloom.clean": (
@@ -21,7 +22,8 @@ PUBLIC = {
     "spanloom.cli": "main",
     "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": (
-        "Alignment Batch Document Mention Offsets Span TokenRange align batches from_tags to_bilou to_bio to_spans"
+        "Alignment Batch Document Mention Offsets Section Span TokenRange align batches from_tags to_bilou to_bio "
+        "to_spans"
     ),
     "spanloom.errors": (
         "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError as_json clip closest "
@@ -101,8 +103,10 @@ PUBLIC = {
 # of classes; `check_stored`, `ready`, `to_part` and `from_part` are for the package, and the API page leaves them out;
 # so it does those that are deprecated: `tagger_`, `chains_` and `system_`
 METHODS = {
-    "Document": "columns copy id mentions meta sentence_count sentences text token_count tokens words",
-    "Mention": "concepts end head id key replace score spans start text type",
+    "Document": "columns copy id mentions meta sections sentence_count sentences text token_count tokens words",
+    "Mention": (
+        "attribute_scores attributes concept_scores concepts end head id key replace score spans start text type"
+    ),
     "Recognizer": (
         "alternatives annotates capable check check_stored describe entropy expected_f1 explain featured fit fitted "
         "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict profile_ "

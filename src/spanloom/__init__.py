@@ -10,6 +10,7 @@ from spanloom.lazy import lazily
 if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded before it is used
     from spanloom.document import Document as Document
     from spanloom.document import Mention as Mention
+    from spanloom.document import Section as Section
     from spanloom.document import Span as Span
     from spanloom.errors import DataWarning as DataWarning
     from spanloom.errors import SpanloomError as SpanloomError
@@ -29,6 +30,7 @@ _EXPORTS = {
     "Linker": "spanloom.link",
     "Mention": "spanloom.document",
     "Recognizer": "spanloom.recognize",
+    "Section": "spanloom.document",
     "Segmenter": "spanloom.segment",
     "Span": "spanloom.document",
     "SpanloomError": "spanloom.errors",

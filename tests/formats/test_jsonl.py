@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document, Mention, Section, Span
 from spanloom.document.surfaces import trimmed
 from spanloom.errors import DataError
 from spanloom.formats import from_record, read, to_record, validate, write
 from spanloom.formats.json_text import to_json
 from spanloom.formats.record import EXPECTED, MENTION, RECORD, record_text
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=30)
+TEXTS_OF = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+TEXTS = st.text(TEXTS_OF, min_size=1, max_size=30)
 
 
 @st.composite
@@ -31,21 +32,28 @@ def documents(draw: st.DrawFn) -> Document:
     for i in range(draw(st.integers(0, 4))):
         bounds = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2, max_size=6)))
         spans = list(zip(bounds[::2], bounds[1::2], strict=False))
+        concepts = draw(st.lists(TEXTS, max_size=2))
+        attributes = draw(st.dictionaries(TEXTS, st.booleans() | st.text(TEXTS_OF, max_size=5), max_size=2))
         mentions.append(
             Mention(
                 draw(TEXTS),
                 spans,
                 draw(st.sampled_from([None, f"T{i}", f"x{i}"])),
                 draw(st.sampled_from([None, *spans])),
-                draw(st.lists(TEXTS, max_size=2)),
+                concepts,
                 draw(st.none() | st.floats(0, 1)),
+                attributes,
+                draw(st.fixed_dictionaries({}, optional={name: st.floats(0, 1) for name in attributes})),
+                draw(st.sampled_from([(), tuple(0.5 for _ in concepts)])),
             )
         )
     cuts = sorted(draw(st.sets(st.integers(0, len(text)), min_size=2)))
     tokens = np.array(list(pairwise(cuts)))
     sentences = draw(st.sampled_from([None, np.array([[0, len(tokens)]])]))
     tags = draw(st.lists(TEXTS, min_size=len(tokens), max_size=len(tokens)))
-    return Document(text, draw(TEXTS), tokens, sentences, {"pos": tags}, mentions, {"more": draw(TEXTS)})
+    sections = [Section(draw(TEXTS), Span(*sorted(draw(st.tuples(*[st.integers(0, len(text))] * 2)))))]
+    sections *= draw(st.integers(0, 1))
+    return Document(text, draw(TEXTS), tokens, sentences, {"pos": tags}, mentions, {"more": draw(TEXTS)}, sections)
 
 
 @given(documents(), st.lists(st.tuples(*[st.integers(-(2**63), 2**63 - 1)] * 2), max_size=4))
@@ -61,6 +69,7 @@ def test_records_are_stable(document: Document) -> None:
     record = json.loads(json.dumps(to_record(document)))
     assert to_record(from_record(record)) == record
     assert from_record(record).mentions == document.mentions
+    assert from_record(record).sections == document.sections
 
 
 def test_files_are_stable(tmp_path: Path) -> None:
@@ -163,8 +172,10 @@ def test_an_answer_of_a_native_record_is_only_a_field() -> None:
 
 def test_every_field_that_the_tables_name_is_written_in_their_order_and_checked() -> None:
     whole = Document("mild pain", id="a", tokens=[[0, 4], [5, 9]], columns={"pos": ["JJ", "NN"]}, sentences=[[0, 2]])
-    whole.mentions = [Mention("problem", [(5, 9)], id="T1", head=(5, 9), concepts=("X:1",), score=0.5)]
-    whole.meta = {"kept": 1}
+    whole.mentions = [
+        Mention("problem", [(5, 9)], "T1", (5, 9), ("X:1",), 0.5, {"negated": True}, {"negated": 0.75}, (0.25,))
+    ]
+    whole.sections, whole.meta = [Section("plan", Span(0, 9))], {"kept": 1}
     written = to_record(whole)
     assert list(written) == list(RECORD)
     assert list(written["mentions"][0]) == list(MENTION)
@@ -175,3 +186,21 @@ def test_every_field_that_the_tables_name_is_written_in_their_order_and_checked(
     for name, kind in MENTION.items():
         with pytest.raises(DataError, match=f"{name} is true, expected {re.escape(EXPECTED[kind.kind])}"):
             from_record({"text": "mild pain", "mentions": [written["mentions"][0] | {name: True}]})
+
+
+def test_attributes_and_sections() -> None:
+    mention = {"type": "problem", "spans": [[5, 9]], "attributes": {"negated": True, "stage": 2, "course": ["a", "b"]}}
+    document = from_record({"text": "mild pain", "mentions": [mention], "sections": [{"name": "plan", "span": [0, 9]}]})
+    assert document.mentions[0].attributes == {"negated": True, "stage": "2", "course": "a|b"}
+    assert document.sections == [Section("plan", Span(0, 9))] and document.meta == {}
+    with pytest.raises(DataError, match=r"mentions\[0\]: concept_scores is \[0.5\], expected a number for each"):
+        from_record({"text": "mild pain", "mentions": [{**mention, "concept_scores": [0.5]}]})
+    with pytest.raises(DataError, match=r"attributes is .*, expected an object of values: true, false or a string"):
+        from_record({"text": "mild pain", "mentions": [{**mention, "attributes": {"negated": {"by": "no"}}}]})
+
+
+def test_sections_of_another_tool_are_kept_as_they_are() -> None:
+    document = from_record({"text": "mild pain", "label": [[5, 9, "problem"]], "sections": ["plan"]})
+    assert (document.sections, document.meta) == ([], {"sections": ["plan"]})
+    with pytest.raises(DataError, match=r"sections is .*, expected a list of objects with a name"):
+        from_record({"text": "mild pain", "sections": [{"name": 3, "span": [0, 9]}]})

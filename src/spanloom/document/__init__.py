@@ -3,7 +3,7 @@
 from spanloom.document.align import Alignment, TokenRange, align, to_spans
 from spanloom.document.batch import Batch, batches
 from spanloom.document.document import Document, Offsets
-from spanloom.document.span import Mention, Span
+from spanloom.document.span import Mention, Section, Span
 from spanloom.document.tags import from_tags, to_bilou, to_bio
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Document",
     "Mention",
     "Offsets",
+    "Section",
     "Span",
     "TokenRange",
     "align",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from operator import index
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document.markup import shorten
-from spanloom.document.span import Mention
+from spanloom.document.span import Mention, Section, Span
 from spanloom.errors import DataError, UsageError
 
 Offsets = NDArray[np.int64]
@@ -35,10 +36,11 @@ class Document:
         columns: name -> one value for each token, such as ``"pos"``.
         mentions: in no particular order.
         meta: further data of the file.
+        sections: named parts of the text, in no particular order; they may lie in one another.
 
     Raises:
-        DataError: a text or an id that is no string, meta or columns that are no dictionary, or a mention that is no
-            `Mention`.
+        DataError: a text or an id that is no string, meta or columns that are no dictionary, a mention that is no
+            `Mention`, or a section that is no name and span.
 
     >>> from spanloom import Document, Mention
     >>> document = Document("No acute distress.", tokens=[[0, 2], [3, 8], [9, 17], [17, 18]])
@@ -55,12 +57,14 @@ class Document:
     columns: dict[str, list[str]] = field(default_factory=dict)
     mentions: list[Mention] = field(default_factory=list)
     meta: dict[str, Any] = field(default_factory=dict)
+    sections: list[Section] = field(default_factory=list)
 
     if TYPE_CHECKING:  # what is taken is wider than what is kept
 
         def __init__(
             self, text: str, id: str = "", tokens: OffsetsLike | None = None, sentences: OffsetsLike | None = None,
             columns: dict[str, list[str]] = ..., mentions: list[Mention] = ..., meta: dict[str, Any] = ...,
+            sections: Sequence[tuple[str, Sequence[int]]] = ...,
         ) -> None: ...  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -76,12 +80,19 @@ class Document:
         if self.sentences is not None:
             self.sentences = _pairs(self.sentences)
         check_mentions(self.mentions)
+        if self.sections:
+            try:
+                self.sections = [Section(name, Span(*map(index, span))) for name, span in self.sections]
+            except (TypeError, ValueError):
+                found = shorten(repr(self.sections))
+                message = f"sections of a document are {found}, expected names and spans: [('Plan', (0, 9))]"
+                raise DataError(message) from None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Document):
             return NotImplemented
         own, others = (
-            (d.text, d.id, _listed(d.tokens), _listed(d.sentences), d.columns, d.mentions, d.meta)
+            (d.text, d.id, _listed(d.tokens), _listed(d.sentences), d.columns, d.mentions, d.meta, d.sections)
             for d in (self, other)
         )
         return own == others
@@ -128,6 +139,7 @@ class Document:
             "columns": dict(self.columns),
             "mentions": list(self.mentions),
             "meta": dict(self.meta),
+            "sections": list(self.sections),
             **changes,
         }
         return Document(**fields)

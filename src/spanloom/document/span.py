@@ -5,11 +5,11 @@ Offsets are 0-based, half-open, in Unicode code points of the exact text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from numbers import Real
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from operator import index
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, NoReturn, TypeVar
 
 from spanloom.errors import DataError, clip
 
@@ -29,6 +29,41 @@ class Span(NamedTuple):
     end: int
 
 
+class Section(NamedTuple):
+    """A part of a document under a name, such as the heading above it; sections may lie in one another.
+
+    >>> from spanloom import Document, Section, Span
+    >>> Document("Plan: rest.", sections=[Section("Plan", Span(6, 11))]).sections[0].name
+    'Plan'
+    """
+
+    name: str
+    span: Span
+
+
+_V = TypeVar("_V")
+
+
+class _Frozen(dict[str, _V], Generic[_V]):
+    """A dictionary that cannot be changed; unlike a view of the standard library's it can be pickled and is JSON."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("attributes of a mention cannot be changed; use mention.replace(attributes={...})")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return "_EMPTY" if self is _EMPTY else (_Frozen, (dict(self),))
+
+
+_EMPTY: Final[_Frozen[Any]] = _Frozen()
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Mention:
     """A mention: a type and one or more spans of the text.
@@ -41,10 +76,15 @@ class Mention:
         head: the span of the head word or words, if annotated.
         concepts: identifiers in a vocabulary, such as ``"MESH:D007674"``.
         score: a probability between 0 and 1, if a model gave one; Spanloom's are calibrated on development data.
+        attributes: name -> value: true or false, or a text, such as ``{"negated": True, "certainty": "high"}``; it
+            cannot be changed. Numbers become texts, and several values one text, joined by ``"|"``; ``None`` and an
+            empty list are no value.
+        attribute_scores: name of an attribute -> the probability of its value.
+        concept_scores: the probability of each concept, in their order; or empty.
 
     Raises:
-        DataError: no span at all, spans or a head that are no pairs of whole numbers, concepts that are no list, or a
-            value of another type.
+        DataError: no span at all, spans or a head that are no pairs of whole numbers, concepts that are no list, scores
+            that are not one for each concept, or a value of another type.
 
     >>> from spanloom import Mention
     >>> mention = Mention("problem", [(0, 11), (22, 29)])
@@ -52,6 +92,8 @@ class Mention:
     (29, 'infarctions embolic')
     >>> mention
     Mention('problem', [(0, 11), (22, 29)])
+    >>> Mention("problem", [(0, 11)], attributes={"negated": True, "stage": 2})
+    Mention('problem', [(0, 11)], attributes={'negated': True, 'stage': '2'})
     """
 
     type: str
@@ -60,12 +102,16 @@ class Mention:
     head: Span | None = None
     concepts: tuple[str, ...] = ()
     score: float | None = None
+    attributes: Mapping[str, bool | str] = field(default=_EMPTY, hash=False)
+    attribute_scores: Mapping[str, float] = field(default=_EMPTY, hash=False)
+    concept_scores: tuple[float, ...] = ()
 
     if TYPE_CHECKING:  # what is taken is wider than what is kept
 
         def __init__(
             self, type: str, spans: Iterable[Sequence[int]], id: str | None = None, head: Sequence[int] | None = None,
-            concepts: Iterable[str] = (), score: float | None = None,
+            concepts: Iterable[str] = (), score: float | None = None, attributes: Mapping[str, object] = _EMPTY,
+            attribute_scores: Mapping[str, float] = _EMPTY, concept_scores: Iterable[float] = (),
         ) -> None: ...  # fmt: skip
 
     def __repr__(self) -> str:
@@ -75,6 +121,9 @@ class Mention:
             if name in ("head", "concepts") and value:
                 parts.append(f"{name}={tuple(value)!r}")
             elif name in ("id", "score") and value is not None:
+                parts.append(f"{name}={value!r}")
+        for name in ("attributes", "attribute_scores", "concept_scores"):
+            if value := getattr(self, name):
                 parts.append(f"{name}={value!r}")
         return f"Mention({', '.join(parts)})"
 
@@ -102,6 +151,12 @@ class Mention:
             object.__setattr__(self, "concepts", self._listed_concepts())
         if not self.spans:
             raise DataError(f"a mention of type {clip(self.type)} has no span; give it at least one")
+        if self.attributes is not _EMPTY:
+            object.__setattr__(self, "attributes", self._plain_attributes())
+        if self.attribute_scores is not _EMPTY:
+            object.__setattr__(self, "attribute_scores", self._plain_scores())
+        if self.concept_scores != ():
+            object.__setattr__(self, "concept_scores", self._plain_concept_scores())
 
     def _listed_concepts(self) -> tuple[str, ...]:
         given: object = self.concepts
@@ -112,6 +167,48 @@ class Mention:
             message = f"a mention of type {clip(self.type)}: its concepts are {given!r}, expected a list: {example!r}"
             raise DataError(message)
         return concepts
+
+    def _plain_attributes(self) -> Mapping[str, bool | str]:
+        given: object = self.attributes
+        if isinstance(given, _Frozen):
+            return given
+        place = f"a mention of type {clip(self.type)}: its attributes"
+        if not isinstance(given, Mapping):
+            raise DataError(f'{place} are {clip(repr(given))}, expected a mapping, such as {{"negated": True}}')
+        found = {}
+        for name, value in given.items():
+            if not isinstance(name, str) or not name:
+                raise DataError(f"{place} have the name {name!r}, expected a text")
+            try:
+                plain = attribute_value(value)
+            except TypeError as error:
+                raise DataError(f"{place}: {clip(name)} is {error}") from None
+            if plain is not None:
+                found[name] = plain
+        return _Frozen(found) if found else _EMPTY
+
+    def _plain_scores(self) -> Mapping[str, float]:
+        given: object = self.attribute_scores
+        if isinstance(given, _Frozen):
+            return given
+        if not isinstance(given, Mapping) or not all(
+            isinstance(name, str) and isinstance(value, _NUMBERS) for name, value in given.items()
+        ):
+            raise DataError(
+                f"a mention of type {clip(self.type)}: its attribute_scores are {clip(repr(given))}, "
+                'expected probabilities by name, such as {"negated": 0.9}'
+            )
+        return _Frozen({name: float(value) for name, value in given.items()}) if given else _EMPTY
+
+    def _plain_concept_scores(self) -> tuple[float, ...]:
+        given: object = self.concept_scores
+        found = tuple(given) if isinstance(given, Iterable) else (None,)
+        if not all(isinstance(value, _NUMBERS) for value in found) or len(found) not in (0, len(self.concepts)):
+            raise DataError(
+                f"a mention of type {clip(self.type)}: its concept_scores are {clip(repr(given))}, "
+                f"expected a number for each of its {len(self.concepts)} concepts"
+            )
+        return tuple(float(value) for value in found)
 
     @property
     def start(self) -> int:
@@ -133,28 +230,69 @@ class Mention:
         return " ".join(text[start:end] for start, end in self.spans)
 
     def replace(self, **changes: object) -> Mention:
-        """Return a copy with some fields changed."""
+        """Return a copy with some fields changed; scores of concepts or attributes that are replaced are left out."""
+        if "concepts" in changes and self.concept_scores:
+            changes.setdefault("concept_scores", ())
+        if "attributes" in changes and self.attribute_scores:
+            changes.setdefault("attribute_scores", _EMPTY)
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def attribute_value(value: object) -> bool | str | None:
+    """Return the value of an attribute as a mention keeps it; ``None`` if it is no value.
+
+    Raises:
+        TypeError: a mapping or another object; the message describes it.
+
+    >>> attribute_value(2), attribute_value(["mild", "old"]), attribute_value([])
+    ('2', 'mild|old', None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if type(value).__name__ in ("bool", "bool_"):  # the latter is NumPy's
+        return bool(value)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return repr(float(value))
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = [attribute_value(part) for part in value]
+        texts = [str(part).lower() if isinstance(part, bool) else part for part in parts if part is not None]
+        return "|".join(sorted(texts) if isinstance(value, set | frozenset) else texts) or None
+    raise TypeError(f"{clip(repr(value))}, expected true, false, a text, a number or a list of these")
 
 
 def found_mention(
     type: str, spans: Iterable[tuple[int, int]], head: tuple[int, int] | None, concepts: tuple[str, ...],
-    score: float | None, id: str | None = None,
+    score: float | None, id: str | None = None, attributes: Mapping[str, bool | str] | None = None,
+    attribute_scores: Mapping[str, float] | None = None, concept_scores: tuple[float, ...] = (),
 ) -> Mention:  # fmt: skip
     """Return a mention of valid parts: what `Mention` gives, without its checks, which take most of the time.
+
+    Attributes are copied; values are true, false or texts already.
 
     >>> found_mention("problem", [(3, 7)], None, (), 0.5) == Mention("problem", [(3, 7)], score=0.5)
     True
     """
-    mention = object.__new__(Mention)
-    keep = object.__setattr__
-    keep(mention, "type", type)
-    keep(mention, "spans", tuple([_new(Span, span) for span in spans]))
-    keep(mention, "id", id)
-    keep(mention, "head", head and _new(Span, head))
-    keep(mention, "concepts", concepts)
-    keep(mention, "score", score)
+    mention = _blank(Mention)
+    _set_type(mention, type)
+    _set_spans(mention, tuple([_new(Span, span) for span in spans]))
+    _set_id(mention, id)
+    _set_head(mention, head and _new(Span, head))
+    _set_concepts(mention, concepts)
+    _set_score(mention, score)
+    _set_attributes(mention, _Frozen(attributes) if attributes else _EMPTY)
+    _set_attribute_scores(mention, _Frozen(attribute_scores) if attribute_scores else _EMPTY)
+    _set_concept_scores(mention, concept_scores)
     return mention
+
+
+_blank = object.__new__
+# of the slots themselves: in half the time of `object.__setattr__`, which looks up the name
+(
+    _set_type, _set_spans, _set_id, _set_head, _set_concepts, _set_score, _set_attributes, _set_attribute_scores,
+    _set_concept_scores,
+) = (Mention.__dict__[name].__set__ for name in Mention.__slots__)  # fmt: skip
 
 
 def join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:

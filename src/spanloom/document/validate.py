@@ -97,6 +97,12 @@ def find_errors(document: Document) -> list[Problem]:
         problems += _column_errors(document)
     if document.mentions:
         problems += _mentions_errors(document)
+    for i, (name, (start, end)) in enumerate(document.sections):
+        if not 0 <= start <= end <= len(document.text):
+            message = f"section {start}-{end} is outside the text of {len(document.text)} characters, or ends first"
+            problems.append(Problem("error", "section outside the text", message, f"sections[{i}]"))
+        if not name:
+            problems.append(Problem("error", "no name", "the name is empty; give it one", f"sections[{i}]"))
     return problems
 
 
@@ -200,8 +206,8 @@ def _mentions_errors(document: Document) -> Iterator[Problem]:
 
 
 def _is_plain(mention: Mention, length: int) -> bool:
-    """Return whether a mention is a type, a span in the text and perhaps a score, and nothing else, as most are."""
-    if len(mention.spans) != 1 or mention.head is not None:
+    """Return whether a mention is a type, a span in the text and perhaps a score or attributes, as most are."""
+    if len(mention.spans) != 1 or mention.head is not None or mention.attribute_scores or mention.concept_scores:
         return False
     ((start, end),) = mention.spans
     return 0 <= start < end <= length and bool(mention.type) and (mention.score is None or 0.0 <= mention.score <= 1.0)
@@ -227,6 +233,14 @@ def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str,
         yield "head", f"head {head.start}-{head.end} is empty or outside the mention's spans"
     if mention.score is not None and not 0.0 <= mention.score <= 1.0:
         yield "score", f"score {mention.score!r} is no probability; expected a number from 0 to 1"
+    for name, score in mention.attribute_scores.items():
+        if not 0.0 <= score <= 1.0:
+            yield "score", f"the score of attribute {clip(name)} is {score!r}; expected a number from 0 to 1"
+        if name not in mention.attributes:
+            yield "score", f"attribute {clip(name)} has a score and no value; expected both"
+    for score in mention.concept_scores:
+        if not 0.0 <= score <= 1.0:
+            yield "score", f"the score of a concept is {score!r}; expected a number from 0 to 1"
 
 
 def _inside(head: Span, spans: Sequence[Span]) -> bool:

@@ -5,12 +5,14 @@ The native record (only ``text`` is required; `to_record` leaves out what is abs
     {"id": "note-1", "text": "No acute distress.", "tokens": [[0, 2], [3, 8], [9, 17], [17, 18]],
      "columns": {"pos": ["DT", "JJ", "NN", "."]}, "sentences": [[0, 4]],
      "mentions": [{"id": "T1", "type": "problem", "spans": [[3, 17]], "head": [9, 17],
-                   "concepts": ["SPL:0001"], "score": 0.93, "text": "acute distress"}],
-     "meta": {}}
+                   "concepts": ["SPL:0001"], "score": 0.93, "attributes": {"negated": true, "course": "acute"},
+                   "attribute_scores": {"negated": 0.98}, "concept_scores": [0.9], "text": "acute distress"}],
+     "sections": [{"name": "findings", "span": [0, 18]}], "meta": {}}
 
 A mention's ``text`` is checked and not kept. Nothing else is dropped: a field of the record that we do not know goes
 into ``Document.meta`` under its own name, and a field of a mention that we do not know into ``meta["unread"]`` under
-its place, such as ``"mentions[0].certainty"``.
+its place, such as ``"mentions[0].certainty"``. ``sections`` of a record without native mentions are a field that we do
+not know, unless they have names and spans.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Offsets
-from spanloom.document.span import found_mention
+from spanloom.document import Document, Mention, Offsets, Section, Span
+from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Beside, Scanned
@@ -56,6 +58,10 @@ EXPECTED = {
     "probability": "a number from 0 to 1",
     "columns": "an object of lists, one for each column",
     "mentions": "a list of mentions",
+    "sections": "a list of objects with a name, a string, and a span, [start, end]",
+    "attributes": "an object of values: true, false or a string",
+    "named probabilities": "an object of numbers from 0 to 1",
+    "probabilities": "a list of numbers from 0 to 1, one for each concept",
     "object": "an object",
 }
 RECORD = {
@@ -65,6 +71,7 @@ RECORD = {
     "columns": Field("columns", "name -> one value for each token"),
     "sentences": Field("pairs", "in tokens; made where they are missing"),
     "mentions": Field("mentions"),
+    "sections": Field("sections", "in characters; they may lie in one another"),
     "meta": Field("object"),
 }
 MENTION = {
@@ -74,10 +81,14 @@ MENTION = {
     "head": Field("pair"),
     "concepts": Field("texts", "identifiers in a vocabulary"),
     "score": Field("probability", "the calibrated probability of the mention"),
+    "attributes": Field("attributes", "name -> value, such as negated -> true; numbers are read as strings"),
+    "attribute_scores": Field("named probabilities", "name of an attribute -> the probability of its value"),
+    "concept_scores": Field("probabilities", "of the concepts, in their order"),
 }
 
 _write_pairs = Kernel("write_pairs")
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
+_FURTHER = frozenset(("attributes", "attribute_scores", "concept_scores"))  # fields that few mentions have
 _LARGEST = 2**62  # what an int64 holds with room to add
 
 
@@ -120,6 +131,10 @@ def _fields(document: Document) -> dict[str, Any]:
     if document.sentences is not None:
         record["sentences"] = document.sentences
     record["mentions"] = [mention_record(mention) for mention in document.mentions]
+    if document.sections:
+        record["sections"] = [
+            {"name": name, "span": [int(start), int(end)]} for name, (start, end) in document.sections
+        ]
     if document.meta:
         record["meta"] = document.meta
     return record
@@ -136,6 +151,12 @@ def mention_record(mention: Mention) -> dict[str, Any]:
         record["concepts"] = list(mention.concepts)
     if mention.score is not None:
         record["score"] = float(mention.score)
+    if mention.attributes:
+        record["attributes"] = dict(mention.attributes)
+    if mention.attribute_scores:
+        record["attribute_scores"] = dict(mention.attribute_scores)
+    if mention.concept_scores:
+        record["concept_scores"] = list(mention.concept_scores)
     return record
 
 
@@ -330,8 +351,30 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         places.append(place if names.places or mention.id is None else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
+    if (sections := record.get("sections")) is not None:
+        found = _sections(sections)
+        if found is not None:
+            document.sections = found
+        elif ("mentions" in record and not names.places) or _have_spans(sections):
+            _wrong(problems, "", "sections", sections, EXPECTED["sections"])
+        else:  # of another tool, and of another kind
+            meta = {"sections": sections, **(meta or {})}
     document.meta = _meta(record, dict(meta or {}), unread, problems)
     return document, problems, Beside(surfaces, names=places)
+
+
+def _have_spans(sections: object) -> bool:
+    return isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
+
+
+def _sections(value: object) -> list[Section] | None:
+    """Return sections; ``None`` if one of them is none."""
+    if not isinstance(value, list):
+        return None
+    for one in value:
+        if not (isinstance(one, dict) and isinstance(one.get("name"), str) and _is_pair(one.get("span"))):
+            return None
+    return [Section(one["name"], Span(*one["span"])) for one in value]
 
 
 def _meta(
@@ -423,5 +466,32 @@ def _mention(item: object, place: str, names: Native, problems: list[Problem]) -
         _wrong(problems, place, "text", surface, EXPECTED["text"])
     if len(problems) > before:
         return None
+    further = () if _FURTHER.isdisjoint(item) else _further(item, len(concepts), place, problems)
+    if len(problems) > before:
+        return None
     score = None if score is None else float(score)
-    return found_mention(kind, spans, head, tuple(concepts), score, identifier)  # type: ignore[arg-type]
+    return found_mention(kind, spans, head, tuple(concepts), score, identifier, *further)  # type: ignore[arg-type]
+
+
+def _further(item: dict[str, Any], concepts: int, place: str, problems: list[Problem]) -> tuple[Any, ...]:
+    """Return the attributes of a mention, their probabilities, and those of its concepts."""
+    given, sure, linked = (item.get(name) for name in ("attributes", "attribute_scores", "concept_scores"))
+    attributes: dict[str, bool | str] = {}
+    try:
+        values = {name: attribute_value(value) for name, value in (given or {}).items()}
+        attributes = {name: value for name, value in values.items() if value is not None}
+    except (AttributeError, TypeError):
+        _wrong(problems, place, "attributes", given, EXPECTED["attributes"])
+    scores: dict[str, float] = {}
+    if not isinstance(sure, dict | None) or not {type(value) for value in (sure or {}).values()} <= {int, float}:
+        _wrong(problems, place, "attribute_scores", sure, EXPECTED["named probabilities"])
+    elif sure:
+        scores = {name: float(value) for name, value in sure.items()}
+    probabilities: tuple[float, ...] = ()
+    if not isinstance(linked, list | None) or not {type(value) for value in linked or ()} <= {int, float}:
+        _wrong(problems, place, "concept_scores", linked, EXPECTED["probabilities"])
+    elif linked and len(linked) != concepts:
+        _wrong(problems, place, "concept_scores", linked, f"a number for each of its {concepts} concepts")
+    else:
+        probabilities = tuple(map(float, linked or ()))
+    return attributes, scores, probabilities

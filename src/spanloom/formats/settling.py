@@ -227,6 +227,10 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     )
     if mentions != document.mentions:
         document = document.copy(mentions=mentions)
+    if document.sections and counting is not _CHARACTERS:
+        spans = [counting.to_characters(text, section.span) or section.span for section in document.sections]
+        pairs = zip(document.sections, spans, strict=True)
+        document = document.copy(sections=[(section.name, span) for section, span in pairs])
     return _checked(scanned, document, problems)
 
 

@@ -141,10 +141,11 @@ def line_of(document: Document) -> bytes:
 def _document(record: dict[str, Any]) -> Document:
     """Return the document of a line as it was; what a reader of others' files checks is not asked of it."""
     mentions = [
-        Mention(one["type"], one["spans"], one.get("id"), one.get("head"), one.get("concepts", ()), one.get("score"))
+        Mention(one["type"], one["spans"], **{name: one[name] for name in one if name not in ("type", "spans")})
         for one in record["mentions"]
     ]
+    sections = [(one["name"], one["span"]) for one in record.get("sections", ())]
     return Document(
         record["text"], record.get("id", ""), record["tokens"], record["sentences"], record.get("columns", {}),
-        mentions, record.get("meta", {}),
+        mentions, record.get("meta", {}), sections,
     )  # fmt: skip

@@ -29,6 +29,10 @@ _KINDS: dict[str, tuple[Any, Any]] = {
     "probability": (Probability | None, None),
     "columns": (dict[str, list[str]], {}),
     "mentions": (list["MentionRecord"], []),
+    "sections": (list["SectionRecord"], []),
+    "attributes": (dict[str, bool | str], {}),
+    "named probabilities": (dict[str, Probability], {}),
+    "probabilities": (list[Probability], []),
     "object": (dict[str, Any], {}),
 }
 
@@ -42,6 +46,13 @@ def _made(
         type_, absent = _KINDS[kind]
         found[key] = (type_, Field(absent, description=description or None))
     return create_model(name, __doc__=about, __config__=config, __module__=__name__, **found)
+
+
+class SectionRecord(BaseModel):
+    """A named part of the text."""
+
+    name: str
+    span: Pair
 
 
 if TYPE_CHECKING:
