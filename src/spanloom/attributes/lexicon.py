@@ -11,6 +11,9 @@ A file has a table for each attribute, or for each value of one that is not just
     before = ["no", "not (seen|noted)"]  # cues before what they mark; one of several alternatives
     after = ["(is|was) absent", "no $"]  # cues behind it; with $ only at the end of a clause
     pseudo = ["no increase"]             # no cues, though they hold one
+    [historical]
+    sections = ["past_history"]          # whose mentions are
+    unless = ["negated"]                 # but those that are that
     [experiencer.family]
     before = ["{person} had"]
 
@@ -44,6 +47,7 @@ KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseud
 """What a phrase may be: a cue before or after mentions, of all that follow or of the same noun phrase only; a word of a
 mention that is a cue; no cue; the end of what cues reach."""
 _SCOPE: Final = ("ends", "near_ends", "separators", "coordinators")
+_RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
 _CLOSED: Final = "$"
 _PLACES: Final = {"<number>": "<number>", "<year>": "<year>", "<open>": "(", "<close>": ")"}
@@ -85,6 +89,7 @@ class Cues:
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.
+        unless: attribute -> attributes; a mention that has one of them does not get it.
     """
 
     language: str
@@ -94,6 +99,7 @@ class Cues:
     headings: Mapping[str, str] = field(default_factory=dict)
     stopwords: frozenset[str] = frozenset()
     script: str = ""
+    unless: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def __add__(self, more: Cues) -> Cues:
         """Return both; headings of the same section match either expression."""
@@ -109,7 +115,10 @@ class Cues:
         for name, rule in more.headings.items():
             headings[name] = f"{headings[name]}|{rule}" if name in headings else rule
         scope = joined(self.scope, more.scope)
-        return Cues(self.language, phrases, scope, sections, headings, self.stopwords | more.stopwords, self.script)
+        return Cues(
+            self.language, phrases, scope, sections, headings, self.stopwords | more.stopwords, self.script,
+            joined(self.unless, more.unless),
+        )  # fmt: skip
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -221,6 +230,7 @@ class _Reader(NamedTuple):
         phrases: dict[tuple[str, ...], list[tuple[Pair | None, str, bool]]] = {}
         sections: dict[str, list[Pair]] = {}
         scope: dict[str, frozenset[str]] = {}
+        unless: dict[str, frozenset[str]] = {}
         for name, value in self._table(given, "scope").items():
             if name not in _SCOPE:
                 raise self._error(f"scope.{name}", "a name", _SCOPE)
@@ -238,10 +248,12 @@ class _Reader(NamedTuple):
                 pair = Pair(name, value)
                 place, own = (f"{name}.{value}", self._table(table, value)) if values else (name, table)
                 for kind, entry in own.items():
-                    if kind not in (*KINDS, "sections"):
-                        raise self._error(f"{place}.{kind}", "a name", (*KINDS, "sections"))
+                    if kind not in (*KINDS, *_RULES):
+                        raise self._error(f"{place}.{kind}", "a name", (*KINDS, *_RULES))
                     texts = self._texts(f"{place}.{kind}", entry)
-                    if kind == "sections":
+                    if kind == "unless":
+                        unless[name] = frozenset(texts)
+                    elif kind == "sections":
                         for section in texts:
                             sections.setdefault(section, []).append(pair)
                     else:
@@ -262,6 +274,7 @@ class _Reader(NamedTuple):
             str(found["language"]), {key: tuple(dict.fromkeys(value)) for key, value in phrases.items()}, scope,
             {name: tuple(pairs) for name, pairs in sections.items()}, {n: str(rule) for n, rule in headings.items()},
             frozenset(map(compared, self._texts("stopwords", given.get("stopwords", [])))), str(found["script"]),
+            unless,
         )  # fmt: skip
 
     def _table(self, given: Mapping[str, object], name: str) -> Mapping[str, object]:

@@ -1,0 +1,197 @@
+"""Attributes of mentions by rules: cues and their scope, and sections; without any training."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from spanloom.attributes.lexicon import ATTRIBUTES, Cues, bundled, compared
+from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
+from spanloom.document import Batch, Document
+from spanloom.errors import UsageError, clip, meant
+from spanloom.text import SECTIONS, tokenize
+from spanloom.text.sections import headings
+
+__all__ = ["ALL", "Rules", "language_of", "mark"]
+
+ALL: Final = "all"
+BLOCK_TOKENS: Final = 20_000
+_SAMPLE: Final = 4000  # characters that tell a document's language
+_HAN: Final = 0.2  # share of ideographs among letters from which on a text is Chinese
+
+
+def language_of(document: Document) -> str:
+    """Return the language whose bundled cues a document is read with, by its script and stop words: en, es or zh.
+
+    >>> [language_of(Document(text)) for text in ("No fever.", "Paciente sin fiebre.", "患者无发热。")]
+    ['en', 'es', 'zh']
+    """
+    text = document.text[:_SAMPLE]
+    letters = sum(map(str.isalpha, text))
+    if sum("\u4e00" <= character <= "\u9fff" for character in text) > _HAN * letters:
+        return "zh"
+    words = [compared(text[start:end]) for start, end in tokenize(text).tolist()]
+    counts = {name: sum(word in bundled()[name].stopwords for word in words) for name in ("en", "es")}
+    return max(counts, key=lambda name: counts[name])
+
+
+class Rules:
+    """Rules that mark mentions.
+
+    Args:
+        language: ``en``, ``es`` or ``zh``; by each document's script and stop words when ``None``.
+        cues: further cues, beside the bundled ones of the language.
+
+    Raises:
+        UsageError: an unknown language.
+    """
+
+    def __init__(self, language: str | None = None, cues: Cues | None = None) -> None:
+        if language is not None and language not in bundled():
+            known = ", ".join(bundled())
+            raise UsageError(f"language is {clip(language)}, expected one of {known}{meant(language, bundled())}")
+        self.language = language
+        self._cues = {
+            name: own if cues is None or cues.language not in ("", name) else own + cues
+            for name, own in bundled().items()
+        }
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that there are cues for in any language."""
+        return tuple(dict.fromkeys(name for cues in self._cues.values() for name in cues.attributes))
+
+    def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return some attributes by their names; all for ``all``.
+
+        Raises:
+            UsageError: there are no cues for one.
+        """
+        if isinstance(names, str):
+            names = [name.strip() for name in names.split(",")]
+        known = self.attributes
+        if list(names) == [ALL]:
+            return known
+        for name in names:
+            if name not in known:
+                raise UsageError(
+                    f"no cues mark the attribute {clip(name)}; there are {', '.join(known)}, or all"
+                    f"{meant(name, (*known, ALL))}; or give cues of your own"
+                )
+        return tuple(dict.fromkeys(names))
+
+    def groups(self, documents: Sequence[Document]) -> Iterator[tuple[Cues, list[int]]]:
+        """Yield the cues of each language of some documents, and the numbers of those that are in it."""
+        languages = [self.language or language_of(document) for document in documents]
+        for name in dict.fromkeys(languages):
+            yield self._cues[name], [i for i, own in enumerate(languages) if own == name]
+
+    def verdicts(self, documents: Sequence[Document], names: Sequence[str]) -> list[list[dict[str, bool | str]]]:
+        """Return the attributes of each mention of each document, by name.
+
+        Args:
+            documents: with mentions.
+            names: of attributes; see `chosen`.
+        """
+        found: list[list[dict[str, bool | str]]] = [[] for _ in documents]
+        for cues, rows in self.groups(documents):
+            wanted = {*names, *(other for name in names for other in cues.unless.get(name, ()))}
+            own = [documents[i] for i in rows]
+            batch = Batch.of([tokenized(document) for document in own])
+            parts, marks = mention_parts(batch, own), [dict[str, bool | str]() for d in own for _ in d.mentions]
+            scopes = Scopes(batch, cues)
+            for number, pair in enumerate(cues.table.pairs):
+                if pair.attribute in wanted:
+                    for at in np.flatnonzero(reached(scopes, number, parts)).tolist():
+                        marks[at].setdefault(pair.attribute, pair.value)
+            at = 0
+            for i, document in zip(rows, own, strict=True):
+                found[i] = marks[at : at + len(document.mentions)]
+                at += len(document.mentions)
+                if document.mentions and any(pair.attribute in wanted for p in cues.sections.values() for pair in p):
+                    for held, section in zip(found[i], sections_of(document, cues), strict=True):
+                        for pair in cues.sections.get(section, ()):
+                            if pair.attribute in wanted:
+                                held.setdefault(pair.attribute, pair.value)
+            for held in marks:
+                dropped = [n for n in held if n not in names or not cues.unless.get(n, frozenset()).isdisjoint(held)]
+                for name in dropped:
+                    del held[name]
+        return found
+
+
+def reached(scopes: Scopes, pair: int, parts: MentionParts) -> Flags:
+    """Return which mentions the cues of a pair of attribute and value mark, (M,)."""
+    found = scopes.inside(pair, parts)
+    for near in (False, True):
+        found = found | scopes.before(pair, parts, near).there | scopes.after(pair, parts, near).there
+    return found
+
+
+def sections_of(document: Document, cues: Cues) -> list[str]:
+    """Return the section of each mention, by the headings of its language; empty where there is none."""
+    found = headings(document.text, headings_of(cues))
+    starts = [heading.start for heading in found]
+    rows = [bisect_right(starts, mention.start) for mention in document.mentions]
+    return [found[row - 1].section if row else "" for row in rows]
+
+
+def headings_of(cues: Cues) -> dict[str, str]:
+    """Return the headings' expressions of a language: its own, and the bundled ones of English."""
+    own = {name: f"{rule}|{SECTIONS[name]}" if name in SECTIONS else rule for name, rule in cues.headings.items()}
+    return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
+
+
+def mark(
+    documents: Iterable[Document], names: Sequence[str] | str = ALL, language: str | None = None,
+    cues: Cues | None = None,
+) -> Iterator[Document]:  # fmt: skip
+    """Yield documents whose mentions have attributes by rules: cues, their scope, and sections.
+
+    Attributes that rules do not mark are left out; those of other names stay as they are.
+
+    Args:
+        documents: with mentions, gold or predicted.
+        names: attributes to mark: ``negated``, ``uncertain``, ``historical``, ``experiencer``, or others that ``cues``
+            has; ``all`` for all of them.
+        language: ``en``, ``es`` or ``zh``; by each document's script and stop words when ``None``.
+        cues: further cues, as `read_cues` returns them.
+
+    Raises:
+        UsageError: an unknown language, or an attribute without cues.
+
+    >>> from spanloom import Mention
+    >>> text = "No fever or chills; possible pneumonia."
+    >>> mentions = [Mention("problem", [span]) for span in ((3, 8), (12, 18), (29, 38))]
+    >>> [marked] = mark([Document(text, mentions=mentions)], ["negated", "uncertain"])
+    >>> [dict(mention.attributes) for mention in marked.mentions]
+    [{'negated': True}, {'negated': True}, {'uncertain': True}]
+    """
+    rules = Rules(language, cues)
+    chosen = rules.chosen([names] if names == ALL else names)
+    return _marked(documents, rules, chosen)
+
+
+def _marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
+    block, size = [], 0
+    for document in documents:
+        block.append(document)
+        size += len(document.text)
+        if size >= BLOCK_TOKENS * 6:
+            yield from _with(block, rules, names)
+            block, size = [], 0
+    yield from _with(block, rules, names)
+
+
+def _with(documents: Sequence[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
+    for document, marks in zip(documents, rules.verdicts(documents, names), strict=True):
+        mentions = []
+        for mention, own in zip(document.mentions, marks, strict=True):
+            others = {name: value for name, value in mention.attributes.items() if name not in names}
+            scores = {name: score for name, score in mention.attribute_scores.items() if name not in names}
+            mentions.append(mention.replace(attributes={**others, **own}, attribute_scores=scores))
+        yield document.copy(mentions=mentions)
