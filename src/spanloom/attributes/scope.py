@@ -5,7 +5,9 @@
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
    at most `REACH` tokens away. So it reaches all items of an enumeration. A *near* one ends at the next comma,
-   preposition or *and*, after at most `NEAR` tokens.
+   preposition or *and*, after at most `NEAR` tokens. A part behind a gap is reached from within the gap, by a cue
+   beside it or one without *and* before it: *abdomen soft, non-tender*, but not *mild mitral and no aortic
+   regurgitation*, where the cue is about another mention.
 3. A cue behind a mention reaches back in the same way; across a comma only if a coordinator follows the last one, as in
    *fever, chills and rash were absent*.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
@@ -207,12 +209,15 @@ class Scopes:
         return self.cues.scope.get(name, frozenset())
 
     @cached_property
-    def _separators(self) -> tuple[Int64, Int64, Int64, Int64]:
-        """Tokens that separate items, that coordinate, commas, and what ends near scopes."""
+    def separators(self) -> Int64:
+        """Tokens that separate items."""
+        return self.where(self._words_of("separators"))
+
+    @cached_property
+    def _stops(self) -> tuple[Int64, Int64, Int64]:
+        """Tokens that coordinate, commas, and what ends near scopes."""
         commas = self._words_of("separators") & frozenset(",，")
-        names = ("separators", "coordinators")
-        one, other = (self.where(self._words_of(name)) for name in names)
-        return one, other, self.where(commas), self.where(self._words_of("near_ends"))
+        return self.where(self._words_of("coordinators")), self.where(commas), self.where(self._words_of("near_ends"))
 
     def of(self, pair: int, kind: int) -> Int64:
         """Return the numbers of the hits that have a role, ascending.
@@ -265,24 +270,30 @@ class Scopes:
         first, end = hits.first[own], hits.end[own]
         if not len(own) or not len(at):
             return _nothing(parts)
-        separators, _, _, stops = self._separators
+        coordinators, _, stops = self._stops
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
-        clear = same & ~_between(self._ends(pair), begin, at)
+        clear = same & ~_between(self.ends(pair), begin, at)
         if near:
             reaches = clear & ~_between(stops, begin, at) & (at - begin <= NEAR)
         else:
-            last = np.append(-1, separators)[np.searchsorted(separators, at)]
+            last = np.append(-1, self.separators)[np.searchsorted(self.separators, at)]
             reaches = clear & (at - np.maximum(begin, last + 1) <= REACH)
+        # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
+        later = np.ones(len(at), np.bool_)
+        later[parts.ptr[:-1]] = False
+        behind = np.append(0, parts.end)[:-1]
+        about = (first[row] >= behind) & ((at == begin) | ~_between(coordinators, behind, first[row]))
+        reaches &= ~later | about
         # a list below: the cue, a colon, and the end of the line
         open_end = np.isin(end, self.where(_COLONS)) & np.isin(end + 1, self.batch.sentences)
         if open_end.any():
             heads = np.flatnonzero(open_end)
             head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
             below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
-            reaches |= below & ~_between(self._ends(pair), end[head], at)
+            reaches |= below & ~_between(self.ends(pair), end[head], at)
         inner = np.isin(at, first) & (parts.end > end[np.minimum(np.searchsorted(first, at), len(first) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
@@ -294,12 +305,12 @@ class Scopes:
         first, end = hits.first[own], hits.end[own]
         if not len(own) or not len(at):
             return _nothing(parts)
-        _, coordinators, commas, stops = self._separators
+        coordinators, commas, stops = self._stops
         row = np.minimum(np.searchsorted(first, at), len(first) - 1)
         begin = first[row]
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
-        clear = same & ~_between(self._ends(pair), at, begin)
+        clear = same & ~_between(self.ends(pair), at, begin)
         if near:
             reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
         else:
@@ -319,8 +330,8 @@ class Scopes:
         held = np.searchsorted(end, parts.end, side="right") > np.searchsorted(first, parts.first)
         return _joined(parts, held, np.zeros(len(held), np.int64), np.zeros(len(held), np.int64)).there
 
-    def _ends(self, pair: int) -> Int64:
-        """Return the first tokens of what ends the scope of a pair's cues."""
+    def ends(self, pair: int) -> Int64:
+        """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
         return self.hits.first[self.of(pair, _ENDS)]
 
 
