@@ -40,6 +40,7 @@ ORDER = (
     "model",
     "passes",
     "rescoring",
+    "attributes",
     "tag",
     "recognize",
     "link",

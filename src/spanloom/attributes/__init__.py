@@ -1,1 +1,20 @@
-"""Attributes of mentions."""
+"""Attributes of mentions, such as negated: by cues and their scope, without training, or learned; and sections."""
+
+from spanloom.attributes.attributing import attributing
+from spanloom.attributes.fitting import fit_attributes
+from spanloom.attributes.lexicon import ATTRIBUTES, Cues, read_cues
+from spanloom.attributes.marking import language_of, mark
+from spanloom.attributes.model import AttributeModel
+from spanloom.attributes.sections import with_sections
+
+__all__ = [
+    "ATTRIBUTES",
+    "AttributeModel",
+    "Cues",
+    "attributing",
+    "fit_attributes",
+    "language_of",
+    "mark",
+    "read_cues",
+    "with_sections",
+]

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.attributes.marking import Rules, headings_of, reached
-from spanloom.attributes.scope import MentionParts, Scopes, mention_parts, tokenized
+from spanloom.attributes.lexicon import ATTRIBUTES, Pair, bundled
+from spanloom.attributes.marking import Rules, headings_of, verdict_table
+from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
 from spanloom.document import Batch, Document
 from spanloom.features import Keys
 from spanloom.hashing import Int64, UInt64, hash_text, mixed
+from spanloom.hypergraph import Floats
 from spanloom.text.sections import headings
 
-__all__ = ["BLOCK_TOKENS", "blocks", "mention_keys"]
+__all__ = ["BLOCK_TOKENS", "MentionFeatures", "blocks", "mention_features"]
 
 BLOCK_TOKENS: Final = 20_000
 _PLACES: Final = 3  # words on either side that are told by their place
@@ -45,33 +48,56 @@ def blocks(documents: Sequence[Document]) -> Iterator[list[Document]]:
         yield block
 
 
-def mention_keys(documents: Sequence[Document], rules: Rules) -> Keys:
+class MentionFeatures(NamedTuple):
+    """Features of M mentions.
+
+    Args:
+        keys: of single features.
+        numbers: (M, 1 + G) a one, and whether the rules mark the mention with each of `_pairs`: so few mentions are
+            enough to learn that rules are mostly right.
+    """
+
+    keys: Keys
+    numbers: Floats
+
+
+@cache
+def pairs() -> tuple[Pair, ...]:
+    """Return the pairs of attribute and value that the bundled cues of any language mark."""
+    return tuple(dict.fromkeys(pair for cues in bundled().values() for pair in cues.table.pairs))
+
+
+def mention_features(documents: Sequence[Document], rules: Rules) -> MentionFeatures:
     """Return the features of the documents' mentions, one after the other.
 
     Args:
         documents: with mentions.
         rules: whose cues and verdicts are features.
     """
-    rows: list[UInt64] = [np.zeros((0, 0), np.uint64)] * len(documents)
-    for cues, numbers in rules.groups(documents):
-        own = [documents[i] for i in numbers]
+    counts = [len(document.mentions) for document in documents]
+    bounds = np.cumsum([0, *counts])
+    numbers = np.zeros((bounds[-1], 1 + len(pairs())))
+    numbers[:, 0] = 1
+    ids: list[UInt64] = [np.zeros(0, np.uint64)] * len(documents)
+    sizes = np.zeros(bounds[-1], np.int64)
+    for cues, members in rules.groups(documents):
+        own = [documents[i] for i in members]
         batch = Batch.of([tokenized(document) for document in own])
         scopes, parts = Scopes(batch, cues), mention_parts(batch, own)
-        table = _table(own, scopes, parts)
-        bounds = np.cumsum([0, *(len(document.mentions) for document in own)]).tolist()
-        for i, (first, end) in zip(numbers, pairwise(bounds), strict=True):
-            rows[i] = table[first:end]
-    found = []
-    for own_rows in rows:
-        ordered = np.sort(own_rows, axis=1)
-        ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = 0
-        found.append(ordered)
-    counts = [int(count) for one in found for count in (one != 0).sum(1)]
-    ids = [one[one != 0] for one in found]
-    return Keys(np.concatenate([np.zeros(0, np.uint64), *ids]), np.append(0, np.cumsum(counts, dtype=np.int64)))
+        verdicts = verdict_table(own, scopes, parts, ATTRIBUTES)
+        table = np.sort(_table(own, scopes, parts, verdicts), axis=1)
+        table[:, 1:][table[:, 1:] == table[:, :-1]] = 0  # each once
+        rows = np.concatenate([np.zeros(0, np.int64), *(np.arange(bounds[i], bounds[i + 1]) for i in members)])
+        known = [(1 + pairs().index(pair), number) for number, pair in enumerate(cues.table.pairs) if pair in pairs()]
+        for column, number in known:
+            numbers[rows, column] = verdicts[:, number]
+        sizes[rows] = (table != 0).sum(1)
+        for i, (first, end) in zip(members, pairwise(np.cumsum([0, *(counts[i] for i in members)])), strict=True):
+            ids[i] = table[first:end][table[first:end] != 0]
+    return MentionFeatures(Keys(np.concatenate([np.zeros(0, np.uint64), *ids]), np.append(0, sizes.cumsum())), numbers)
 
 
-def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts) -> UInt64:
+def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, verdicts: Flags) -> UInt64:
     """Return (M, F) keys, 0 where there is none."""
     batch, hashes = scopes.batch, scopes.hashes
     count = len(parts.ptr) - 1
@@ -133,7 +159,7 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts) -
     verdict = np.ones(count, np.int64)
     for number, pair in enumerate(scopes.cues.table.pairs):
         name = f"{pair.attribute}={pair.value}"
-        there = reached(scopes, number, parts)
+        there = verdicts[:, number]
         verdict = 2 * verdict + there
         add(f"rule {name}", 1 + there.astype(np.int64))
         add(f"rule {name}|type", 1 + there.astype(np.int64), kind)
@@ -164,5 +190,3 @@ def _sections(documents: Sequence[Document], scopes: Scopes) -> UInt64:
             heading = found[at - 1] if at else None
             hashes.append(hash_text("none" if heading is None else heading.section or heading.words.casefold()))
     return np.array(hashes, np.uint64)
-
-

@@ -11,29 +11,31 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.attributes.features import blocks, mention_keys
+from spanloom.attributes.features import blocks, mention_features
 from spanloom.attributes.marking import Rules
-from spanloom.attributes.model import AttributeModel, AttributeQuality, Classifier
+from spanloom.attributes.model import AttributeModel, Classifier
 from spanloom.document import Document
 from spanloom.errors import DataWarning, clip, plural
 from spanloom.evaluate.measures import calibration_error
-from spanloom.features import Keys, Sparse, build_index
+from spanloom.features import Sparse, build_index
 from spanloom.hypergraph import Floats, Ints, Singles
 from spanloom.learn.folds import deal
-from spanloom.learn.platt import IDENTITY, fit_platt
+from spanloom.learn.platt import fit_platt
+from spanloom.model.attributes import AttributeQuality
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
 
 __all__ = ["FEWEST", "MOST_ATTRIBUTES", "MOST_VALUES", "fit_attributes"]
 
-FEWEST: Final = 4
+FEWEST: Final = 5
 """Mentions with an attribute, below which it is not learned."""
 MOST_VALUES: Final = 50
 """Values of an attribute that are learned: the most frequent ones."""
 MOST_ATTRIBUTES: Final = 50
 MIN_COUNT: Final = 2
 FOLDS: Final = 5
-LAMBDAS: Final = (0.1, 0.3, 1.0, 3.0)
+LAMBDAS: Final = (8.0, 2.0, 0.5)
+_ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
 _FEW_DOCUMENTS: Final = 10  # below which mentions are dealt to folds, not documents
 _Value = bool | str | None
 
@@ -54,6 +56,43 @@ class _Target(NamedTuple):
     values: tuple[_Value, ...]
     rows: Ints
     classes: Ints
+
+
+class _Data(NamedTuple):
+    """Mentions to learn from.
+
+    Args:
+        matrix: (M, F) binary features.
+        numbers: (M, D).
+        sizes: (F,) how many features share each weight.
+        fold: (M,).
+    """
+
+    matrix: Sparse
+    numbers: Floats
+    sizes: Singles
+    fold: Ints
+
+    def take(self, rows: Ints) -> _Data:
+        """Return some mentions, in their order."""
+        counts = np.diff(self.matrix.offsets)[rows]
+        offsets = np.append(0, counts.cumsum())
+        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.matrix.offsets[rows], counts)
+        return _Data(Sparse(self.matrix.indices[at], offsets), self.numbers[rows], self.sizes, self.fold[rows])
+
+    def regression(
+        self, right: NDArray[np.bool_], l2: float, start: Regression | None, run: Executor, tolerance: float = 1e-5
+    ) -> Regression:
+        """Return the weights of the largest likelihood, as `fit_regression` has them."""
+        return fit_regression(self.matrix, self.numbers, right, self.sizes, l2, start, run, tolerance)
+
+    def odds(self, weights: Regression, run: Executor) -> Floats:
+        """Return the log-odds of each mention."""
+        return linear_scores(self.matrix, self.numbers, self.single(weights), run)
+
+    def single(self, weights: Regression) -> Regression:
+        """Return the weights of single features."""
+        return Regression(weights.sparse / self.sizes, weights.dense)
 
 
 def fit_attributes(
@@ -91,11 +130,13 @@ def fit_attributes(
     if not targets:
         return None
     rules = Rules(language)
-    parts = [mention_keys(block, rules) for block in blocks(documents)]
-    offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(part.offsets) for part in parts]))])
-    built = build_index(Keys(np.concatenate([part.ids for part in parts]), offsets), min_count=MIN_COUNT)
-    fold = _folds(documents, seed)
-    classifiers = tuple(_fitted(target, built.matrix, built.index.group_sizes, fold, run) for target in targets)
+    parts = [mention_features(block, rules) for block in blocks(documents)]
+    built = build_index([part.keys for part in parts], min_count=MIN_COUNT)
+    data = _Data(
+        built.matrix, np.concatenate([part.numbers for part in parts]), built.index.group_sizes,
+        _folds(documents, seed),
+    )  # fmt: skip
+    classifiers = tuple(_fitted(target, data, run) for target in targets)
     return AttributeModel(built.index, classifiers, language)
 
 
@@ -108,9 +149,13 @@ def _targets(documents: Sequence[Document]) -> list[_Target]:
             if value is not False:
                 counts.setdefault(name, Counter())["true" if value is True else value] += 1
                 types.setdefault(name, set()).add(mention.type)
-    frequent = sorted((name for name in counts if counts[name].total() >= FEWEST), key=lambda n: (-counts[n].total(), n))
+    frequent = sorted(
+        (name for name in counts if counts[name].total() >= FEWEST), key=lambda n: (-counts[n].total(), n)
+    )
     if len(frequent) > MOST_ATTRIBUTES:
-        _warn(f"the training mentions have {len(frequent):,} attributes; the {MOST_ATTRIBUTES} most frequent are learned")
+        _warn(
+            f"the training mentions have {len(frequent):,} attributes; the {MOST_ATTRIBUTES} most frequent are learned"
+        )
     targets = []
     for name in frequent[:MOST_ATTRIBUTES]:
         known = [value for value, _ in sorted(counts[name].items(), key=lambda item: (-item[1], item[0]))]
@@ -153,26 +198,37 @@ def _folds(documents: Sequence[Document], seed: int) -> Ints:
     return np.repeat(deal(len(documents), FOLDS, seed), counts)
 
 
-def _fitted(target: _Target, matrix: Sparse, sizes: Singles, fold: Ints, run: Executor) -> Classifier:
-    """Return the model of one attribute: lambda of the best likelihood of folds that were not seen."""
-    own, held = _rows(matrix, target.rows), fold[target.rows]
-    wanted = range(1 if len(target.values) == 2 else len(target.values))
-    answers = [target.classes == number for number in wanted]
-    tried = []
-    for l2 in LAMBDAS:
-        odds = np.stack([_crossed(own, right, held, sizes, l2, run) for right in answers], 1)
-        loss = sum(float(np.logaddexp(0.0, np.where(y, -odds[:, i], odds[:, i])).sum()) for i, y in enumerate(answers))
-        tried.append((loss, l2, odds))
-    _, l2, odds = min(tried, key=lambda one: one[0])
-    ones = np.ones((len(target.rows), 1))
-    weights = []
-    for right in answers:
-        found = fit_regression(own, ones, right, sizes, l2, None, run)
-        weights.append(Regression(found.sparse / sizes, found.dense))
-    scalings = tuple(fit_platt(-np.logaddexp(0.0, -odds[:, i]), y) for i, y in enumerate(answers))
+def _fitted(target: _Target, data: _Data, run: Executor) -> Classifier:
+    """Return the model of one attribute, with the lambda that explains folds best that were not seen."""
+    data = data.take(target.rows)
+    parts = [
+        (
+            np.flatnonzero(data.fold == fold),
+            data.take(np.flatnonzero(data.fold != fold)),
+            np.flatnonzero(data.fold != fold),
+        )
+        for fold in np.unique(data.fold).tolist()
+    ]
+    held = [data.take(rows) for rows, _, _ in parts]
+    weights, scalings, every = [], [], []
+    for number in range(1 if len(target.values) == 2 else len(target.values)):
+        right = target.classes == number
+        tried: list[tuple[float, float, Floats]] = []
+        starts: list[Regression | None] = [None] * len(parts)  # each begins where that of the lambda before it ended
+        for l2 in LAMBDAS:
+            odds = np.zeros(len(right))
+            for i, (rows, rest, others) in enumerate(parts):
+                if len(others):
+                    starts[i] = found = rest.regression(right[others], l2, starts[i], run, _ROUGH)
+                    odds[rows] = held[i].odds(found, run)
+            tried.append((float(np.logaddexp(0.0, np.where(right, -odds, odds)).sum()), l2, odds))
+        _, l2, odds = min(tried, key=lambda one: one[0])
+        weights.append(data.single(data.regression(right, l2, None, run)))
+        scalings.append(fit_platt(-np.logaddexp(0.0, -odds), right))
+        every.append(odds)
     blank = AttributeQuality(len(target.rows), 0, 0.0, 0.0, 0.0)
-    made = Classifier(target.name, target.types, target.values, tuple(weights), scalings or (IDENTITY,), blank)
-    return replace(made, quality=_quality(made, made.of_odds(odds), target.classes))
+    made = Classifier(target.name, target.types, target.values, tuple(weights), tuple(scalings), blank)
+    return replace(made, quality=_quality(made, made.of_odds(np.stack(every, 1)), target.classes))
 
 
 def _quality(made: Classifier, chances: Floats, classes: Ints) -> AttributeQuality:
@@ -185,26 +241,3 @@ def _quality(made: Classifier, chances: Floats, classes: Ints) -> AttributeQuali
     return AttributeQuality(
         len(classes), int(marked.sum()), hits / max(1, int(predicted.sum())), hits / max(1, int(marked.sum())), error
     )
-
-
-def _crossed(
-    matrix: Sparse, right: NDArray[np.bool_], fold: Ints, sizes: Singles, l2: float, run: Executor
-) -> Floats:
-    """Return the log-odds of each row, by a regression of the other folds."""
-    odds = np.zeros(len(right))
-    for number in np.unique(fold).tolist():
-        held = fold == number
-        rest, out = np.flatnonzero(~held), np.flatnonzero(held)
-        if len(rest):
-            part = fit_regression(_rows(matrix, rest), np.ones((len(rest), 1)), right[rest], sizes, l2, None, run)
-            single = Regression(part.sparse / sizes, part.dense)
-            odds[out] = linear_scores(_rows(matrix, out), np.ones((len(out), 1)), single, run)
-    return odds
-
-
-def _rows(matrix: Sparse, rows: Ints) -> Sparse:
-    """Return some rows of a matrix, in their order."""
-    sizes = np.diff(matrix.offsets)[rows]
-    offsets = np.append(0, sizes.cumsum())
-    at = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes) + np.repeat(matrix.offsets[rows], sizes)
-    return Sparse(matrix.indices[at], offsets)

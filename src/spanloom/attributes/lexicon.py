@@ -280,7 +280,9 @@ class _Reader(NamedTuple):
     def _table(self, given: Mapping[str, object], name: str) -> Mapping[str, object]:
         table = given.get(name, {})
         if not isinstance(table, Mapping):
-            raise DataError(f"{clip(name)} is {clip(repr(table))}, expected a table of lists of phrases", path=self.path)
+            raise DataError(
+                f"{clip(name)} is {clip(repr(table))}, expected a table of lists of phrases", path=self.path
+            )
         return table
 
     def _texts(self, place: str, given: object) -> Sequence[str]:

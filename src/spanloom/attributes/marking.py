@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from spanloom.attributes.lexicon import ATTRIBUTES, Cues, bundled, compared
+from spanloom.attributes.lexicon import Cues, bundled, compared
 from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError, clip, meant
@@ -102,26 +102,48 @@ class Rules:
             wanted = {*names, *(other for name in names for other in cues.unless.get(name, ()))}
             own = [documents[i] for i in rows]
             batch = Batch.of([tokenized(document) for document in own])
-            parts, marks = mention_parts(batch, own), [dict[str, bool | str]() for d in own for _ in d.mentions]
-            scopes = Scopes(batch, cues)
-            for number, pair in enumerate(cues.table.pairs):
-                if pair.attribute in wanted:
-                    for at in np.flatnonzero(reached(scopes, number, parts)).tolist():
-                        marks[at].setdefault(pair.attribute, pair.value)
-            at = 0
-            for i, document in zip(rows, own, strict=True):
-                found[i] = marks[at : at + len(document.mentions)]
-                at += len(document.mentions)
-                if document.mentions and any(pair.attribute in wanted for p in cues.sections.values() for pair in p):
-                    for held, section in zip(found[i], sections_of(document, cues), strict=True):
-                        for pair in cues.sections.get(section, ()):
-                            if pair.attribute in wanted:
-                                held.setdefault(pair.attribute, pair.value)
+            table = verdict_table(own, Scopes(batch, cues), mention_parts(batch, own), wanted)
+            marks: list[dict[str, bool | str]] = [{} for _ in range(len(table))]
+            for at, number in zip(*(axis.tolist() for axis in np.nonzero(table)), strict=True):
+                pair = cues.table.pairs[number]
+                marks[at].setdefault(pair.attribute, pair.value)
             for held in marks:
-                dropped = [n for n in held if n not in names or not cues.unless.get(n, frozenset()).isdisjoint(held)]
-                for name in dropped:
+                for name in [n for n in held if n not in names or not cues.unless.get(n, frozenset()).isdisjoint(held)]:
                     del held[name]
+            bounds = np.cumsum([0, *(len(document.mentions) for document in own)]).tolist()
+            for i, (first, end) in zip(rows, pairwise(bounds), strict=True):
+                found[i] = marks[first:end]
         return found
+
+
+def verdict_table(
+    documents: Sequence[Document], scopes: Scopes, parts: MentionParts, names: Collection[str]
+) -> Flags:  # fmt: skip
+    """Return (M, G) which mentions have which pair of attribute and value, by cues and sections.
+
+    Args:
+        documents: of the batch, with mentions.
+        scopes: of the batch.
+        parts: of the mentions.
+        names: attributes that are looked at; others are nowhere.
+    """
+    cues = scopes.cues
+    pairs = cues.table.pairs
+    found = np.zeros((len(parts.ptr) - 1, len(pairs)), np.bool_)
+    for number, pair in enumerate(pairs):
+        if pair.attribute in names:
+            found[:, number] = reached(scopes, number, parts)
+    columns = {
+        section: [number for number, pair in enumerate(pairs) if pair in own and pair.attribute in names]
+        for section, own in cues.sections.items()
+    }
+    if any(columns.values()):
+        at = 0
+        for document in documents:
+            for section in sections_of(document, cues):
+                found[at, columns.get(section, [])] = True
+                at += 1
+    return found
 
 
 def reached(scopes: Scopes, pair: int, parts: MentionParts) -> Flags:
@@ -134,7 +156,7 @@ def reached(scopes: Scopes, pair: int, parts: MentionParts) -> Flags:
 
 def sections_of(document: Document, cues: Cues) -> list[str]:
     """Return the section of each mention, by the headings of its language; empty where there is none."""
-    found = headings(document.text, headings_of(cues))
+    found = headings(document.text, headings_of(cues)) if document.mentions else []
     starts = [heading.start for heading in found]
     rows = [bisect_right(starts, mention.start) for mention in document.mentions]
     return [found[row - 1].section if row else "" for row in rows]
@@ -173,11 +195,12 @@ def mark(
     """
     rules = Rules(language, cues)
     chosen = rules.chosen([names] if names == ALL else names)
-    return _marked(documents, rules, chosen)
+    return marked(documents, rules, chosen)
 
 
-def _marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
-    block, size = [], 0
+def marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
+    block: list[Document] = []
+    size = 0
     for document in documents:
         block.append(document)
         size += len(document.text)

@@ -9,41 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import BaseModel
 
-from spanloom.attributes.features import blocks, mention_keys
+from spanloom.attributes.features import blocks, mention_features, pairs
 from spanloom.attributes.marking import Rules
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError, clip, meant
 from spanloom.features import FeatureIndex, Sparse
 from spanloom.hypergraph import Floats
 from spanloom.learn.platt import Platt
+from spanloom.model.attributes import AttributeQuality
 from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, linear_scores
 
-__all__ = ["AttributeModel", "AttributeQuality", "Classifier"]
-
-@dataclass(frozen=True)
-class AttributeQuality:
-    """How well an attribute is predicted for training mentions that the model did not see (cross-validation).
-
-    Args:
-        mentions: of the types that have the attribute.
-        marked: of these, with the attribute.
-        precision, recall: of attributes with their value.
-        calibration: expected calibration error of the probabilities.
-    """
-
-    mentions: int
-    marked: int
-    precision: float
-    recall: float
-    calibration: float
-
-    @property
-    def f1(self) -> float:
-        """F1, 0 to 1."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
+__all__ = ["AttributeModel", "Classifier"]
 
 
 @dataclass(frozen=True)
@@ -66,12 +44,9 @@ class Classifier:
     scalings: tuple[Platt, ...]
     quality: AttributeQuality
 
-    def probabilities(self, matrix: Sparse, run: Executor = SERIAL) -> Floats:
-        """Return the calibrated probability of each value, (M, V)."""
-        count = len(matrix.offsets) - 1
-        ones = np.ones((count, 1))
-        odds = [linear_scores(matrix, ones, weights, run) for weights in self.weights]
-        return self.of_odds(np.stack(odds, 1) if odds else np.zeros((count, 0)))
+    def probabilities(self, matrix: Sparse, numbers: Floats, run: Executor = SERIAL) -> Floats:
+        """Return the calibrated probability of each value, (M, V); the arguments are those of `linear_scores`."""
+        return self.of_odds(np.stack([linear_scores(matrix, numbers, weights, run) for weights in self.weights], 1))
 
     def of_odds(self, odds: Floats) -> Floats:
         """Return the probabilities of the values, (M, V), by the log-odds of the regressions."""
@@ -122,6 +97,11 @@ class AttributeModel:
         """The names of the attributes that it predicts."""
         return tuple(one.name for one in self.classifiers)
 
+    @property
+    def qualities(self) -> dict[str, AttributeQuality]:
+        """How well each attribute is predicted."""
+        return {one.name: one.quality for one in self.classifiers}
+
     def run(
         self, documents: Iterable[Document], names: Sequence[str] | None = None, run: Executor = SERIAL
     ) -> Iterator[Document]:
@@ -149,12 +129,13 @@ class AttributeModel:
     def _marked(
         self, documents: list[Document], wanted: Sequence[Classifier], rules: Rules, run: Executor
     ) -> Iterator[Document]:
-        matrix = self.index.lookup(mention_keys(documents, rules), run=run)
+        features = mention_features(documents, rules)
+        matrix = self.index.lookup(features.keys, run=run)
         mentions = [mention for document in documents for mention in document.mentions]
         values: list[dict[str, bool | str]] = [dict(mention.attributes) for mention in mentions]
         scores: list[dict[str, float]] = [dict(mention.attribute_scores) for mention in mentions]
         for one in wanted:
-            chances = one.probabilities(matrix, run)
+            chances = one.probabilities(matrix, features.numbers, run)
             best = chances.argmax(1)
             top = chances[np.arange(len(best)), best].tolist()
             known = frozenset(one.types)
@@ -180,11 +161,14 @@ class AttributeModel:
             mention: of any type that has attributes.
         """
         own = document.copy(mentions=[mention])
-        matrix = self.index.lookup(mention_keys([own], Rules(self.language)))
+        features = mention_features([own], Rules(self.language))
+        matrix = self.index.lookup(features.keys)
         return {
             one.name: {
                 "" if value is None else str(value).lower() if isinstance(value, bool) else value: chance
-                for value, chance in zip(one.values, one.probabilities(matrix)[0].tolist(), strict=True)
+                for value, chance in zip(
+                    one.values, one.probabilities(matrix, features.numbers)[0].tolist(), strict=True
+                )
             }
             for one in self.classifiers
             if mention.type in one.types
@@ -224,7 +208,7 @@ class AttributeModel:
         weights = [regression for one in self.classifiers for regression in one.weights]
         arrays = {
             "weights": np.stack([one.sparse for one in weights]),
-            "bias": np.stack([one.dense for one in weights]),
+            "numbers": np.stack([one.dense for one in weights]),
         }
         return said.part(arrays, {"index": self.index.to_part()})
 
@@ -239,12 +223,14 @@ class AttributeModel:
         index = FeatureIndex.from_part(part.part("index"))
         counts = [1 if len(one.values) == 2 else len(one.values) for one in said.attributes]
         if any(len(one.values) < 2 or len(one.scalings) != n for one, n in zip(said.attributes, counts, strict=True)):
-            raise ModelError(f"{part.name}attributes: values and scalings do not belong together; train the model again")
+            raise ModelError(
+                f"{part.name}attributes: values and scalings do not belong together; train the model again"
+            )
         weights = part.array("weights", np.float32, sum(counts), len(index))
-        bias = part.array("bias", np.float32, sum(counts), 1)
-        if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+        numbers = part.array("numbers", np.float32, sum(counts), 1 + len(pairs()))
+        if not (np.isfinite(weights).all() and np.isfinite(numbers).all()):
             raise ModelError(f"{part.name}weights: found numbers that are not finite; train the model again")
-        rows = iter(Regression(one, own) for one, own in zip(weights, bias, strict=True))
+        rows = iter(Regression(one, own) for one, own in zip(weights, numbers, strict=True))
         classifiers = tuple(
             Classifier(
                 one.name, tuple(one.types), tuple(one.values), tuple(next(rows) for _ in range(count)),

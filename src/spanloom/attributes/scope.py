@@ -84,7 +84,9 @@ def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
         ends.append(low + end)
     empty = np.zeros(0, np.int64)
     return MentionParts(
-        np.append(0, np.cumsum(counts, dtype=np.int64)), np.concatenate([empty, *firsts]), np.concatenate([empty, *ends])
+        np.append(0, np.cumsum(counts, dtype=np.int64)),
+        np.concatenate([empty, *firsts]),
+        np.concatenate([empty, *ends]),
     )
 
 

@@ -13,6 +13,7 @@ from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen
+from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold, Lost, number_of_texts
 from spanloom.model.overlaps import OverlapReport
@@ -66,6 +67,7 @@ class ReportLines:
     compact: CompactReport | None
     interval: tuple[float, float] | None = None
     folds: int = 0
+    attributes: dict[str, AttributeQuality] | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -480,6 +482,7 @@ class TrainingReport(ReportLines):
         structure: how the structure was chosen; ``None`` where one was named.
         interval: 95 % interval of F1 on other documents, 0 to 1; ``None`` where development data have many mentions.
         folds: of cross-validation; 0 where development data were given, or a part of the training data held out.
+        attributes: attribute of mentions -> how well it is predicted; ``None`` where none was learned.
     """
 
     documents: int
@@ -511,6 +514,7 @@ class TrainingReport(ReportLines):
     structure: StructureReport | None = None
     interval: tuple[float, float] | None = None
     folds: int = 0
+    attributes: dict[str, AttributeQuality] | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -529,6 +533,8 @@ class TrainingReport(ReportLines):
         for part in (self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring):
             if part is not None:
                 yield from part.lines()
+        for name, quality in (self.attributes or {}).items():
+            yield f"attribute {name}: cross-validated {quality}"
 
     def calibrated(self) -> Iterator[str]:
         """Return lines on what calibration did."""

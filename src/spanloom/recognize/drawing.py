@@ -1,9 +1,9 @@
-"""What a recognizer's exact distribution says of texts: entropy, draws of whole answers, F1 without gold mentions."""
+"""What a recognizer considers in texts, and what its exact distribution is: entropy, draws of whole answers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from spanloom.errors import UsageError
 from spanloom.formats.inputs import Given, documents_of
 from spanloom.hypergraph import Floats
 from spanloom.model.choices import Reading
-from spanloom.model.corpus import place
+from spanloom.model.corpus import Gold, place
 from spanloom.model.drawing import ExpectedF1, agreement, draw_mentions, entropies
 from spanloom.model.structured import AnyModel
 from spanloom.recognize.finding import Finder
@@ -39,6 +39,40 @@ class Drawing(ABC):
     @abstractmethod
     def _finder(self) -> Finder:
         """Return what finds mentions."""
+
+    @abstractmethod
+    def ready(self, documents: Iterable[Document]) -> list[Document]:
+        """Return documents with what `fitted` needs."""
+
+    @property
+    @abstractmethod
+    def _headless(self) -> str | None:
+        """What becomes of mentions without a head; as of `Gold`."""
+
+    def alternatives(self, X: Given) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
+        return self._finder().alternatives(self._batches(documents_of(X)))
+
+    def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
+        """The documents with what is found with each of some mention penalties, in place of the tuned one.
+
+        Mentions have the score 1: their probabilities are not computed.
+        """
+        return self._finder().sweep(self._batches(documents_of(X)), penalties)
+
+    def log_likelihood(self, X: Given) -> Floats:
+        """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
+
+        It is that of the trained model, without the mention penalty. Mentions that the structure cannot hold are left
+        out. It is the probability that `sample` draws these mentions and no others, except with ``seven_tag``: there it
+        is that of the one sequence of tags which training takes for them. Other sequences may be read as the same
+        mentions, and of some mentions that overlap this one is read as others.
+        """
+        tagger = self.fitted
+        batch = Batch.of(self.ready(documents_of(X)))
+        potentials, offsets = tagger.score(batch), batch.sentences
+        edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
+        return tagger.log_likelihood(potentials, offsets, edges)
 
     def entropy(self, X: Given) -> Floats:
         """Return the entropy (N,) of each sentence's mentions in nats, of all texts together.

@@ -12,14 +12,16 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
+from spanloom.attributes import AttributeModel, attributing, fit_attributes
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, is_one, one_of
-from spanloom.hypergraph import Floats, Ints
+from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
+from spanloom.learn.folds import spread
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
@@ -87,8 +89,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     {parameters}
 
     Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,
-    ``splitter_``, ``pass_``, ``profile_``, and ``lost_``, the mentions that the model cannot hold; the last is not
-    saved.
+    ``splitter_``, ``pass_``, ``profile_``, ``attributes_``, and
+    ``lost_``, the mentions that the model cannot hold; the last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -207,6 +209,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
+        some = spread(stage.known.documents, len(stage.known.tokens)) if self.attributes == "auto" else []
+        self.attributes_ = fit_attributes(some, self.random_state, run=run)
+        if self.attributes_ is not None:
+            self.report_ = replace(self.report_, attributes=self.attributes_.qualities)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
         if told.against:
@@ -306,25 +312,32 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
 
     @overload
-    def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
+    def predict(  # type: ignore[overload-overlap]
+        self, X: One, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | None = ...,
+        notice: Notice = ...,
+    ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...
-    ) -> list[Document]: ...
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | None = ...,
+        notice: Notice = ...,
+    ) -> list[Document]: ...  # fmt: skip
 
     def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
-    ) -> Document | list[Document]:
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | None = None,
+        notice: Notice = warnings.warn,
+    ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, notice=notice))
+        found = self.stream(X, threshold=threshold, answers=answers, attributes=attributes, notice=notice)
+        return answer(X, found)
 
     def stream(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
-    ) -> Iterator[Document]:
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | None = None,
+        notice: Notice = warnings.warn,
+    ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
         Each mention's score is its calibrated probability: the exact marginal of its path in the structure, or what the
@@ -337,11 +350,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
                 the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
                 the best structure, or with a second stage that of all candidates.
+            attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
+                marked by rules, see `spanloom.attributes`; ``all`` is all of both.
             notice: told of each sentence where the reading ``all`` is cut short, and once for each model if the
                 text differs much from its training text: in words, letter case, script or line ends.
         """
         _check_threshold(threshold)
-        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice)
+        marked = attributing(self.attributes_, attributes)
+        return marked(self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -382,17 +398,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """Return a batch with the columns of the first pass, where there is one."""
         return batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
 
-    def alternatives(self, X: Given) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
-        return self._finder().alternatives(self._batches(documents_of(X)))
-
-    def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
-        """The documents with what is found with each of some mention penalties, in place of the tuned one.
-
-        Mentions have the score 1: their probabilities are not computed.
-        """
-        return self._finder().sweep(self._batches(documents_of(X)), penalties)
-
     @property
     def structured(self) -> tuple[AnyModel, ...]:
         """The trained models that it is made of."""
@@ -414,7 +419,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _description(self) -> dict[str, Any]:
         own = of_structures(self.types_, self.structured)
-        return {"structure": self.structure_, **own, "tagger": told(self.pos_)}
+        attributes = {} if self.attributes_ is None else {"attributes": self.attributes_.describe()}
+        return {"structure": self.structure_, **own, "tagger": told(self.pos_), **attributes}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why mentions are found in a text, or not: see `spanloom.model.explain`.
@@ -449,6 +455,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         parts = {"model": model_part(self.fitted), "second": second, "overlaps": overlaps, "resources": shared}
         parts |= {"pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
         parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
+        parts |= {AttributeModel.name: None if self.attributes_ is None else self.attributes_.part()}
         return said.part({}, parts)
 
     @classmethod
@@ -471,6 +478,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
         made.splitter_, made.profile_ = splitter_of(part.parts.get("split")), profile_of(part.parts.get("profile"))
         made.pass_ = pass_of(part.parts.get("pass"), shared, model.types, said.report.passes)
+        if AttributeModel.name in part.parts:
+            made.attributes_ = AttributeModel.from_part(part.part(AttributeModel.name))
         if "overlaps" in part.parts:
             made.overlaps_ = OverlapRules.from_part(part.part("overlaps"), len(model.types))
         if "second" in part.parts:
@@ -478,20 +487,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             made.second_ = Rescorer.from_part(part.part("second"), model.scorer.features, rules)
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
-
-    def log_likelihood(self, X: Given) -> Floats:
-        """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
-
-        It is that of the trained model, without the mention penalty. Mentions that the structure cannot hold are left
-        out. It is the probability that `sample` draws these mentions and no others, except with ``seven_tag``: there it
-        is that of the one sequence of tags which training takes for them. Other sequences may be read as the same
-        mentions, and of some mentions that overlap this one is read as others.
-        """
-        tagger = self.fitted
-        batch = Batch.of(self.ready(documents_of(X)))
-        potentials, offsets = tagger.score(batch), batch.sentences
-        edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
-        return tagger.log_likelihood(potentials, offsets, edges)
 
     @overload
     def marginals(self, X: One, *, calibrated: bool = ...) -> list[float]: ...  # type: ignore[overload-overlap]
@@ -589,6 +584,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
+    attributes_: AttributeModel | None = None
     _picked: Structure | None = None  # by auto
     _crosses = True  # whether small training data are cross-validated
 
