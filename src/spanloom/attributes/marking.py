@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
+from functools import cache
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = ["ALL", "Rules", "language_of", "mark"]
 ALL: Final = "all"
 BLOCK_TOKENS: Final = 20_000
 _SAMPLE: Final = 4000  # characters that tell a document's language
+_SPANISH: Final = frozenset("áéíóúñ¿")
 _HAN: Final = 0.2  # share of ideographs among letters from which on a text is Chinese
 
 
@@ -34,9 +36,22 @@ def language_of(document: Document) -> str:
     letters = sum(map(str.isalpha, text))
     if sum("\u4e00" <= character <= "\u9fff" for character in text) > _HAN * letters:
         return "zh"
-    words = [compared(text[start:end]) for start, end in tokenize(text).tolist()]
-    counts = {name: sum(word in bundled()[name].stopwords for word in words) for name in ("en", "es")}
-    return max(counts, key=lambda name: counts[name])
+    words = [text[start:end] for start, end in tokenize(text).tolist()]
+    known = _words_of_languages()
+    counts = {name: sum(compared(word) in own for word in words) for name, own in known.items()}
+    counts["es"] += sum(not _SPANISH.isdisjoint(word) for word in words)
+    return "es" if counts["es"] >= max(1, counts["en"]) else "en"  # no English word is a cue of Spanish alone
+
+
+@cache
+def _words_of_languages() -> dict[str, frozenset[str]]:
+    """Return the stop words of languages with spaces, and the words of cues that no other language has."""
+    cues = {name: own for name, own in bundled().items() if not own.script}
+    words = {name: frozenset(chain.from_iterable(own.phrases)) for name, own in cues.items()}
+    return {
+        name: own.stopwords | (words[name] - frozenset(chain.from_iterable(words[o] for o in words if o != name)))
+        for name, own in cues.items()
+    }
 
 
 class Rules:
@@ -79,8 +94,8 @@ class Rules:
         for name in names:
             if name not in known:
                 raise UsageError(
-                    f"no cues mark the attribute {clip(name)}; there are {', '.join(known)}, or all"
-                    f"{meant(name, (*known, ALL))}; or give cues of your own"
+                    f"no cues mark the attribute {clip(name)}; there are {', '.join(known)} and all"
+                    f", or give cues for it{meant(name, (*known, ALL))}"
                 )
         return tuple(dict.fromkeys(names))
 

@@ -103,7 +103,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     kind: ClassVar[Literal["recognizer"]] = "recognizer"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact")
+        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact", "attributes")
     )
 
     def fit(
@@ -313,18 +313,18 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     @overload
     def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | None = ...,
+        self, X: One, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
         notice: Notice = ...,
     ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | None = ...,
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
         notice: Notice = ...,
     ) -> list[Document]: ...  # fmt: skip
 
     def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | None = None,
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
         notice: Notice = warnings.warn,
     ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
@@ -335,7 +335,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return answer(X, found)
 
     def stream(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | None = None,
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
         notice: Notice = warnings.warn,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
