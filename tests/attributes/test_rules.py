@@ -113,7 +113,7 @@ def test_cues_of_ones_own_are_added(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("negated = 3", "negated is .3., expected a table of lists"),
+        ("negated = 3", "'negated' is '3', expected a table of lists"),
         ("[negated]\nbefore = 'no'", r"negated.before is .*, expected a list of phrases"),
         ("[negated]\nbefor = ['no']", "found 'negated.befor', expected a name of before, before_near"),
         ("[scope]\nend = ['but']", "found 'scope.end', expected a name of ends"),

@@ -45,13 +45,10 @@ def language_of(document: Document) -> str:
 
 @cache
 def _words_of_languages() -> dict[str, frozenset[str]]:
-    """Return the stop words of languages with spaces, and the words of cues that no other language has."""
-    cues = {name: own for name, own in bundled().items() if not own.script}
-    words = {name: frozenset(chain.from_iterable(own.phrases)) for name, own in cues.items()}
-    return {
-        name: own.stopwords | (words[name] - frozenset(chain.from_iterable(words[o] for o in words if o != name)))
-        for name, own in cues.items()
-    }
+    """Return the stop words of English, and those of Spanish with the words of cues that English does not have."""
+    english, spanish = bundled()["en"], bundled()["es"]
+    words = frozenset(chain.from_iterable(spanish.phrases)) - frozenset(chain.from_iterable(english.phrases))
+    return {"en": english.stopwords, "es": spanish.stopwords | words}
 
 
 class Rules:

@@ -91,7 +91,7 @@ def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
 
 
 class Hits(NamedTuple):
-    """Occurrences of phrases, by first token; none lies in another.
+    """Occurrences of phrases, by first token; none lies in another that is a cue or a pseudo-cue.
 
     Args:
         first, end: (H,) their tokens.
@@ -169,12 +169,15 @@ class Scopes:
         first, end, phrase = first[valid], end[valid], phrase[valid]
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
-        longest = np.append(0, np.maximum.accumulate(end)[:-1]) if len(end) else end
-        kept = end > longest
-        first, end, phrase = first[kept], end[kept], phrase[kept]
+        # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
+        speaks = np.zeros(len(table.keys), np.bool_)
+        for kind in range(len(KINDS)):
+            speaks |= self._has(kind) if kind != _ENDS else False
+        own = speaks[phrase]
+        kept = end > _reached_before(end, own)
+        first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
         pseudo = self._has(_PSEUDO)[phrase]
-        behind = np.append(0, np.maximum.accumulate(np.where(pseudo, end, 0))[:-1]) if len(end) else end
-        kept = pseudo | (first >= behind)
+        kept = pseudo | (first >= _reached_before(end, pseudo))
         return Hits(first[kept], end[kept], phrase[kept])
 
     def _has(self, kind: int) -> Flags:
@@ -335,6 +338,12 @@ class Scopes:
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
         return self.hits.first[self.of(pair, _ENDS)]
+
+
+def _reached_before(end: Int64, counts: Flags) -> Int64:
+    """Return the largest end of those before each that count; 0 for none."""
+    found: Int64 = np.append(0, np.maximum.accumulate(np.where(counts, end, 0)))[:-1] if len(end) else end
+    return found
 
 
 def _between(places: Int64, low: Int64, high: Int64) -> Flags:
