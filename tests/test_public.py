@@ -30,10 +30,11 @@ PUBLIC = {
         "log_line meant not_fitted notice_line one_line plural reason_of warnings_as_lines"
     ),
     "spanloom.evaluate": (
-        "Bin Breakdown Calibration ConceptReport ConceptTest ERROR_KINDS Finding Interval Intervals KEYS Key Overlaps "
+        "AttributeReport AttributeScores Bin Breakdown Calibration ConceptReport ConceptTest ERROR_KINDS Finding "
+        "Interval Intervals KEYS Key Overlaps "
         "PairedTest Point Report Score TagReport boundaries boundary_kind breakdown calibration compared_kinds "
-        "concept_test evaluate evaluate_concepts evaluate_tags exact f1_macro f1_micro findings heads join_spans "
-        "overlaps paired_test precision_recall score"
+        "concept_test evaluate evaluate_attributes evaluate_concepts evaluate_tags exact f1_macro f1_micro findings "
+        "heads join_spans overlaps paired_test precision_recall score"
     ),
     "spanloom.extras": "extra",
     "spanloom.features": (

@@ -8,13 +8,13 @@ import pytest
 
 from spanloom.formats import read
 
-HEAD = "doc_id,start,end,type,text,score,spans,concepts"
+HEAD = "doc_id,start,end,type,text,score,spans,concepts,attributes"
 
 
 def test_convert_there_and_back(command, corpus, tmp_path):
     result = command("convert", corpus / "train.jsonl", tmp_path / "out.csv")
     assert (result.returncode, result.stderr) == (0, "")
-    assert (tmp_path / "out.csv").read_text().startswith(f"{HEAD}\nnote-0,0,10,problem,Chest pain,,,\n")
+    assert (tmp_path / "out.csv").read_text().startswith(f"{HEAD}\nnote-0,0,10,problem,Chest pain,,,,\n")
     result = command("convert", tmp_path / "out.csv", "-", "--format", "jsonl", "--texts", corpus / "train.jsonl")
     given = [document.mentions for document in read(corpus / "train.jsonl")]
     (tmp_path / "back.jsonl").write_text(result.stdout)

@@ -90,8 +90,8 @@ def test_absent_fields_are_left_out() -> None:
 
 
 def test_unknown_fields_are_kept() -> None:
-    record = {"text": "pain", "source": 3, "mentions": [{"type": "x", "spans": [[0, 4]], "certainty": "high"}]}
-    assert from_record(record).meta == {"source": 3, "unread": {"mentions[0].certainty": "high"}}
+    record = {"text": "pain", "source": 3, "mentions": [{"type": "x", "spans": [[0, 4]], "colour": "red"}]}
+    assert from_record(record).meta == {"source": 3, "unread": {"mentions[0].colour": "red"}}
 
 
 def test_labels_of_the_whole_text_are_no_mentions() -> None:

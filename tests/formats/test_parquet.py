@@ -90,7 +90,7 @@ def test_the_columns_are_those_of_bigbio(tmp_path: Path) -> None:
         {
             "id": "T1", "type": "problem", "text": ["mild", "pain"], "offsets": [[0, 4], [15, 19]],
             "normalized": [{"db_name": "MESH", "db_id": "D1"}, {"db_name": "", "db_id": "7"}],
-            "head": [15, 19], "score": 0.5,
+            "head": [15, 19], "score": 0.5, "attributes": None, "attribute_scores": None, "concept_scores": None,
         }
     ]  # fmt: skip
     assert row["events"] == row["coreferences"] == row["relations"] == []

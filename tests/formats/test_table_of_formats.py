@@ -40,12 +40,21 @@ PROBES = {
     ),
     "score": (with_mention(score=0.25), lambda one: [mention.score for mention in one.mentions]),
     "head": (with_mention(head=(15, 19)), lambda one: [mention.head for mention in one.mentions]),
+    "attributes": (
+        with_mention(attributes={"negated": True, "certainty": "high"}),
+        lambda one: [mention.attributes for mention in one.mentions],
+    ),
+    "attribute scores": (
+        with_mention(attributes={"negated": True}, attribute_scores={"negated": 0.75}),
+        lambda one: [mention.attribute_scores for mention in one.mentions],
+    ),
     "mention id": (with_mention(id="T1"), lambda one: [mention.id for mention in one.mentions]),
     "document id": (PLAIN, lambda one: one.id),
     "tokens": (PLAIN, lambda one: None if one.tokens is None else one.tokens.tolist()),
     "sentences": (PLAIN, lambda one: None if one.sentences is None else one.sentences.tolist()),
     "pos": (PLAIN.copy(columns={"pos": [*"abcdefgh"]}), lambda one: one.columns.get("pos")),
     "other columns": (PLAIN.copy(columns={"my": [*"abcdefgh"]}), lambda one: one.columns.get("my")),
+    "sections": (PLAIN.copy(sections=[("plan", (0, 20))]), lambda one: one.sections),
     "meta": (PLAIN.copy(meta={"ward": "A"}), lambda one: one.meta.get("ward")),
 }
 

@@ -27,10 +27,10 @@ NOTE = Document(
     ],
 )
 TABLE = (
-    "doc_id,start,end,type,text,score,spans,concepts\n"
-    "n1,0,19,problem,Mild pain,0.25,0-4;15-19,MESH:D1|a\\|b\\\\\n"
-    "n1,21,25,'-odd,'=1+1,,,\n"
-    "n1,8,19,problem,severe pain,0.1,,\n"
+    "doc_id,start,end,type,text,score,spans,concepts,attributes\n"
+    "n1,0,19,problem,Mild pain,0.25,0-4;15-19,MESH:D1|a\\|b\\\\,\n"
+    "n1,21,25,'-odd,'=1+1,,,,\n"
+    "n1,8,19,problem,severe pain,0.1,,,\n"
 )
 HEAD = "doc_id,start,end,type,text,score,spans,concepts\n"
 

@@ -134,9 +134,15 @@ FOREIGN = {
         '<custom:Span xmi:id="5" sofa="1" begin="3" end="8" label="anatomy"/>',
         [Mention("anatomy", [(2, 7)])],
     ),
-    "a layer": ('<custom:Finding xmi:id="5" sofa="1" begin="3" end="8" sure="true"/>', [Mention("Finding", [(2, 7)])]),
+    "a layer": (
+        '<custom:Finding xmi:id="5" sofa="1" begin="3" end="8" sure="true"/>',
+        [Mention("Finding", [(2, 7)], attributes={"sure": True})],
+    ),
     "a relation": ('<custom:Relation xmi:id="5" sofa="1" begin="3" end="8" Governor="9" Dependent="9"/>', []),
-    "cTAKES": (CTAKES, [Mention("SignSymptomMention", [(2, 12)], concepts=["UMLS:C0008031"])]),
+    "cTAKES": (
+        CTAKES,
+        [Mention("SignSymptomMention", [(2, 12)], concepts=["UMLS:C0008031"], attributes={"polarity": "1"})],
+    ),
 }
 
 
@@ -390,11 +396,13 @@ def test_layers_of_other_names_are_reported_with_what_reads_them(tmp_path: Path)
 def test_the_type_of_a_users_layer_is_its_first_feature_with_words(tmp_path: Path) -> None:
     body = '<custom:E xmi:id="5" sofa="1" begin="3" end="8" sure="true" rank="2" kind="sign" note="see above"/>'
     (tmp_path / "a.xmi").write_text(XMI % (body, "5"), encoding="utf-8")
-    with pytest.warns(match=r"\|note.*; --columns mentions=webanno.custom.E,type="):
+    with pytest.warns(match="the feature kind of webanno.custom.E is read as the type, and note as attributes; --col"):
         [document] = read(tmp_path / "a.xmi")
-    assert document.mentions == [Mention("sign", [(2, 7)])]
+    attributes = {"sure": True, "rank": 2, "note": "see above"}
+    assert document.mentions == [Mention("sign", [(2, 7)], attributes=attributes)]
     [document] = read(tmp_path / "a.xmi", columns={"mentions": "webanno.custom.E", "type": "note"})
-    assert document.mentions == [Mention("see above", [(2, 7)])]
+    attributes = {"sure": True, "rank": 2, "kind": "sign"}
+    assert document.mentions == [Mention("see above", [(2, 7)], attributes=attributes)]
 
 
 @pytest.mark.parametrize(

@@ -224,3 +224,12 @@ def test_all_visible_text_is_shown(text: str, columns: int) -> None:
 )
 def test_width(char: str, size: int) -> None:
     assert width(char) == size
+
+
+def test_attributes_stand_behind_the_type() -> None:
+    text = "no mild chest pain"
+    given = {"negated": True, "past": False, "certainty": "high\x1b[31m"}
+    found = [mention(text, "problem", "mild chest pain", score=0.9, attributes=given)]
+    assert render(Document(text, mentions=found)) == (
+        "  no mild chest pain\n     └─────────────┘ problem · negated · certainty high␛[31m 90%\n"
+    )

@@ -179,6 +179,7 @@ def _evaluate(
     heads: Annotated[bool, typer.Option("--heads", help="Require matching heads in all rows and tests.")] = False,
     column: options.EvaluatedColumn = None,
     concepts: options.Concepts = False,
+    attributes: options.Attributes = False,
     vocabulary: options.Resolving = None,
     vocabulary_columns: options.VocabularyColumns = None,
     types: options.EvaluatedTypes = None,

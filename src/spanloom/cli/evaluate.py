@@ -15,6 +15,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.evaluate import (
     KEYS,
+    AttributeReport,
     Calibration,
     ConceptReport,
     ConceptTest,
@@ -24,6 +25,7 @@ from spanloom.evaluate import (
     calibration,
     concept_test,
     evaluate,
+    evaluate_attributes,
     evaluate_concepts,
     evaluate_tags,
     paired_test,
@@ -59,6 +61,7 @@ def run(
     heads: bool,
     column: str | None,
     concepts: bool,
+    attributes: bool,
     vocabulary: str | None,
     vocabulary_columns: str | None,
     types: list[str] | None,
@@ -78,8 +81,8 @@ def run(
 ) -> int | None:
     """Print a report; with scored predictions their calibration; with other predictions a paired test.
 
-    Where concepts are compared, they have a report and a test of their own. With ``mentions`` "given" a linker links
-    gold mentions. With ``html`` all errors are written as a page.
+    Where concepts are compared, they have a report and a test of their own, and attributes have a report. With
+    ``mentions`` "given" a linker links gold mentions. With ``html`` all errors are written as a page.
     """
     if (predicted is None) == (model is None):
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
@@ -107,8 +110,8 @@ def run(
         )
     column = _column(predictor, column)
     if column is not None:
-        if compare or heads or words or concepts or types:
-            beside = "--compare, --heads, --words, --concepts and --types"
+        if compare or heads or words or concepts or attributes or types:
+            beside = "--compare, --heads, --words, --concepts, --attributes and --types"
             raise UsageError(f"a column is compared by itself; leave out {beside}")
         if html is not None:
             raise UsageError("--html shows mentions; leave it out where a column is compared")
@@ -135,6 +138,7 @@ def run(
     report = evaluate(documents, found, match=match, keys=others, seed=seed)
     scores = calibration(documents, found, key=KEYS[match]) if _are_scored(found) else None
     linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if concepts else None
+    asserted = evaluate_attributes(documents, found, seed=seed) if attributes else None
     test = linked_test = None
     if compare is not None:
         other = list(TypeFilter(types)(reading(compare)))
@@ -146,7 +150,7 @@ def run(
         title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
         known_model = predictor if predictor is not None and finds_mentions(predictor) else None
         _write_page(html, documents, found, report, scores, model=known_model, known=training, title=title, force=force)
-    results = _Results(report, segmented, linked, scores, test, linked_test)
+    results = _Results(report, segmented, linked, asserted, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
     return reading.finish()
 
@@ -278,12 +282,13 @@ class _Results(NamedTuple):
     report: Report
     segmentation: WordReport | None
     concepts: ConceptReport | None
+    attributes: AttributeReport | None
     calibration: Calibration | None
     paired_test: PairedTest | None
     concept_test: ConceptTest | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; words and concepts stand there only if they were compared."""
+        """As JSON; words, concepts and attributes stand there only if they were compared."""
         values = {**self.report.to_dict(), "calibration": None, "paired_test": None}
         values |= {name: part.to_dict() for name, part in self._found() if name != "report"}
         return values if self.concepts is None else {"concept_test": None, **values}

@@ -376,6 +376,9 @@ EvaluatedColumn = Annotated[
     str | None,
     typer.Option("--column", metavar="NAME", help="Compare a token column, such as pos, instead of mentions."),
 ]
+Attributes = Annotated[
+    bool, typer.Option("--attributes", help="Also compare the attributes of mentions, such as negated.")
+]
 Concepts = Annotated[bool, typer.Option("--concepts", help="Also compare concepts, by document and by mention.")]
 Resolving = Annotated[
     str | None,

@@ -18,14 +18,16 @@ from spanloom.document import Document, align
 from spanloom.document.span import join_spans
 from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
-from spanloom.errors import plural
+from spanloom.errors import one_line, plural
 from spanloom.evaluate.overlap import overlaps
 from spanloom.files import STDIO
 from spanloom.formats import read, validate
+from spanloom.formats.attributes import to_text
 from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
 
+_VALUES, _LONG = 10, 60  # values of an attribute that are listed, and characters of each
 _TOKEN_KINDS = ("cuts a token", "crosses sentences")  # warnings that need tokens
 
 
@@ -106,6 +108,8 @@ class CorpusCounts:
         tokens: how many.
         mentions: how many, repetitions included.
         types: mentions of each type.
+        attributes: name -> mentions with each value.
+        sections: how many.
         nested: different mentions that contain another or are contained in one; see `spanloom.evaluate.Overlaps`.
         crossing: those that share characters with another, and neither contains the other.
         discontiguous: those that skip words.
@@ -124,6 +128,8 @@ class CorpusCounts:
     tokens: int = 0
     mentions: int = 0
     types: Counter[str] = field(default_factory=Counter)
+    attributes: dict[str, Counter[str]] = field(default_factory=dict)
+    sections: int = 0
     nested: int = 0
     crossing: int = 0
     discontiguous: int = 0
@@ -138,6 +144,10 @@ class CorpusCounts:
         self.tokens += document.token_count
         self.mentions += len(document.mentions)
         self.types.update(mention.type for mention in document.mentions)
+        self.sections += len(document.sections)
+        for mention in document.mentions:
+            for name, value in mention.attributes.items():
+                self.attributes.setdefault(name, Counter())[to_text(value)] += 1
         joined = [mention.replace(spans=join_spans(document.text, mention.spans)) for mention in document.mentions]
         found = overlaps(list({mention.key: mention for mention in joined}.values()))
         self.nested += int(found.nested.sum())
@@ -149,13 +159,23 @@ class CorpusCounts:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        return asdict(self) | {"types": dict(sorted(self.types.items()))}
+        found = asdict(self) | {"types": dict(sorted(self.types.items()))}
+        found["attributes"] = {name: dict(counts.most_common()) for name, counts in sorted(self.attributes.items())}
+        return {name: value for name, value in found.items() if value or name not in ("attributes", "sections")}
 
     def to_text(self) -> str:
         """A table for a terminal, ending without a line end."""
         rows = [("documents", self.documents), ("sentences", self.sentences), ("tokens", self.tokens)]
         rows += [("mentions", self.mentions)]
         rows += [(f"  {name}", number) for name, number in sorted(self.types.items())]
+        if self.attributes:
+            rows += [("attributes", sum(counts.total() for counts in self.attributes.values()))]
+        for name, counts in sorted(self.attributes.items()):
+            rows += [(one_line(f"  {name}: {value}")[:_LONG], number) for value, number in counts.most_common(_VALUES)]
+            if len(counts) > _VALUES:
+                rest = counts.total() - sum(number for _, number in counts.most_common(_VALUES))
+                rows += [(one_line(f"  {name}: {len(counts) - _VALUES:,} other values"), rest)]
+        rows += [("sections", self.sections)] * bool(self.sections)
         rows += [("nested", self.nested), ("crossing", self.crossing), ("discontiguous", self.discontiguous)]
         rows += [("begin or end inside a token", self.cutting), ("cross a sentence end", self.crossing_sentences)]
         width = max(len(name) for name, _ in rows) + 2

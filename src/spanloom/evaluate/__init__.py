@@ -11,6 +11,9 @@ from spanloom.lazy import lazily
 
 if TYPE_CHECKING:
     from spanloom.document.span import join_spans as join_spans
+    from spanloom.evaluate.attributes import AttributeReport as AttributeReport
+    from spanloom.evaluate.attributes import AttributeScores as AttributeScores
+    from spanloom.evaluate.attributes import evaluate_attributes as evaluate_attributes
     from spanloom.evaluate.compare import KEYS as KEYS
     from spanloom.evaluate.compare import Key as Key
     from spanloom.evaluate.compare import boundaries as boundaries
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
 
 # name -> module; imported when first used, as some of them load SciPy, and a model that is loaded needs none
 _EXPORTS = {
+    "AttributeReport": "spanloom.evaluate.attributes",
+    "AttributeScores": "spanloom.evaluate.attributes",
     "ERROR_KINDS": "spanloom.evaluate.kinds",
     "KEYS": "spanloom.evaluate.compare",
     "Bin": "spanloom.evaluate.reliability",
@@ -73,6 +78,7 @@ _EXPORTS = {
     "compared_kinds": "spanloom.evaluate.kinds",
     "concept_test": "spanloom.evaluate.concept_report",
     "evaluate": "spanloom.evaluate.report",
+    "evaluate_attributes": "spanloom.evaluate.attributes",
     "evaluate_concepts": "spanloom.evaluate.concept_report",
     "evaluate_tags": "spanloom.evaluate.tags",
     "exact": "spanloom.evaluate.compare",

@@ -11,10 +11,12 @@ column                                   holds
 ``id``, ``document_id``                  the document's identifier, twice, as BigBIO has it
 ``passages``                             the text: as one passage, or as the passages that it was read from
 ``entities``                             mentions: ``offsets`` with a pair for each span, ``text`` with one string
-                                         for each, ``normalized`` concepts; beside BigBIO: ``head`` and ``score``
+                                         for each, ``normalized`` concepts; beside BigBIO: ``head``, ``score``,
+                                         ``attributes`` and ``attribute_scores`` (JSON text), ``concept_scores``
 ``events``, ``coreferences``,            BigBIO's values, if ``meta`` holds them in that form; else empty
 ``relations``
 ``tokens``, ``sentences``, ``columns``   as in native records; a column is its name and its values
+``sections``                             a ``name`` and a ``span`` for each
 ``meta``                                 the rest of ``Document.meta``, as JSON text
 ======================================== =======================================================================
 
@@ -39,6 +41,7 @@ from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
+from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
 from spanloom.formats.json_text import loads
 from spanloom.formats.passages import text_of_passages
@@ -48,7 +51,10 @@ from spanloom.formats.source import check_unpacked, opened
 
 _FROM_META = ("events", "coreferences", "relations")
 _LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
-_CHECKED = {*RECORD, "document_id", "passages", "entities"} - {"meta"}  # whose values the parser of records checks
+_CHECKED = {*RECORD, "document_id", "passages", "entities"} - {
+    "meta",
+    "sections",
+}  # whose values the parser of records checks
 _WHOLE = {"id": "text", "type": "text"}  # what the one passage is called, where the text is not divided
 _ROWS = 256  # in a batch
 _MAGIC = b"ARROW1"  # at the start of a file, and not of a stream
@@ -71,17 +77,26 @@ def arrow_schema() -> Any:
     relation = {"id": string, "type": string, "arg1_id": string, "arg2_id": string, "normalized": names}
     lists = {
         "passages": passage,
-        "entities": {**passage, "normalized": names, "head": pa.list_(pa.int32()), "score": pa.float64()},
+        "entities": {
+            **passage,
+            "normalized": names,
+            "head": pa.list_(pa.int32()),
+            "score": pa.float64(),
+            "attributes": string,
+            "attribute_scores": string,
+            "concept_scores": pa.list_(pa.float64()),
+        },
         "events": event,
         "coreferences": {"id": string, "entity_ids": pa.list_(string)},
         "relations": relation,
     }
     columns = pa.list_(pa.struct({"name": string, "values": pa.list_(string)}))
+    sections = pa.list_(pa.struct({"name": string, "span": pa.list_(pa.int32())}))
     return pa.schema(
         {"id": string, "document_id": string}
         | {name: pa.list_(pa.struct(fields)) for name, fields in lists.items()}
-        | {"tokens": pairs, "sentences": pairs, "columns": columns, "meta": string}
-    )
+        | {"tokens": pairs, "sentences": pairs, "columns": columns, "sections": sections, "meta": string}
+    )  # fmt: skip
 
 
 def to_row(document: Document, schema: Any, path: str | Path | None = None) -> dict[str, Any]:
@@ -109,6 +124,7 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
     row["tokens"] = None if document.tokens is None else document.tokens.tolist()
     row["sentences"] = None if document.sentences is None else document.sentences.tolist()
     row["columns"] = [{"name": name, "values": list(values)} for name, values in document.columns.items()]
+    row["sections"] = [{"name": name, "span": list(map(int, span))} for name, span in document.sections] or None
     try:
         row["meta"] = json.dumps(rest, ensure_ascii=False, allow_nan=False) if rest else None
     except (TypeError, ValueError, RecursionError) as error:
@@ -125,6 +141,9 @@ def _entity(mention: Mention, text: str) -> dict[str, Any]:
         "normalized": [_name(concept) for concept in mention.concepts],
         "head": None if mention.head is None else list(map(int, mention.head)),
         "score": None if mention.score is None else float(mention.score),
+        "attributes": to_json_text(mention) or None,
+        "attribute_scores": json.dumps(mention.attribute_scores) if mention.attribute_scores else None,
+        "concept_scores": list(mention.concept_scores) or None,
     }
 
 
@@ -189,7 +208,7 @@ def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
             del record[name]
     for name in _LISTS:
         if isinstance(record.get(name), list):
-            record[name] = [_without_nulls(item) for item in record[name]]
+            record[name] = [_entry(item) for item in record[name]]
     if "text" not in record and _is_whole(record.get("passages")):
         record["text"] = record.pop("passages")[0]["text"][0]
     if isinstance(record.get("columns"), list):
@@ -209,8 +228,15 @@ def _plain(value: Any, name: str = "") -> Any:
     return value if isinstance(value, float) and math.isfinite(value) else str(value)
 
 
-def _without_nulls(item: object) -> object:
-    return {k: v for k, v in item.items() if v is not None} if isinstance(item, Mapping) else item
+def _entry(item: object) -> object:
+    """Return a mention without nulls, and with the objects that it holds as JSON."""
+    if not isinstance(item, Mapping):
+        return item
+    found = {key: value for key, value in item.items() if value is not None}
+    for name in ("attributes", "attribute_scores"):
+        if isinstance(found.get(name), str):
+            found[name] = loads(found[name].encode("utf-8"), name, line=1)
+    return found
 
 
 def _columns(value: list[Any]) -> object:

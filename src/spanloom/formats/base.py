@@ -25,8 +25,14 @@ UNSTRIPPED = "concepts with white space at their ends"
 OTHER_TEXT = "texts that differ outside the tokens"
 BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
 LINE_ENDS = "line ends (a space stands for each)"
+ATTRIBUTES, ATTRIBUTE_SCORES, CONCEPT_SCORES = "attributes", "scores of attributes", "scores of concepts"
 # what is counted, but is no news: a user who chooses such a format does not expect it there
-_DETAILS = frozenset({"texts", "tokens", "sentences", "scores", TOUCHING, OTHER_TEXT, LINE_ENDS, UNNAMED})
+_DETAILS = frozenset(
+    (
+        "texts", "tokens", "sentences", "scores", ATTRIBUTE_SCORES, CONCEPT_SCORES, TOUCHING, OTHER_TEXT, LINE_ENDS,
+        UNNAMED,
+    )
+)  # fmt: skip
 _VERBS = frozenset({"cut", "differ", "overlap", "read", "say", "stand"})  # behind "that", in the plural
 
 
@@ -213,7 +219,7 @@ def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
 
 
 def count_meta(losses: Losses, document: Document, *held: str, inside: Iterable[str] = ()) -> None:
-    """Count the fields of ``meta`` that a format has no place for.
+    """Count the sections, and the fields of ``meta`` that a format has no place for.
 
     Args:
         losses: to add to.
@@ -221,6 +227,7 @@ def count_meta(losses: Losses, document: Document, *held: str, inside: Iterable[
         held: the fields that the format holds.
         inside: of the first of them, if it is an object, the fields that the format holds.
     """
+    losses.add("sections", len(document.sections))
     losses.add("meta fields", len(document.meta.keys() - set(held)))
     own = document.meta.get(held[0]) if inside else None
     if isinstance(own, dict):
@@ -233,8 +240,8 @@ def count_mention(losses: Losses, mention: Mention, *kinds: str) -> None:
     Args:
         losses: to add to.
         mention: the mention to be written.
-        kinds: of `TOUCHING`, ``"heads"``, ``"concepts"``, ``"scores"`` and ``"mention identifiers"``, in the order in
-            which they are reported.
+        kinds: of `TOUCHING`, ``"heads"``, ``"concepts"``, ``"scores"``, ``"mention identifiers"``, `ATTRIBUTES`,
+            `ATTRIBUTE_SCORES` and `CONCEPT_SCORES`, in the order in which they are reported.
     """
     for kind in kinds:
         losses.add(kind, int(_OF_MENTION[kind](mention)))
@@ -246,7 +253,16 @@ _OF_MENTION: dict[str, Callable[[Mention], int]] = {
     "concepts": lambda mention: len(mention.concepts),
     "scores": lambda mention: mention.score is not None,
     "mention identifiers": lambda mention: mention.id is not None,
+    ATTRIBUTES: lambda mention: len(mention.attributes),
+    ATTRIBUTE_SCORES: lambda mention: len(mention.attribute_scores),
+    CONCEPT_SCORES: lambda mention: len(mention.concept_scores),
 }
+
+
+def count_attributes(losses: Losses, mention: Mention) -> None:
+    """Count the attributes of a mention and all of their and the concepts' probabilities, as for a format of none."""
+    if mention.attributes or mention.concept_scores:
+        count_mention(losses, mention, ATTRIBUTES, ATTRIBUTE_SCORES, CONCEPT_SCORES)
 
 
 def count_concepts(losses: Losses, mention: Mention) -> None:

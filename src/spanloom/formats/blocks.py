@@ -15,13 +15,27 @@ import numpy as np
 from spanloom.document import Document, Mention, Span, align
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
-from spanloom.formats.base import DISCONTIGUOUS, TOUCHING, Losses, Scanned, count_mention, no_document, unwritable
+from spanloom.formats.base import (
+    ATTRIBUTE_SCORES,
+    ATTRIBUTES,
+    CONCEPT_SCORES,
+    DISCONTIGUOUS,
+    TOUCHING,
+    Losses,
+    Scanned,
+    count_mention,
+    no_document,
+    unwritable,
+)
 from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
 TEXT = "# text = "
 GLOBAL_COLUMNS = "# global.columns = "
-NOT_TAGGED = (TOUCHING, "heads", "concepts", "scores", "mention identifiers")  # what tags have no place for
+# what tags have no place for
+NOT_TAGGED = (
+    TOUCHING, "heads", "concepts", "scores", "mention identifiers", ATTRIBUTES, ATTRIBUTE_SCORES, CONCEPT_SCORES,
+)  # fmt: skip
 TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
 NAMES = 120  # characters of the names of columns in a message
 

@@ -44,6 +44,7 @@ from spanloom.formats.unread import advice, looks_annotated
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
+_SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
 _REJECTED: Final = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
 _OF_MIN: Final = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
 
@@ -142,6 +143,36 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     return {**record, "denotations": [item for item in made if item is not None]}
 
 
+def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record of PubAnnotation whose mentions hold the attributes that the record has beside them.
+
+    >>> record = {"denotations": [{"id": "T1", "span": {"begin": 0, "end": 4}, "obj": "x"}]}
+    >>> record["attributes"] = [{"id": "A1", "subj": "T1", "pred": "negated", "obj": True}]
+    >>> _with_attributes(record)["denotations"]
+    [{'id': 'T1', 'span': {'begin': 0, 'end': 4}, 'obj': 'x', 'attributes': {'negated': True}}]
+    """
+    given, denotations = record.get("attributes"), record.get("denotations")
+    if not isinstance(given, list) or not isinstance(denotations, list):
+        return record
+    names = {str(item.get("id")) for item in denotations if isinstance(item, dict)}
+    found: dict[str, dict[str, Any]] = {}
+    others = []
+    for one in given:
+        fits = isinstance(one, dict) and isinstance(one.get("pred"), str) and isinstance(one.get("obj"), _SCALAR)
+        if fits and str(one.get("subj")) in names:
+            found.setdefault(str(one["subj"]), {})[one["pred"]] = one["obj"]
+        else:
+            others.append(one)
+    made = [
+        {**item, "attributes": found[str(item.get("id"))]}
+        if isinstance(item, dict) and str(item.get("id")) in found
+        else item
+        for item in denotations
+    ]
+    rest = {name: value for name, value in record.items() if name != "attributes"}
+    return {**rest, "denotations": made} | ({"attributes": others} if others else {})
+
+
 def to_native(
     record: dict[str, Any], problems: list[Problem], mentions: bool = True, fields: RecordFields | None = None
 ) -> list[Native]:
@@ -163,7 +194,7 @@ def to_native(
             for number, track in enumerate(tracks, start=1)
             for native in to_native({**others, **track}, problems, mentions, fields)
         ]
-    record = with_words(_without_fragments(record))
+    record = with_words(_with_attributes(_without_fragments(record)))
     described = None if fields is None else fields.layout
     names = {} if fields is None else fields.types
     asked = described is not None and described.fields

@@ -5,7 +5,8 @@ and arrays, of which nothing is run, and every number is checked before it is us
 
 A mention is a span of the group ``sc``, where spaCy's own span categorizer looks for them. Parts of a mention with
 gaps have one identifier, ``spanloom-0`` and so on; those that the spaCy component made have one in any case. Mentions
-without gaps, of those that overlap the longest, are entities as well.
+without gaps, of those that overlap the longest, are entities as well. The group's ``attrs`` hold ``scores``,
+``attributes`` and ``attribute_scores``, one for each span, the latter two where there are any.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
-from spanloom.formats.base import Beside, Losses, Scanned, count_mention, count_meta, no_document
+from spanloom.formats.base import CONCEPT_SCORES, Beside, Losses, Scanned, count_mention, count_meta, no_document
 from spanloom.formats.source import read_bytes
 from spanloom.text import tokenize
 
@@ -203,8 +204,14 @@ def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -
     rows = [_SPAN.unpack(row) for row in group["spans"]]
     given = group.get("attrs")
     own = isinstance(given, Mapping) and "mentions" in given  # of the component
-    scores = given.get("scores") if isinstance(given, Mapping) else None
-    known = isinstance(scores, tuple) and len(scores) == len(rows)
+    scores, attributes, sures = (
+        (
+            found if isinstance(found := given.get(name), tuple) and len(found) == len(rows) else (None,) * len(rows)
+            for name in ("scores", "attributes", "attribute_scores")
+        )
+        if isinstance(given, Mapping)
+        else ((None,) * len(rows),) * 3
+    )
     parts: dict[object, list[tuple[int, ...]]] = {}
     for number, row in enumerate(rows):
         label = strings[row[0]] if row[0] else ""
@@ -215,9 +222,10 @@ def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -
         spans = sorted(_characters(tokens, row[4], row[5]) for row in found)
         kind = strings[label_hash] if label_hash else name
         concepts = (strings[concept],) if concept else ()
-        score = scores[number] if known and isinstance(scores, tuple) else None
+        score = scores[number]
         sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
-        yield Mention(kind, spans, concepts=concepts, score=sure)
+        further = attributes[number] or {}, sures[number] or {}
+        yield Mention(kind, spans, None, None, concepts, sure, *further)
 
 
 def _characters(tokens: _Tokens, first: int, end: int) -> Span:
@@ -281,6 +289,8 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
     doc.user_data["id"] = document.id
     spans: list[Any] = []
     scores: list[float | None] = []
+    attributes: list[dict[str, bool | str]] = []
+    sures: list[dict[str, float]] = []
     for number, mention in enumerate(document.mentions):
         name = f"{_JOINED}{number}" if len(mention.spans) > 1 else ""
         concept = mention.concepts[0] if mention.concepts else ""
@@ -292,10 +302,14 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
             continue
         spans += parts
         scores += [mention.score] * len(parts)
+        attributes += [dict(mention.attributes)] * len(parts)
+        sures += [dict(mention.attribute_scores)] * len(parts)
         losses.add("concepts but the first", len(mention.concepts) - 1 if mention.concepts else 0)
-        count_mention(losses, mention, "heads", "mention identifiers")
+        count_mention(losses, mention, "heads", "mention identifiers", CONCEPT_SCORES)
     if spans:
-        doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans, attrs={"scores": scores})
+        beside = {"attributes": attributes} if any(attributes) else {}
+        beside |= {"attribute_scores": sures} if any(sures) else {}
+        doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans, attrs={"scores": scores, **beside})
     doc.set_ents(filter_spans([span for span in spans if not span.id_]), default="outside")
     count_meta(losses, document)
     return doc

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from spanloom.formats.attributes import is_attribute, take_attributes
 from spanloom.formats.layouts import PLAIN, SURE, USUAL, Layout, at, plain
 
 _DERIVED: Final = frozenset(("tokenstart", "tokenend"))  # Prodigy writes them from the tokens
@@ -235,7 +236,7 @@ class _Parts:
             name = plain(str(key))
             self.own.setdefault(name, value)
             self.top.setdefault(name, key)
-            if isinstance(value, dict):
+            if isinstance(value, dict) and not is_attribute(str(key)) and key != "attribute_scores":
                 nested.append((key, value, 1))
         for key, value, depth in nested:  # a list that grows
             for inner, part in value.items():
@@ -317,6 +318,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
     for key, value in item.items():
         if key not in parts.used and not (derived and plain(str(key)) in _DERIVED):
             entry.fields[f"record_{key}" if key in entry.fields or key in ("type", "spans", "text") else key] = value
+    take_attributes(entry.fields)
     return entry
 
 

@@ -28,6 +28,7 @@ OF_SPANS: Final = MappingProxyType(
         "text": ("text",),
         "score": ("score",),
         "concepts": ("concepts", "concept"),
+        "attributes": ("attributes",),
     }
 )
 

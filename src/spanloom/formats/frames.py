@@ -6,17 +6,20 @@ methods.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, NoReturn
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.notices import Notices
 from spanloom.formats.settling import settled
 
 _COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "head", "id")
+_FURTHER: Final = ("attributes", "attribute_scores", "concept_scores")  # columns that are left out where they are empty
 _REQUIRED: Final = ("doc_id", "type")
 
 
@@ -28,23 +31,26 @@ def to_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
 
     Returns:
         The columns ``doc_id``, ``start``, ``end``, ``type``, ``text``, ``score``, ``spans`` (a list of pairs),
-        ``concepts`` (a list), ``head`` (a pair) and ``id``; what a mention lacks is ``None``.
+        ``concepts`` (a list), ``head`` (a pair) and ``id``; what a mention lacks is ``None``. Where mentions have them,
+        ``attributes`` and ``attribute_scores`` (an object of JSON, as text) and ``concept_scores`` (a list).
 
     >>> note = Document("Mild pain.", id="n1", mentions=[Mention("problem", [(5, 9)], score=0.5)])
     >>> {name: values for name, values in to_columns([note]).items() if name in ("doc_id", "start", "text", "spans")}
     {'doc_id': ['n1'], 'start': [5], 'text': ['pain'], 'spans': [[[5, 9]]]}
     """
-    table: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+    table: dict[str, list[Any]] = {name: [] for name in (*_COLUMNS, *_FURTHER)}
     for number, document in _numbered(documents):
         for mention in document.mentions:
             row = (
                 _name(document, number), mention.start, mention.end, mention.type, mention.text(document.text),
                 mention.score, [list(span) for span in mention.spans], list(mention.concepts),
-                None if mention.head is None else list(mention.head), mention.id,
+                None if mention.head is None else list(mention.head), mention.id, to_json_text(mention) or None,
+                json.dumps(mention.attribute_scores) if mention.attribute_scores else None,
+                list(mention.concept_scores) or None,
             )  # fmt: skip
             for values, value in zip(table.values(), row, strict=True):
                 values.append(value)
-    return table
+    return {name: values for name, values in table.items() if name in _COLUMNS or any(values)}
 
 
 def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
@@ -127,7 +133,7 @@ def _read(table: Any) -> dict[str, list[Any]]:
         lacking += [name for name in ("start", "end") if name not in names]
     if lacking:
         raise UsageError(f"the table has no column {clip(lacking[0])}; it has: {', '.join(map(clip, names[:20]))}")
-    columns = {name: _values(table[name]) for name in _COLUMNS if name in names}
+    columns = {name: _values(table[name]) for name in (*_COLUMNS, *_FURTHER) if name in names}
     if len(set(map(len, columns.values()))) > 1:
         raise UsageError("the columns of the table are of different lengths")
     return columns
@@ -167,7 +173,8 @@ def _mention(row: dict[str, Any], number: int) -> Mention:
     spans = [(cells.offset("start"), cells.offset("end"))] if row.get("spans") is None else cells.spans()
     return Mention(
         cells.text("type"), spans, None if row.get("id") is None else str(row["id"]), cells.head(),
-        cells.concepts(), cells.score(),
+        cells.concepts(), cells.score(), cells.mapping("attributes"), cells.mapping("attribute_scores"),
+        row.get("concept_scores") or (),
     )  # fmt: skip
 
 
@@ -199,6 +206,15 @@ class _Cells(NamedTuple):
     def concepts(self) -> list[str]:
         value = self.row.get("concepts") or []
         return [str(one) for one in value] if isinstance(value, list) else self._refuse("concepts", "a list")
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        value = self.row.get(name)
+        try:
+            found = json.loads(value) if isinstance(value, str) else value
+        except (ValueError, RecursionError):
+            found = ()
+        expected = 'an object, as JSON, such as {"negated": true}'
+        return {} if found is None else found if isinstance(found, dict) else self._refuse(name, expected)
 
     def score(self) -> float | None:
         value = self.row.get("score")

@@ -1,9 +1,10 @@
 """Label Studio: the JSON that it exports and imports, a list of tasks.
 
 A region (``"type": "labels"``) is a mention. Regions that a relation labelled ``fragment`` joins are the spans of one
-mention, because a region has no gaps; the text area ``concept`` of a region holds its concepts. Of several annotations
-of a task, the one that is marked as ground truth is read, else the first that was not skipped; predictions are read if
-there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
+mention, because a region has no gaps; the text area ``concept`` of a region holds its concepts. Choices, a taxonomy, a
+rating, a number or another text area of a region are an attribute, under the name of their control. Of several
+annotations of a task, the one that is marked as ground truth is read, else the first that was not skipped; predictions
+are read if there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
 
 Label Studio counts characters since 2021, and counted UTF-16 units before: the texts of the regions decide (see
 `spanloom.formats.settling`).
@@ -25,7 +26,9 @@ from typing import Any
 from spanloom.document import Document, Mention, Span
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
+from spanloom.formats.attributes import OTHERWISE, from_texts, held, to_text
 from spanloom.formats.base import (
+    CONCEPT_SCORES,
     TWICE,
     Beside,
     Losses,
@@ -49,6 +52,8 @@ FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the 
 MARK = re.compile(
     rb'"data"\s*:\s*\{|"(?:annotations|predictions|completions)"\s*:\s*\[\s*\{[^{}]{0,2000}"result"\s*:\s*\['
 )
+# kind of a result about a region -> the field of its value
+_VALUED = {"choices": "choices", "taxonomy": "taxonomy", "textarea": "text", "rating": "rating", "number": "number"}
 _KINDS = ("annotations", "completions", "predictions")  # completions are the annotations of versions before 1.0
 _LARGEST = 2**31
 _MOST_SURFACES = 100  # of a task, by which its text is found
@@ -64,6 +69,7 @@ class Understood:
         text_field: the field of the task's data with the text.
         surfaces: the file's own text for each span of each mention; ``None`` where it gives none.
         others: results that are no part of a mention.
+        valued: results that are attributes, by region and control.
         problems: in the order in which they were found.
     """
 
@@ -71,6 +77,7 @@ class Understood:
     text_field: str = "text"
     surfaces: list[Surface] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
+    valued: dict[tuple[str, str], list[Any]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -82,6 +89,8 @@ class _Region:
     score: float | None
     control: object = None
     concepts: list[str] = field(default_factory=list)
+    attributes: dict[str, list[str]] = field(default_factory=dict)
+    sure: dict[str, float] = field(default_factory=dict)
 
 
 def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) -> Iterator[Scanned]:
@@ -243,10 +252,18 @@ def _field(value: object, name: str, kind: type, where: str) -> Any:
 def _add_mentions(found: Understood, results: list[Any]) -> None:
     regions: dict[str, _Region] = {}
     joins: list[dict[str, Any]] = []
+    about: list[dict[str, Any]] = []
+    labelled = {
+        result["id"]
+        for result in results
+        if isinstance(result, dict) and isinstance(result.get("id"), str) and str(result.get("type")).endswith("labels")
+    }
     for number, result in enumerate(results):
         if not isinstance(result, dict):
             raise DataError(f"result[{number}] is no object, expected a region")
-        if _is_region(result, number):
+        if result.get("type") in _VALUED and result.get("id") in labelled and not _is_concept(result):
+            about.append(result)
+        elif _is_region(result, number):
             name = result.get("id")
             name = name if isinstance(name, str) and name else f"result[{number}]"
             other = regions.get(name)
@@ -265,6 +282,8 @@ def _add_mentions(found: Understood, results: list[Any]) -> None:
     for result in results:
         if _is_concept(result):
             _add_concepts(found, regions, result)
+    for result in about:
+        _add_value(found, regions, result)
     groups = {name: deque([name]) for name in regions}
     for join in joins:
         if not _join(groups, regions, join.get("from_id"), join.get("to_id")):
@@ -335,10 +354,9 @@ def _are(values: object, kind: type) -> bool:
 
 
 def _region(result: dict[str, Any]) -> _Region:
-    value, score = result["value"], result.get("score")
+    value = result["value"]
     surface = value.get("text") if isinstance(value.get("text"), str) else None
-    number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
-    return _Region(_labels(result), _offsets_of(value), surface, number, result.get("from_name"))
+    return _Region(_labels(result), _offsets_of(value), surface, _score_of(result), result.get("from_name"))
 
 
 def _is_concept(result: dict[str, Any]) -> bool:
@@ -353,6 +371,33 @@ def _add_concepts(found: Understood, regions: dict[str, _Region], result: dict[s
         regions[name].concepts += texts  # type: ignore[arg-type]
     else:
         found.others.append(result)
+
+
+def _add_value(found: Understood, regions: dict[str, _Region], result: dict[str, Any]) -> None:
+    """Add an attribute to a region."""
+    value, control = result.get("value"), result.get("from_name")
+    given = value.get(_VALUED[result["type"]]) if isinstance(value, dict) else None
+    texts = []
+    for one in given if isinstance(given, list) else [given]:
+        path = one if isinstance(one, list) else [one]
+        if not path or not all(isinstance(part, str | int | float) for part in path):
+            break
+        texts.append("/".join(to_text(part) if isinstance(part, bool) else str(part) for part in path))
+    else:
+        name = result["id"]
+        if name in regions and isinstance(control, str) and control and texts:
+            region = regions[name]
+            region.attributes.setdefault(control, []).extend(texts)
+            if (score := _score_of(result)) is not None:
+                region.sure[control] = score
+            found.valued.setdefault((name, control), []).append(result)
+            return
+    found.others.append(result)
+
+
+def _score_of(result: dict[str, Any]) -> float | None:
+    score = result.get("score")
+    return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
 
 
 def _join(groups: dict[str, deque[str]], regions: dict[str, _Region], one: object, other: object) -> bool:
@@ -378,10 +423,17 @@ def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> Non
     """Add the mention of joined regions; one for each label, as Label Studio allows several."""
     ordered = sorted(parts, key=lambda region: region.span)
     concepts = tuple(dict.fromkeys(concept for part in parts for concept in part.concepts))
+    texts: dict[str, list[str]] = {}
+    sure: dict[str, float] = {}
+    for part in parts:
+        for control, own in part.attributes.items():
+            texts[control] = list(dict.fromkeys([*texts.get(control, ()), *own])) if control in texts else own
+        sure |= part.sure
+    attributes = {control: from_texts(own) for control, own in texts.items()}
     for number, label in enumerate(parts[0].labels, start=1):
         name = names[0] if number == 1 else f"{names[0]}#{number}"
         spans = tuple(Span(*part.span) for part in ordered)
-        found.document.mentions.append(Mention(label, spans, name, None, concepts, parts[0].score))
+        found.document.mentions.append(Mention(label, spans, name, None, concepts, parts[0].score, attributes, sure))
         found.surfaces.append([part.surface for part in ordered])
 
 
@@ -414,6 +466,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             losses.add("mention identifiers", sum(mention.id == "" for mention in document.mentions))
             losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))
             losses.add("heads", sum(mention.head is not None for mention in document.mentions))
+            losses.add(OTHERWISE, sum(held(mention)[1] for mention in document.mentions if mention.attributes))
+            losses.add(CONCEPT_SCORES, sum(len(mention.concept_scores) for mention in document.mentions))
             count_unwritten(losses, document, "tokens", "sentences", "token columns")
             count_meta(losses, document, "label_studio", TEXT_FIELD)
         file.write("[]\n" if before == "[\n" else "\n]\n")
@@ -442,12 +496,18 @@ def _task(document: Document) -> dict[str, Any]:
     slot = chosen(task)
     if slot is None or slot.kind == "predictions":
         annotations = list(task.get("annotations") or [])
-        return task | {"annotations": [*annotations, {"result": list(_results(document, {}, set()))}]}
+        return task | {"annotations": [*annotations, {"result": list(_results(document, {}, set(), {}))}]}
     annotations = list(task[slot.kind])
     regions = [one for one in slot.value["result"] if one.get("type") == "labels"]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}
     taken = {one["id"] for one in before.others if isinstance(one.get("id"), str)}
-    result = [*_results(document, old, taken), *before.others]
+    valued = {
+        (mention.id, control): (mention.attributes[control], before.valued[mention.id, control])
+        for mention in before.document.mentions
+        for control in mention.attributes
+        if mention.id is not None and (mention.id, control) in before.valued
+    }
+    result = [*_results(document, old, taken, valued), *before.others]
     annotations[slot.index] = slot.value | {"result": result}
     return task | {slot.kind: annotations}
 
@@ -455,11 +515,21 @@ def _task(document: Document) -> dict[str, Any]:
 def _prediction(document: Document) -> dict[str, Any]:
     scores = [float(mention.score) for mention in document.mentions if mention.score is not None]
     # the least sure mention decides, so that tasks can be sorted by what most needs a look
-    return {"model_version": _MODEL, "score": min(scores), "result": list(_results(document, {}, set()))}
+    return {"model_version": _MODEL, "score": min(scores), "result": list(_results(document, {}, set(), {}))}
 
 
-def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]) -> Iterator[dict[str, Any]]:
-    """Yield the regions of each mention, with other fields of the old region of the same id, and their relations."""
+def _results(
+    document: Document, old: dict[str, dict[str, Any]], taken: set[str],
+    valued: Mapping[tuple[str, str], tuple[bool | str, list[Any]]],
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Yield the regions of each mention, with other fields of the old region of the same id, and what is about them.
+
+    Args:
+        document: the document.
+        old: by identifier, regions that were read.
+        taken: identifiers of other results.
+        valued: by mention and control, an attribute that was read, and its results, which are kept if it is the same.
+    """
     taken = taken | {mention.id for mention in document.mentions if mention.id}
     count = 0
     for mention in document.mentions:
@@ -474,8 +544,16 @@ def _results(document: Document, old: dict[str, dict[str, Any]], taken: set[str]
             yield {key: part for key, part in whole.items() if key != "score" or part is not None}
         for one, other in pairwise(parts):
             yield {"type": "relation", "from_id": one, "to_id": other, "direction": "right", "labels": [FRAGMENT]}
+        place = {"start": int(mention.spans[0].start), "end": int(mention.spans[0].end)}
+        for control, text in held(mention)[0].items() if mention.attributes else ():
+            before = valued.get((first, control))
+            if before is not None and before[0] == mention.attributes[control]:
+                yield from before[1]
+                continue
+            choices = {"from_name": control, "to_name": "text", "type": "choices"}
+            sure = {"score": mention.attribute_scores[control]} if control in mention.attribute_scores else {}
+            yield {"id": first, **choices, "value": place | {"choices": text.split("|")}, **sure}
         if mention.concepts:
-            place = {"start": int(mention.spans[0].start), "end": int(mention.spans[0].end)}
             concepts = {"from_name": CONCEPT, "to_name": "text", "type": "textarea"}
             yield {"id": first, **concepts, "value": place | {"text": list(mention.concepts)}}
 

@@ -44,6 +44,7 @@ from spanloom.formats.base import (
     Beside,
     Losses,
     Scanned,
+    count_attributes,
     count_mention,
     count_meta,
     count_unwritten,
@@ -358,6 +359,7 @@ def _row(mention: Mention, text: str, losses: Losses) -> str | None:
     count_mention(losses, mention, "heads")
     losses.add("concepts", len(mention.concepts) - len(held))
     count_mention(losses, mention, "scores", "mention identifiers")
+    count_attributes(losses, mention)
     return row
 
 

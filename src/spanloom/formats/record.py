@@ -11,8 +11,8 @@ The native record (only ``text`` is required; `to_record` leaves out what is abs
 
 A mention's ``text`` is checked and not kept. Nothing else is dropped: a field of the record that we do not know goes
 into ``Document.meta`` under its own name, and a field of a mention that we do not know into ``meta["unread"]`` under
-its place, such as ``"mentions[0].certainty"``. ``sections`` of a record without native mentions are a field that we do
-not know, unless they have names and spans.
+its place, such as ``"mentions[0].colour"``; but usual names of attributes, such as ``negated``, are attributes.
+``sections`` of a record without native mentions are a field that we do not know, unless they have names and spans.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from spanloom.document import Document, Mention, Offsets, Section, Span
 from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
+from spanloom.formats.attributes import take_attributes
 from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import Native, rejected, to_native, warn_unread
@@ -343,6 +344,9 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
     surfaces, places = [], []
     for i, item in enumerate(mentions or ()):
         place = names.places[i] if names.places else f"mentions[{i}]"
+        if isinstance(item, dict) and not _MENTION_FIELDS.issuperset(item):
+            item = dict(item)
+            take_attributes(item, native=True)
         mention = _mention(item, place, names, problems)
         if mention is None:
             continue

@@ -6,9 +6,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,9 +17,12 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.surfaces import beginning
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
+from spanloom.formats.attributes import from_text, is_attribute, to_json_text
 from spanloom.formats.csv_rows import Row, guarded, unguarded
+from spanloom.formats.field_names import OF_SPANS, places
 
-COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts")
+COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "attributes")
+_ALONE: Final = "="  # before the name of an attribute with a column of its own
 _NUMBER: Final = re.compile(r"([0-9]{1,15})(?:\.0+)?")  # a table that lacks a value elsewhere may hold 12.0
 _PART: Final = re.compile(r"\s*([0-9]{1,15})\s*-\s*([0-9]{1,15})\s*")
 _SCORE: Final = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,4})?|[0-9]+\.")
@@ -42,14 +46,29 @@ def cells_of(document: Document, name: str, mention: Mention) -> list[str]:
 
     >>> note = Document("mild or severe pain", mentions=[Mention("problem", [(0, 4), (15, 19)], score=0.5)])
     >>> cells_of(note, "n1", note.mentions[0])
-    ['n1', '0', '19', 'problem', 'mild pain', '0.5', '0-4;15-19', '']
+    ['n1', '0', '19', 'problem', 'mild pain', '0.5', '0-4;15-19', '', '']
     """
     spans = ";".join(f"{start}-{end}" for start, end in mention.spans) if len(mention.spans) > 1 else ""
     score = "" if mention.score is None else repr(float(mention.score))
     concepts = "|".join(re.sub(r"([|\\])", r"\\\1", concept) for concept in mention.concepts if concept)
     texts = (name, mention.type, mention.text(document.text), concepts)
     named, kind, surface, joined = map(guarded, texts)
-    return [named, str(mention.start), str(mention.end), kind, surface, score, spans, joined]
+    attributes = to_json_text(mention)
+    return [named, str(mention.start), str(mention.end), kind, surface, score, spans, joined, attributes]
+
+
+def columns_of(header: Sequence[str], names: Mapping[str, str]) -> tuple[dict[str, int], list[str]]:
+    """Return our name of each column of a table of mentions -> its place, and the columns that are not read.
+
+    Columns of usual names of attributes, such as ``negated``, are an attribute each.
+
+    >>> columns_of(["doc_id", "start", "end", "type", "Negated", "colour"], {})
+    ({'id': 0, 'start': 1, 'end': 2, 'type': 3, '=Negated': 4}, ['colour'])
+    """
+    at = places(header, names, OF_SPANS)
+    others = {place: name for place, name in enumerate(header) if place not in at.values()}
+    alone = {f"{_ALONE}{name}": place for place, name in others.items() if is_attribute(name)}
+    return at | alone, [name for place, name in others.items() if place not in alone.values()]
 
 
 def parse_row(row: Row, at: Mapping[str, int], path: str | Path) -> SpanRow:
@@ -66,7 +85,7 @@ def parse_row(row: Row, at: Mapping[str, int], path: str | Path) -> SpanRow:
         spans, repaired = _spans(cells)
         mention = Mention(
             unguarded(cells["type"]), spans, score=_score(cells.get("score", "")),
-            concepts=_concepts(unguarded(cells.get("concepts", ""))),
+            concepts=_concepts(unguarded(cells.get("concepts", ""))), attributes=_attributes(cells),
         )  # fmt: skip
     except DataError as error:
         problem = Problem("error", "wrong cell", error.message, path=str(path), line=row.line)
@@ -135,6 +154,24 @@ def _concepts(cell: str) -> tuple[str, ...]:
     ('MESH:D1', 'a|b')
     """
     return tuple(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in _CONCEPT.findall(cell))
+
+
+def _attributes(cells: Mapping[str, str]) -> Mapping[str, object]:
+    alone = {
+        name.removeprefix(_ALONE): from_text(unguarded(cell))
+        for name, cell in cells.items()
+        if name.startswith(_ALONE) and cell.strip()
+    }
+    cell = cells.get("attributes", "").strip()
+    if not cell:
+        return alone
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise DataError(f'attributes is {_short(cell)}, expected an object of JSON, such as {{"negated": true}}')
+    return alone | found
 
 
 def _short(cell: str) -> str:

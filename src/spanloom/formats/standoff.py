@@ -1,13 +1,16 @@
 """Parsing and rendering of brat ``.ann`` files, and repair of their mentions.
 
-Text-bound annotations become mentions. So do three kinds of line about them::
+Text-bound annotations become mentions. So do four kinds of line about them::
 
     T3   problem 0 11;22 29   infarctions embolic      type and spans (fragments)
     N1   Reference T3 SPL:0001   cerebral infarction   concept "SPL:0001"
     #1   Head T3   0 11                                head: start and end
     #2   Score T3   0.93                               score
+    A1   Negation T3                                   attribute: true
+    A2   Certainty T3 high                             attribute: "high"; M lines are the same
 
-(with tabs between the fields). All other lines (A, M, R, E, ``*``, other notes) are kept unchanged.
+(with tabs between the fields). All other lines (R, E, ``*``, other notes, attributes of what is no mention) are kept
+unchanged. Several lines that give one attribute of a mention are one value, joined by ``|``.
 
 brat itself writes fragments in the order in which they were marked, and other tools leave a blank at the end of a
 mention's text or of its offsets. Both are unambiguous, so they are repaired, and reported.
@@ -16,7 +19,7 @@ mention's text or of its offsets. Both are unambiguous, so they are repaired, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,13 +28,14 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.surfaces import difference, flat, trimmed
 from spanloom.document.validate import Problem
 from spanloom.errors import clip, closest
-from spanloom.formats.base import TWICE, Losses, unwritable
+from spanloom.formats.attributes import from_texts, held, is_plain
+from spanloom.formats.base import ATTRIBUTE_SCORES, CONCEPT_SCORES, TWICE, Losses, count_mention, unwritable
 
 _OFFSETS = r"[0-9]{1,15} +[0-9]{1,15}(?: *; *[0-9]{1,15} +[0-9]{1,15})*"
 _MENTION = re.compile(rf"(T\S*)\t *(\S+) +({_OFFSETS}) *(?:\t(.*))?", re.DOTALL)
 _REFERENCE = re.compile(r"(N\S*)\t *(\S+) +(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
 _NOTE = re.compile(r"(#\S*)\t *(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
-_ATTRIBUTE = re.compile(r"([AM]\S*)\t *(\S+) +(\S+)(?: .*)?", re.DOTALL)
+_ATTRIBUTE = re.compile(r"([AM]\S*)\t *(\S+) +(\S+)(?: +(.*?))?\s*", re.DOTALL)
 _RELATION = re.compile(r"(R\S*)\t *(\S+)((?: +[^\s:]+:\S+)+)\s*")
 _EVENT = re.compile(r"(E\S*)\t *([^\s:]+:\S+)((?: +[^\s:]+:\S+)*)\s*")
 _EQUIVALENCE = re.compile(r"(\*)\t *(\S+)((?: +\S+)+)\s*")
@@ -46,6 +50,7 @@ EXPECTED = {
     "Score": "'#1<tab>Score T1<tab>number'",
 }
 _NOTES = ("Head", "Score")
+_ABOUT = ("concept", "head", "score", "attribute")  # kinds of lines about a mention
 GONE = "lines of mentions that are gone"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 
@@ -60,7 +65,8 @@ class StandoffLine(NamedTuple):
         refers: identifiers of the lines that it is about.
         kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"odd"`` for one that may be misspelt,
             ``"other"``, or ``"unknown"`` if unreadable.
-        value: a `Mention`, a concept, a `Span`, a number, or what may be misspelt, after the kind.
+        value: a `Mention`, a concept, a `Span`, a number, name and text of an attribute, or what may be misspelt, after
+            the kind.
         surface: the mention's text in its line.
         expected: for an unreadable line of a known kind, its expected form.
     """
@@ -70,7 +76,7 @@ class StandoffLine(NamedTuple):
     id: str = ""
     refers: tuple[str, ...] = ()
     kind: str = "other"
-    value: Mention | Span | str | float | None = None
+    value: Mention | Span | str | float | tuple[str, str] | None = None
     surface: str | None = None
     expected: str = ""
 
@@ -79,7 +85,7 @@ def parse(ann: str) -> list[StandoffLine]:
     r"""Parse every line of a file; their raw texts joined are the file.
 
     >>> [(line.id, line.kind, line.refers) for line in parse("T1\tproblem 0 4\tpain\nA1\tNegated T1\n")]
-    [('T1', 'mention', ()), ('A1', 'other', ('T1',))]
+    [('T1', 'mention', ()), ('A1', 'attribute', ('T1',))]
     """
     end = "\r" if "\n" not in ann else "\n"  # as programs of old Macintoshs write
     raws = ann.split(end)
@@ -117,7 +123,7 @@ def _fields(content: str) -> tuple[Any, ...] | str:
         odd = value == () and closest(found[2], _NOTES)
         return EXPECTED[found[2]] if value is None else (found[1], (found[3],), *(("odd", found[2]) if odd else value))
     if letter in "AM" and (found := _ATTRIBUTE.fullmatch(content)):
-        return found[1], (found[3],)
+        return found[1], (found[3],), "attribute", (found[2], found[4] or "true")
     if letter in "RE" and (found := (_RELATION if letter == "R" else _EVENT).fullmatch(content)):
         arguments = found[3].split() + ([found[2]] if letter == "E" else [])
         return found[1], tuple(argument.partition(":")[2] for argument in arguments)
@@ -153,7 +159,7 @@ def collect(lines: list[StandoffLine], path: str) -> Annotations:
     result = Annotations(problems=list(_line_problems(lines, path)))
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
-        if line.kind in ("concept", "head", "score"):
+        if line.kind in _ABOUT:
             about.setdefault(line.refers[0], []).append(line)
     seen: set[str] = set()
     for line in lines:
@@ -170,6 +176,8 @@ def _completed(mention: Mention, about: list[StandoffLine], path: str, problems:
     for line in about:
         if line.kind == "concept":
             concepts[str(line.value)] = None
+        elif line.kind == "attribute":
+            continue
         elif line.kind in single:
             message = f"a second note {line.kind.title()!r} on {line.refers[0][:_SHOWN]}; a mention has at most one"
             problems.append(Problem("error", "second note", message, path=path, line=line.number))
@@ -177,7 +185,17 @@ def _completed(mention: Mention, about: list[StandoffLine], path: str, problems:
             single[line.kind] = line.value
     if not about:
         return mention
-    return mention.replace(concepts=tuple(concepts), head=single.get("head"), score=single.get("score"))
+    head, score, attributes = single.get("head"), single.get("score"), _attributes(about)
+    return mention.replace(concepts=tuple(concepts), head=head, score=score, attributes=attributes)
+
+
+def _attributes(about: Iterable[StandoffLine]) -> dict[str, bool | str]:
+    """Return the attributes that lines about one mention give."""
+    texts: dict[str, dict[str, None]] = {}
+    for line in about:
+        if line.kind == "attribute" and isinstance(line.value, tuple):
+            texts.setdefault(str(line.value[0]), {})[str(line.value[1])] = None
+    return {name: from_texts(values) for name, values in texts.items()}
 
 
 def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
@@ -203,7 +221,7 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
             yield Problem(severity, "duplicate identifier", message, path=path, line=line.number)  # type: ignore[arg-type]
         seen.setdefault(line.id, line.number)
         for target in line.refers:
-            lost = line.kind in ("concept", "head", "score")
+            lost = line.kind in _ABOUT
             if target not in known:
                 message = f"{line.id[:_SHOWN] or '*'} is about {target[:_SHOWN]}, and there is no such line; it is kept"
                 yield Problem("warning", "dangling", message, path=path, line=line.number, altered=lost)
@@ -249,6 +267,11 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
     by_id = _identified(document, lines, losses, path)
     gone = _gone(lines, by_id)
     end = lines[0].raw[len(lines[0].raw.rstrip("\r\n")) :] or "\n" if lines else "\n"
+    about: dict[str, list[StandoffLine]] = {}
+    for line in lines:
+        if line.kind == "attribute":
+            about.setdefault(line.refers[0], []).append(line)
+    read = {name: _attributes(about[name]) for name in by_id.keys() & about.keys()}
     said: set[tuple[str, str, object]] = set()
     written: list[str] = []
     for line in lines:
@@ -256,7 +279,7 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
             losses.add(GONE)
             continue
         mention = by_id.get(line.refers[0] if line.refers else line.id)
-        raw = _current(line, mention, document.text)
+        raw = _current(line, mention, document.text, read)
         if raw is not None:
             written.append(raw)
             said.add(_statement(line))
@@ -300,7 +323,9 @@ def _is_read(line: StandoffLine) -> bool:
     return isinstance(line.value, Mention) and any(start < end for start, end in line.value.spans)
 
 
-def _current(line: StandoffLine, mention: Mention | None, text: str) -> str | None:
+def _current(
+    line: StandoffLine, mention: Mention | None, text: str, read: Mapping[str, Mapping[str, bool | str]]
+) -> str | None:
     """Return the line in its current form; ``None`` if it is no longer true."""
     if mention is None:
         return line.raw
@@ -310,6 +335,9 @@ def _current(line: StandoffLine, mention: Mention | None, text: str) -> str | No
             return line.raw
         end = line.raw[len(line.raw.rstrip("\r\n")) :]
         return _mention_line(line.id, mention, text) + end
+    if line.kind == "attribute" and isinstance(line.value, tuple):
+        name = line.value[0]
+        return line.raw if mention.attributes.get(str(name)) == read[line.refers[0]][str(name)] else None
     statements = {
         "concept": lambda: line.value in mention.concepts,
         "head": lambda: line.value == mention.head,
@@ -321,7 +349,10 @@ def _current(line: StandoffLine, mention: Mention | None, text: str) -> str | No
 def _statement(line: StandoffLine) -> tuple[str, str, object]:
     if line.kind == "mention":
         return line.id, "mention", None
-    return (line.refers[0] if line.refers else "", line.kind, line.value if line.kind == "concept" else None)
+    value = line.value if line.kind == "concept" else None
+    if line.kind == "attribute" and isinstance(line.value, tuple):
+        value = str(line.value[0])
+    return (line.refers[0] if line.refers else "", line.kind, value)
 
 
 def _new_lines(
@@ -340,6 +371,13 @@ def _new_lines(
             yield f"{numbers.next('#')}\tHead {name}\t{mention.head.start} {mention.head.end}"
         if mention.score is not None and (name, "score", None) not in said:
             yield f"{numbers.next('#')}\tScore {name}\t{float(mention.score)!r}"
+        if mention.attributes or mention.concept_scores:
+            new = {one: value for one, value in mention.attributes.items() if (name, "attribute", one) not in said}
+            texts, left = held(mention.replace(attributes=new), is_plain)
+            losses.add("attributes that brat cannot hold", left)
+            for one, value in texts.items():
+                yield f"{numbers.next('A')}\t{one} {name}{'' if value == 'true' else f' {value}'}"
+            count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
 
 
 def _mention_line(name: str, mention: Mention, text: str) -> str:
@@ -367,7 +405,7 @@ class _Numbers:
     """Generator of identifiers that no line has, old and removed lines included."""
 
     def __init__(self, lines: list[StandoffLine], names: Iterator[str] | dict[str, Mention]) -> None:
-        self._last = {"T": 0, "N": 0, "#": 0}
+        self._last = {"T": 0, "N": 0, "#": 0, "A": 0}
         for name in [*(line.id for line in lines), *names]:
             if name[:1] in self._last and name[1:].isascii() and name[1:].isdigit():
                 self._last[name[0]] = max(self._last[name[0]], int(name[1:16]))

@@ -16,6 +16,8 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import (
+    ATTRIBUTE_SCORES,
+    CONCEPT_SCORES,
     Beside,
     Losses,
     Scanned,
@@ -31,7 +33,7 @@ from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import DESCRIBED, RecordFields, TagNames
 from spanloom.formats.source import bare
-from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, parse_row, surface_of
+from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, columns_of, parse_row, surface_of
 
 _TEXTS = "name the texts that it is about (--texts, texts=): a folder or a file of any format"
 
@@ -155,9 +157,10 @@ def _scan_rows_with_texts(
     path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row], text: str, mentions: bool
 ) -> Iterator[Scanned]:
     """Yield a document for rows in a row that have one text and one identifier."""
-    at = {ours: place for ours, place in places(header, names, OF_SPANS).items() if header[place] != text}
+    known, unread = columns_of(header, names)
+    at = {ours: place for ours, place in known.items() if header[place] != text}
     _check_once(header, at, path)
-    unread = [name for place, name in enumerate(header) if place not in at.values() and name != text]
+    unread = [name for name in unread if name != text]
     if unread:
         yield Scanned(None, [_not_read(unread, path)], str(path), 1)
     place = header.index(text)
@@ -201,9 +204,8 @@ def _scan_spans(
     if not mentions:
         yield from texts
         return
-    at = places(header, names, OF_SPANS)
+    at, unread = columns_of(header, names)
     _check_once(header, at, path)
-    unread = [name for place, name in enumerate(header) if place not in at.values()]
     if unread:
         yield Scanned(None, [_not_read(unread, path)], str(path), 1)
     groups: dict[str, list[SpanRow]] = {}
@@ -283,7 +285,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
             count_meta(losses, document)
             for mention in document.mentions:
                 write_row(cells_of(document, name, mention))
-                count_mention(losses, mention, "heads", "mention identifiers")
+                count_mention(losses, mention, "heads", "mention identifiers", ATTRIBUTE_SCORES, CONCEPT_SCORES)
                 losses.add("empty concepts", sum(not concept for concept in mention.concepts))
     return losses
 

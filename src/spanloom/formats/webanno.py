@@ -28,6 +28,7 @@ from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
+from spanloom.formats.attributes import from_text
 from spanloom.formats.base import Losses, Scanned, no_document
 from spanloom.formats.source import bare, begins_with
 from spanloom.formats.webanno_lines import (
@@ -211,6 +212,7 @@ class _Span:
     token: int
     line: int
     last: int
+    attributes: dict[str, str]
 
     @property
     def type(self) -> str:
@@ -254,7 +256,12 @@ class _Annotations:
         """Return the document, without its identifier."""
         text = self._text
         mentions = [
-            Mention(span.type, [(span.start, span.end)], concepts=(span.concept,) if span.concept else ())
+            Mention(
+                span.type,
+                [(span.start, span.end)],
+                concepts=(span.concept,) if span.concept else (),
+                attributes={name: from_text(text) for name, text in span.attributes.items()},
+            )
             for span in self._spans
         ]
         return Document(
@@ -302,7 +309,9 @@ class _Annotations:
         feature = self._named_by[layer.first]
         for value in layer.stacked(row.values):
             kind, concept = value.features.get(feature or ""), value.features.get(_CONCEPT)
-            span = _Span(layer, kind, concept, start, end, token, row.line, row.line)
+            used = {feature or "", _CONCEPT}
+            others = {name: text for name, text in value.features.items() if name in layer.plain and name not in used}
+            span = _Span(layer, kind, concept, start, end, token, row.line, row.line, others)
             before = None if value.number is None else self._numbered.get((layer.name, value.number))
             if before is not None:
                 _extend(before, span, value.number)
@@ -310,7 +319,7 @@ class _Annotations:
             self._spans.append(span)
             if value.number is not None:
                 self._numbered[layer.name, value.number] = span
-            self._count_features(layer, value, {feature or "", _CONCEPT})
+            self._count_features(layer, value, {*used, *others})
 
 
 def _named_by(layer: Layer) -> str | None:
@@ -335,6 +344,7 @@ def _extend(span: _Span, more: _Span, number: int | None) -> None:
         message = f"found {found} for {named}, expected {clip(span.kind or '', 40)} {span.concept or ''}".strip()
         raise DataError(f"{message}, as in line {span.line}")
     span.kind, span.concept = span.kind or more.kind, span.concept or more.concept
+    span.attributes = more.attributes | span.attributes
     span.start, span.end = min(span.start, more.start), max(span.end, more.end)
     span.token, span.last = more.token, more.line
 

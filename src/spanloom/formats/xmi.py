@@ -11,6 +11,9 @@ These annotations are mentions:
   ``ontologyConceptArr`` are the concepts;
 - or, with the option ``types``, those types and their subtypes instead.
 
+Their other features with a text, a number or a truth value are attributes; of cTAKES those of its assertions, such as
+``polarity``, and of DKPro Core none.
+
 Offsets in XMI count UTF-16 units, and become code points.
 
 Written are types that other tools know, of DKPro Core: ``NamedEntity`` for each part of a mention, ``Token``,
@@ -20,6 +23,7 @@ Written are types that other tools know, of DKPro Core: ``NamedEntity`` for each
 from __future__ import annotations
 
 import io
+import json
 import re
 import warnings
 from collections import Counter
@@ -32,10 +36,11 @@ from xml.parsers.expat import ExpatError, ParserCreate, errors
 from spanloom.document import Document, Mention
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.validate import Problem, find_errors
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
+from spanloom.formats.attributes import from_text
 from spanloom.formats.base import Beside, Losses, Scanned, count_meta, single, writing_as
 from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.file_names import free_name, put
@@ -70,14 +75,16 @@ _WRITTEN: dict[str, tuple[str, dict[str, str]]] = {
         ANNOTATION,
         {
             "value": _STRING, "mentionId": _STRING, "concepts": _STRINGS, "score": "uima.cas.Double", "head": HEAD,
-            "parts": ARRAY,
+            "parts": ARRAY, "attributes": _STRING, "attributeScores": _STRING, "conceptScores": _STRING,
         },
     ),
 }  # fmt: skip
 _CUSTOM = ("custom.", "webanno.custom.")
-_OF_TOOLS = (_DKPRO, "org.apache.ctakes.", "uima.", "org.apache.uima.")  # whose other annotations are no mentions
+_CTAKES = "org.apache.ctakes."
+_OF_TOOLS = (_DKPRO, _CTAKES, "uima.", "org.apache.uima.")  # whose other annotations are no mentions
 _NO_WORD = re.compile(r"true|false|[\d.,\-]+", re.IGNORECASE)
 _INITIAL = "_InitialView"
+_ASSERTED = {"polarity", "uncertainty", "conditional", "generic", "subject", "historyOf"}  # attributes in cTAKES
 _LINKS = {"Governor", "Dependent", "first", "next"}  # features of layers that are no spans
 _READ = {TOKEN, SENTENCE, MENTION, HEAD, METADATA, DOCUMENT, *(kind for kind, *_ in COLUMNS.values())}
 
@@ -253,6 +260,7 @@ def _document(
         if fs.xmiID not in parts and (fs in whole or _is_mention(view.typesystem, fs.type, types)):
             layers.setdefault(fs.type.name, []).append(fs)
     roles = {kind: _roles(found, given) for kind, found in layers.items()}
+    problems += [problem for kind, found in layers.items() for problem in _unsure(kind, found, given)]
     others: Counter[str] = Counter()
     for fs in annotations:
         kind = fs.type.name
@@ -262,8 +270,6 @@ def _document(
             document.mentions.append(_whole(fs))
         elif kind in layers:
             document.mentions.append(_single(fs, *roles[kind]))
-            unread = _texts(fs).keys() - set(roles[kind]) if kind.startswith(_CUSTOM) else ()
-            others.update(f"{kind}|{name}" for name in unread)
         elif kind == METADATA:
             document.id = _text(fs, "documentTitle") or _text(fs, "documentId")
             if document.id != _text(fs, "documentId"):
@@ -303,6 +309,25 @@ def _roles(annotations: Sequence[Any], given: Mapping[str, str]) -> tuple[str, s
     return given.get("type", usual[0] if usual else "value"), concept
 
 
+def _unsure(layer: str, annotations: Sequence[Any], given: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield a notice for a layer of a user of which several features may be the type."""
+    worded = {
+        name: None
+        for fs in annotations
+        for name, text in _texts(fs).items()
+        if name != given.get("concept", "identifier") and not _NO_WORD.fullmatch(text)
+    }
+    if not layer.startswith(_CUSTOM) or "type" in given or len(worded) < 2 or {"value", "label"} & worded.keys():
+        return
+    chosen = _roles(annotations, given)[0]
+    other = next(name for name in worded if name != chosen)
+    message = (
+        f"the feature {chosen} of {layer} is read as the type, and {', '.join(n for n in worded if n != chosen)} as "
+        f"attributes; --columns mentions={layer},type={other} reads another (columns=)"
+    )
+    yield Problem("warning", "type of a layer", message, altered=True)
+
+
 def _texts(fs: Any) -> dict[str, str]:
     """Return the features of an annotation that hold text, with it."""
     return {feature.name: text for feature in fs.type.all_features if (text := _text(fs, feature.name))}
@@ -330,7 +355,24 @@ def _links(kind: Any) -> bool:
 def _whole(fs: Any) -> Mention:
     spans = [(part.begin, part.end) for part in _elements(fs.parts)] or [(fs.begin, fs.end)]
     head = None if fs.head is None else (fs.head.begin, fs.head.end)
-    return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score)
+    further = [_object(fs, name) for name in ("attributes", "attributeScores", "conceptScores")]
+    return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score, *further)
+
+
+def _object(fs: Any, name: str) -> Any:
+    """Return what a feature holds as JSON; empty if it is absent.
+
+    Raises:
+        DataError: something else.
+    """
+    text = _text(fs, name)
+    if not text:
+        return () if name == "conceptScores" else {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{name} of a mention is {clip(text)}, expected JSON ({error})") from None
+    return found
 
 
 def _single(fs: Any, kind: str, concept: str) -> Mention:
@@ -340,7 +382,23 @@ def _single(fs: Any, kind: str, concept: str) -> Mention:
         found = (_text(concept, "cui") for concept in _elements(fs.ontologyConceptArr))
         concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
     value = _text(fs, kind) or fs.type.name.rpartition(".")[2]
-    return Mention(value, [(fs.begin, fs.end)], None, None, tuple(concepts))
+    return Mention(value, [(fs.begin, fs.end)], concepts=concepts, attributes=_attributes(fs, kind, concept))
+
+
+def _attributes(fs: Any, kind: str, concept: str) -> dict[str, bool | str]:
+    """Return the features of an annotation that are attributes."""
+    name = fs.type.name
+    if name.startswith(_DKPRO):
+        return {}
+    found: dict[str, bool | str] = {}
+    for feature in fs.type.all_features:
+        value = getattr(fs, feature.name, None)
+        used = feature.name in ("begin", "end", kind, concept) or (
+            name.startswith(_CTAKES) and feature.name not in _ASSERTED
+        )
+        if not used and isinstance(value, str | int | float) and value != "":
+            found[feature.name.removesuffix("_")] = from_text(value) if isinstance(value, str) else value
+    return found
 
 
 def _text(fs: Any, name: str) -> str:
@@ -480,7 +538,15 @@ def _mention(mention: Mention, types: Any) -> Iterator[Any]:
         score=None if mention.score is None else float(mention.score),
         head=head,
         parts=types.get_type(ARRAY)(elements=parts),
+        attributes=_json(dict(mention.attributes)),
+        attributeScores=_json(dict(mention.attribute_scores)),
+        conceptScores=_json(list(mention.concept_scores)),
     )
+
+
+def _json(value: Any) -> str | None:
+    """Return JSON in ASCII, which XML holds whatever the value; ``None`` of an empty value."""
+    return json.dumps(value) if value else None
 
 
 def claims(path: Path) -> bool:

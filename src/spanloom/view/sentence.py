@@ -20,7 +20,7 @@ from spanloom.view.direction import leftward
 from spanloom.view.pieces import Piece, pieces
 from spanloom.view.style import MOST_ROWS, kind_class
 from spanloom.view.svg import clean
-from spanloom.view.tracks import LONG, Track, describe, head_words, surface
+from spanloom.view.tracks import LONG, Track, asserted, describe, head_words, surface
 
 MOST_BARS = 20_000  # of one paragraph, and some for each of its characters
 LABEL = 40  # cells of what stands beside a bar
@@ -104,7 +104,7 @@ def listed(text: str, mentions: Sequence[Track]) -> str:
 
 def _item(text: str, track: Track) -> str:
     mention = track.mention
-    parts = [f"<b>{escape(shorten(clean(mention.type), LONG))}</b> {_bdi(surface(text, mention))}"]
+    parts = [f"<b>{escape(shorten(clean(asserted(mention)), LONG))}</b> {_bdi(surface(text, mention))}"]
     parts += [_bdi(shorten(clean(concept), LONG)) for concept in mention.concepts]
     if mention.head is not None:
         parts.append(f"head: {_bdi(head_words(text, mention.head))}")

@@ -86,14 +86,22 @@ def tracks(document: Document, names: Sequence[str]) -> list[Track]:
 
 
 def label(mention: Mention) -> str:
-    """Return the label of a mention: type, score in percent, concepts.
+    """Return the label of a mention: type, attributes that are not false, score in percent, concepts.
 
     >>> label(Mention("problem", [(0, 4)], score=0.973, concepts=("C0030193",)))
     'problem 97% C0030193'
+    >>> label(Mention("problem", [(0, 4)], score=0.973, attributes={"negated": True, "past": False, "course": "acute"}))
+    'problem · negated · course acute 97%'
     """
     score = () if mention.score is None else (f"{mention.score:.0%}",)
-    text = "".join(visible(char) for char in " ".join((mention.type, *score, *mention.concepts)))
+    text = "".join(visible(char) for char in " ".join((asserted(mention), *score, *mention.concepts)))
     return text if width(text[:1] or "a") else "◌" + text  # a combining character needs something to combine with
+
+
+def asserted(mention: Mention) -> str:
+    """Return the type of a mention with its attributes that are not false."""
+    given = (f" · {k}" if v is True else f" · {k} {v}" for k, v in mention.attributes.items() if v is not False)
+    return "".join((mention.type, *given)) if mention.attributes else mention.type
 
 
 def surface(text: str, mention: Mention) -> str:

@@ -1,4 +1,4 @@
-"""The type and the concepts of BioC annotations: in which infons they are, and how they are written.
+"""The type, the concepts and the attributes of BioC annotations: in which infons they are, and how they are written.
 
 Concepts are in infons of many names: ``identifier``, ``cui``, ``concept_id``, and names of vocabularies such as
 ``MESH`` or ``NCBI Gene``, in any case and with any of ``_``, ``-``, ``.`` and blanks. Those under a vocabulary's name
@@ -7,22 +7,31 @@ BC5CDR the concepts of a composite mention), ``+`` (together they say what is me
 nothing say that there is none.
 
 Concepts that would not be read as they were written, because they are normalized, are in `EXACT` as well.
+
+All other infons are attributes under their own names, but for those about the making of the file, such as
+``annotator``, and those that look like identifiers.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import attribute_value
+from spanloom.formats.attributes import from_text, to_text
 from spanloom.formats.bioc.syntax import Infons
 from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.pubtator import split_identifier
 
 TYPE: Final = "type"
+_NO_ATTRIBUTES: Final = frozenset((
+    "compositerole", "annotator", "annotators", "updatedat", "createdat", "updatedby", "createdby", "spanloomconcepts",
+))  # fmt: skip
 EXACT: Final = "spanloom.concepts"
 """The infon with concepts as they are, a list in JSON; it counts as long as it agrees with the others."""
 # names of infons without case and marks -> the prefix of the identifiers in them
@@ -136,19 +145,45 @@ def _looks(name: str) -> bool:
     return _LOOKS.fullmatch(name) is not None or (":" not in name and ":" in normalize_identifier(name))
 
 
+def attributes_of(infons: Infons, names: Names = _USUAL) -> dict[str, bool | str]:
+    """Return the attributes in infons.
+
+    >>> attributes_of({"type": "Disease", "MESH": "D014786", "Negation": "true", "certainty": "high", "annotator": "A"})
+    {'Negation': True, 'certainty': 'high'}
+    """
+    found: dict[str, bool | str] = {}
+    for key, value in infons.items():
+        name = _without_marks(key)
+        if key in (TYPE, names.type, names.concept, "") or name in _NO_ATTRIBUTES:
+            continue
+        if name in _VOCABULARIES or name in _ANY or name in _PERHAPS or any(map(_looks, _names(value))):
+            continue
+        try:
+            plain = attribute_value(value)
+        except TypeError:  # an object of BioC JSON
+            continue
+        if plain not in (None, ""):
+            found[key] = from_text(plain) if isinstance(plain, str) else bool(plain)
+    return found
+
+
 def normalized(concepts: Sequence[str]) -> tuple[str, ...]:
     """Return concepts in the form in which they are read, each once."""
     return tuple(dict.fromkeys(map(normalize_identifier, concepts)))
 
 
-def infons_for(kind: str, concepts: Sequence[str], before: Infons | None = None) -> Infons:
-    """Return infons for a type and concepts.
+def infons_for(
+    kind: str, concepts: Sequence[str], before: Infons | None = None,
+    attributes: Mapping[str, bool | str] = MappingProxyType({}),
+) -> Infons:  # fmt: skip
+    """Return infons for a type, concepts and attributes.
 
     Args:
         kind: the type.
         concepts: as in a mention.
-        before: infons as they were read; they are kept if they hold this type and these concepts, and other
-            keys are kept in any case.
+        before: infons as they were read; those that hold this type, these concepts or an attribute are kept, and
+            so are those that are no attributes.
+        attributes: as in a mention; those that would not be read so are left out.
 
     >>> infons_for("Disease", ["MESH:D014786", "MESH:D006311"])
     {'type': 'Disease', 'MESH': 'D014786|D006311'}
@@ -156,20 +191,27 @@ def infons_for(kind: str, concepts: Sequence[str], before: Infons | None = None)
     {'type': 'Disease', 'identifier': 'MESH:D014786|OMIM:102600'}
     >>> infons_for("Disease", ["D014786"])
     {'type': 'Disease', 'MESH': 'D014786', 'spanloom.concepts': '["D014786"]'}
-    >>> infons_for("Disease", [], {"type": "Disease", "MESH": "D1", "note": "a"}), infons_for("D", [], {"MESH": "-1"})
-    ({'type': 'Disease', 'note': 'a'}, {'type': 'D', 'MESH': '-1'})
+    >>> infons_for("D", [], {"type": "D", "MESH": "D1", "note": "a"}, {"note": "a"})
+    {'type': 'D', 'note': 'a'}
+    >>> infons_for("Disease", [], {"note": "a"}, {"Negation": True, "MESH": "high"})
+    {'type': 'Disease', 'Negation': 'true'}
     """
     infons = {TYPE: kind} | dict(before or {}) | {TYPE: kind}
+    known = attributes_of(infons)
+    infons = {key: value for key, value in infons.items() if key not in known or known[key] == attributes.get(key)}
+    for name, value in attributes.items():
+        if name not in infons and attributes_of({name: to_text(value)}) == {name: value}:
+            infons[name] = to_text(value)
     if concepts_of(infons) == tuple(concepts):
         return infons
     infons = {key: value for key, value in infons.items() if key != EXACT and not list(_concepts(key, value, _USUAL))}
-    known = normalized(concepts)
-    split = [_PREFIXED.fullmatch(concept) for concept in known]
+    ours = normalized(concepts)
+    split = [_PREFIXED.fullmatch(concept) for concept in ours]
     prefixes = {found[1] for found in split if found is not None}
     if len(prefixes) == 1 and None not in split:
         infons[prefixes.pop()] = "|".join(found[2] for found in split if found is not None)
-    elif known:
-        infons["identifier"] = "|".join(known)
+    elif ours:
+        infons["identifier"] = "|".join(ours)
     if concepts_of(infons) != tuple(concepts):
         infons[EXACT] = json.dumps(list(concepts), ensure_ascii=False)
     return infons

@@ -55,7 +55,7 @@ from spanloom.document.surfaces import difference
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
 from spanloom.formats.base import Beside, Scanned
-from spanloom.formats.bioc.concepts import Names, concepts_of, infons_for, unread_infons
+from spanloom.formats.bioc.concepts import Names, attributes_of, concepts_of, infons_for, unread_infons
 from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, to_value
 from spanloom.formats.field_names import Columns
 
@@ -230,8 +230,9 @@ def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> 
     concepts = concepts_of(node.infons, found.names)
     if not concepts:
         found.unread += unread_infons(node.infons)
-    mention = Mention(kind, tuple(found.layout.place(node.locations, one.piece)), name, concepts=concepts)
-    if infons_for(kind, concepts) != node.infons:
+    spans, attributes = found.layout.place(node.locations, one.piece), attributes_of(node.infons, found.names)
+    mention = Mention(kind, spans, name, concepts=concepts, attributes=attributes)
+    if infons_for(kind, concepts, None, attributes) != node.infons:
         found.infons[name] = node.infons
     found.mentions.append(mention)
     found.nodes.append(node)

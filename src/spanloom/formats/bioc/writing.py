@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, clip
+from spanloom.formats.attributes import OTHERWISE
 from spanloom.formats.base import (
+    ATTRIBUTE_SCORES,
+    CONCEPT_SCORES,
     Losses,
     count_mention,
     count_meta,
@@ -18,7 +21,7 @@ from spanloom.formats.base import (
     writing_as,
 )
 from spanloom.formats.bioc import syntax
-from spanloom.formats.bioc.concepts import concepts_of, infons_for
+from spanloom.formats.bioc.concepts import attributes_of, concepts_of, infons_for
 from spanloom.formats.bioc.syntax import COLLECTION, BiocNode, Infons, from_value, wrong
 from spanloom.formats.packed import output_file
 
@@ -144,9 +147,12 @@ def _named(document: Document, kept: _Kept, losses: Losses) -> Iterator[tuple[Me
 
 
 def _annotation(mention: Mention, name: str, document: Document, kept: _Kept, losses: Losses) -> BiocNode:
-    infons = infons_for(mention.type, mention.concepts, kept.mentions.get(name) if mention.id == name else None)
+    before = kept.mentions.get(name) if mention.id == name else None
+    infons = infons_for(mention.type, mention.concepts, before, mention.attributes)
+    read = attributes_of(infons)
+    losses.add(OTHERWISE, sum(read.get(one) != value for one, value in mention.attributes.items()))
     losses.add("concepts that read back in another way", int(concepts_of(infons) != mention.concepts))
-    count_mention(losses, mention, "heads", "scores")
+    count_mention(losses, mention, "heads", "scores", ATTRIBUTE_SCORES, CONCEPT_SCORES)
     locations = [(start + kept.offset, end - start) for start, end in mention.spans]
     return BiocNode(name, 0, infons, mention.text(document.text), locations)
 

@@ -184,7 +184,13 @@ function draw(block) {
 
 function label(mention) {
   const score = mention.score === undefined ? [] : [(100 * mention.score).toFixed(0) + "%"];
-  return shorten(visible([mention.type, ...score, ...(mention.concepts ?? [])].join(" ")), 40);
+  return shorten(visible([asserted(mention), ...score, ...(mention.concepts ?? [])].join(" ")), 40);
+}
+
+// The type of a mention with its attributes that are not false, such as "problem · negated".
+function asserted(mention) {
+  const given = Object.entries(mention.attributes ?? {}).filter(([, value]) => value !== false);
+  return [mention.type, ...given.map(([name, value]) => (value === true ? name : `${name} ${value}`))].join(" · ");
 }
 
 const cells = (text) => Array.from(text).reduce((sum, c) => sum + (isWide(c) ? 2 : 1), 0);
@@ -338,7 +344,11 @@ function choose(number) {
   const rows = [["Type", mention.type], ["Characters", mention.spans.map(([start, end]) => `${start}–${end}`).join(", ")]];
   if (mention.head) rows.push(["Head", visible(slice(...mention.head))]);
   if (mention.concepts?.length) rows.push(["Concepts", mention.concepts.join(", ")]);
-  const list = element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]));
+  for (const [name, value] of Object.entries(mention.attributes ?? {})) {
+    const sure = mention.attribute_scores?.[name];
+    rows.push([name, `${value === true ? "yes" : value === false ? "no" : value}${sure === undefined ? "" : ` (${percent(sure)})`}`]);
+  }
+  const list = element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, visible(name)), element("dd", {}, visible(value))]));
   if (mention.score !== undefined) {
     const meter = element("meter", { min: 0, max: 1, value: mention.score, "aria-hidden": "true" });
     list.prepend(element("dt", {}, "Probability"), element("dd", {}, `${percent(mention.score)} `, meter));

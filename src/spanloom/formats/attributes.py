@@ -1,0 +1,179 @@
+"""Attributes of mentions in files: as text, where a format has nothing else, and in records of other tools."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from spanloom.document import Mention
+from spanloom.document.span import attribute_value
+from spanloom.formats.layouts import plain
+
+OTHERWISE: Final = "attributes that read back in another way"
+"""A loss of formats whose attributes are texts, and whose names are not free."""
+
+# fields of a mention that hold its attributes together, in small letters without marks
+CONTAINERS: Final = frozenset(("attributes", "attrs", "metaanns", "traits", "assertions", "modifiers"))
+# fields of a mention that are an attribute each, likewise
+_USUAL: Final = re.compile(
+    r"(is)?(negat(ed|ion|ive)|negex|hypothetical|conditional|historical|history|historyof|family|familyhistory|"
+    r"uncertain(ty)?|certain(ty)?|generic|experiencer|subject|polarity|temporality|modality|assertion(status)?|"
+    r"assertionlabel|factuality|speculat(ed|ion|ive)|hedged?|severity|allergy|presence|certaintyassessment|"
+    r"temporalassessment|conditionality)"
+)
+_NAMES: Final = ("name", "pred", "type", "attribute", "label", "key")
+_VALUES: Final = ("value", "obj", "val", "text")
+_SCORES: Final = ("score", "confidence", "probability", "acc")
+_SPACES: Final = re.compile(r"[\s\0]")
+
+
+def to_text(value: bool | str) -> str:
+    """Return a value as text.
+
+    >>> to_text(True), to_text("high")
+    ('true', 'high')
+    """
+    return value if isinstance(value, str) else "true" if value else "false"
+
+
+def from_text(text: str) -> bool | str:
+    """Return the value of a text; ``true`` and ``false``, in any letter case, are no texts.
+
+    >>> from_text("True"), from_text("high")
+    (True, 'high')
+    """
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def from_texts(texts: Iterable[str]) -> bool | str:
+    """Return the value of an attribute that has one text or several.
+
+    >>> from_texts(["true"]), from_texts(["mild", "old"])
+    (True, 'mild|old')
+    """
+    found = list(texts)
+    return from_text(found[0]) if len(found) == 1 else "|".join(found)
+
+
+def held(mention: Mention, can: Callable[[str, str], bool] = lambda name, text: True) -> tuple[dict[str, str], int]:
+    """Return the attributes of a mention as texts, and the number of those that texts do not hold.
+
+    Args:
+        mention: with attributes.
+        can: whether the format holds a name with a text.
+    """
+    texts = {name: to_text(value) for name, value in mention.attributes.items()}
+    kept = {
+        name: text for name, text in texts.items() if from_text(text) == mention.attributes[name] and can(name, text)
+    }
+    return kept, len(texts) - len(kept)
+
+
+def is_plain(name: str, text: str) -> bool:
+    """Return whether a line of words holds a name and a text: the name is a word, the text words and single spaces."""
+    return not _SPACES.search(name) and text == " ".join(text.split()) != "" and "\0" not in text
+
+
+def to_json_text(mention: Mention) -> str:
+    """Return the attributes of a mention as JSON; empty if it has none."""
+    return json.dumps(dict(mention.attributes), ensure_ascii=False) if mention.attributes else ""
+
+
+def take_attributes(item: dict[str, Any], native: bool = False) -> None:
+    """Put the attributes of a mention of another tool where a native one has them; what is none of them stays.
+
+    Args:
+        item: the mention's fields, which are changed.
+        native: whether its field ``attributes`` is that of a native mention, which is left to the reader of these.
+
+    >>> item = {"type": "problem", "negated": True, "meta_anns": {"Status": {"value": "Affirmed", "confidence": 0.9}}}
+    >>> take_attributes(item)
+    >>> item
+    {'type': 'problem', 'attributes': {'negated': True, 'Status': 'Affirmed'}, 'attribute_scores': {'Status': 0.9}}
+    >>> item = {"assertion": "absent", "attributes": [{"name": "course", "value": "acute"}, "old"]}
+    >>> take_attributes(item)
+    >>> item
+    {'attributes': {'assertion': 'absent', 'course': 'acute', 'old': True}}
+    """
+    values: dict[str, bool | str] = {}
+    scores: dict[str, float] = {}
+    for key in [key for key in item if is_attribute(str(key))]:
+        if native and key == "attributes":
+            continue
+        value = item[key]
+        together = plain(str(key)) in CONTAINERS
+        found = _pairs(value if together or _is_group(value) else {key: value})
+        if found is None:
+            if key == "attributes":  # of another kind
+                item["record_attributes"] = item.pop(key)
+            continue
+        del item[key]
+        for name, (own, score) in found.items():
+            values[name] = own
+            if score is not None:
+                scores[name] = score
+    given = item.get("attributes", {})
+    if values and isinstance(given, dict):
+        item["attributes"] = {**values, **given}
+    if scores:
+        given = item.get("attribute_scores")
+        item["attribute_scores"] = {**scores, **(given if isinstance(given, dict) else {})}
+
+
+@lru_cache(maxsize=4096)
+def is_attribute(key: str) -> bool:
+    """Return whether a field of a mention holds an attribute, or all of them."""
+    return plain(key) in CONTAINERS or _USUAL.fullmatch(plain(key)) is not None
+
+
+def _is_group(value: object) -> bool:
+    """Return whether an attribute is an object of others, as Azure's assertion, and not one with a value."""
+    return isinstance(value, dict) and _one(value, _VALUES) is None
+
+
+def _one(item: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    own = {plain(str(key)): value for key, value in item.items()}
+    return next((own[name] for name in names if own.get(name) is not None), None)
+
+
+def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
+    """Return names with values and perhaps probabilities; ``None`` if something is no attribute.
+
+    >>> _pairs([{"Name": "NEGATION", "Score": 0.99}]), _pairs({"Negated": "yes", "odd": None}), _pairs([3])
+    ({'NEGATION': (True, 0.99)}, {'Negated': ('yes', None)}, None)
+    """
+    if isinstance(value, list):
+        items = []
+        for one in value:
+            name = one if isinstance(one, str) else _one(one, _NAMES) if isinstance(one, dict) else None
+            if not isinstance(name, str) or (isinstance(one, dict) and not _has_value_only(one)):
+                return None
+            items.append((name, {"value": True, **one} if isinstance(one, dict) else True))
+    elif isinstance(value, dict):
+        items = list(value.items())
+    else:
+        return None
+    found: dict[str, tuple[bool | str, float | None]] = {}
+    for name, one in items:
+        score = None
+        if isinstance(one, dict):
+            sure = _one(one, _SCORES)
+            score = float(sure) if isinstance(sure, int | float) and 0 <= sure <= 1 else None
+            one = _one(one, _VALUES)
+            if one is None:
+                return None
+        try:
+            plain_value = attribute_value(one)
+        except TypeError:
+            return None
+        if plain_value is not None and str(name):
+            found[str(name)] = plain_value, score
+    return found
+
+
+def _has_value_only(item: Mapping[str, Any]) -> bool:
+    """Return whether an object of a list is a name and a value, and not a mention with offsets."""
+    return not any(type(value) is int for key, value in item.items() if plain(str(key)) not in (*_VALUES, "id"))
