@@ -8,8 +8,8 @@
    preposition or *and*, after at most `NEAR` tokens. A part behind a gap is reached from within the gap, by a cue
    beside it or one without *and* before it: *abdomen soft, non-tender*, but not *mild mitral and no aortic
    regurgitation*, where the cue is about another mention.
-3. A cue behind a mention reaches back in the same way; across a comma only if a coordinator follows the last one, as in
-   *fever, chills and rash were absent*.
+3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
+   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -319,9 +319,15 @@ class Scopes:
         if near:
             reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
         else:
-            comma = np.append(-1, commas)[np.searchsorted(commas, begin)]
+            place = np.searchsorted(commas, begin)  # 0 is none, in the arrays with -1 before the others
+            comma = np.append(-1, commas)[place]
+            earlier = np.append(-1, commas)[np.maximum(place - 1, 0)]
             joined = np.append(-1, coordinators)[np.searchsorted(coordinators, begin)]
-            reaches = clear & ((comma < at) | (joined >= comma)) & (begin - at <= REACH)
+            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "saw A, and B was absent" is none
+            low = self.batch.sentences[self.sentence[begin]]
+            listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
+            listed &= ~_between(self.where(self._words_of("verbs")), at, np.maximum(comma, at))
+            reaches = clear & ((comma < at) | listed) & (begin - at <= REACH)
         ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
