@@ -62,7 +62,10 @@ def test_pseudo_cues_and_double_negation_do_not_negate(text: str) -> None:
 def test_sections_give_attributes_and_are_output() -> None:
     text = "PAST MEDICAL HISTORY:\ngout\n\nFAMILY HISTORY: asthma"
     [marked] = mark([document(text, "gout", "asthma")])
-    assert [dict(mention.attributes) for mention in marked.mentions] == [{"historical": True}, {"experiencer": "family"}]
+    assert [dict(mention.attributes) for mention in marked.mentions] == [
+        {"historical": True},
+        {"experiencer": "family"},
+    ]
     [found] = with_sections([marked])
     assert [(section.name, text[slice(*section.span)]) for section in found.sections] == [
         ("past_history", "PAST MEDICAL HISTORY:\ngout"),

@@ -1,7 +1,7 @@
 """What cues reach: rules over the tokens of sentences, as array operations on the cues that are found.
 
 1. Phrases are found by hashes of runs of words. Of phrases within one another the longest counts, so pseudo-cues and
-   longer cues win; so does a pseudo-cue that begins before the phrase that it overlaps.
+   longer cues win; so does a pseudo-cue over any phrase that it overlaps.
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
    at most `REACH` tokens away. So it reaches all items of an enumeration. A *near* one ends at the next comma,
@@ -177,7 +177,9 @@ class Scopes:
         kept = end > _reached_before(end, own)
         first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
         pseudo = self._has(_PSEUDO)[phrase]
-        kept = pseudo | (first >= _reached_before(end, pseudo))
+        later = np.append(first[pseudo], np.iinfo(np.int64).max)
+        overlapped = later[np.searchsorted(first[pseudo], first)] < end
+        kept = pseudo | ~((first < _reached_before(end, pseudo)) | overlapped)
         return Hits(first[kept], end[kept], phrase[kept])
 
     def _has(self, kind: int) -> Flags:
