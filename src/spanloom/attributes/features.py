@@ -107,7 +107,9 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, v
     first, end = parts.first[parts.ptr[:-1]], np.maximum(parts.end[parts.ptr[1:] - 1], 1)
     low = batch.sentences[scopes.sentence[np.minimum(first, most)]]
     high = batch.sentences[scopes.sentence[np.minimum(end - 1, most)] + 1]
-    kind = np.array([hash_text(mention.type) for document in documents for mention in document.mentions], np.uint64)
+    named = {mention.type: 0 for document in documents for mention in document.mentions}
+    named = {name: hash_text(name) for name in named}
+    kind = np.array([named[mention.type] for document in documents for mention in document.mentions], np.uint64)
     columns: list[UInt64] = []
 
     def add(name: str, *values: np.ndarray) -> None:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from spanloom.attributes.features import blocks, mention_features, pairs
 from spanloom.attributes.marking import Rules
 from spanloom.document import Document, Mention
+from spanloom.document.span import found_mention
 from spanloom.errors import ModelError, UsageError, clip, meant
 from spanloom.features import FeatureIndex, Sparse
 from spanloom.hypergraph import Floats
@@ -147,8 +148,8 @@ class AttributeModel:
                     values[at][one.name] = value
                     scores[at][one.name] = chance
         marked = iter(
-            mention.replace(attributes=own, attribute_scores=sure)
-            for mention, own, sure in zip(mentions, values, scores, strict=True)
+            found_mention(one.type, one.spans, one.head, one.concepts, one.score, one.id, own, sure, one.concept_scores)
+            for one, own, sure in zip(mentions, values, scores, strict=True)
         )
         for document in documents:
             yield document.copy(mentions=[next(marked) for _ in document.mentions])
