@@ -33,8 +33,9 @@ def attributing(
     learned = () if stage is None else stage.attributes
     given = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
     rules = None if given is None or given == [NONE] else Rules(language, cues)
+    others: tuple[str, ...] = ()
     if rules is None:
-        own, others = list(learned if given is None else ()), ()
+        own = list(learned if given is None else ())
     else:
         wanted = (*learned, *rules.attributes) if given == [ALL] else given or ()
         own = [name for name in dict.fromkeys(wanted) if name in learned]

@@ -7,7 +7,7 @@ hundreds of words take linear time.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -34,7 +34,7 @@ _EDGE: Final = np.uint64(3)  # in place of a word: the end of the sentence
 _MARKS: Final = frozenset(("-", "*", "•", "–", "·", "○", "▪", "+", "#", "<number>"))
 
 
-def blocks(documents: Sequence[Document]) -> Iterator[list[Document]]:
+def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yield documents in lists of about `BLOCK_TOKENS` tokens, of about six characters each."""
     block: list[Document] = []
     size = 0
@@ -133,7 +133,7 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, v
             add(f"{side}{k}", words[k])
             add(f"{side}{k}|{side}{k + 1}", words[k], words[k + 1])
         for k in range(1, _AROUND + 1):
-            place = (first - k, first) if side == "left" else (end, end + k - 1)
+            place = (np.maximum(first - k, low), first) if side == "left" else (end, np.minimum(end + k - 1, high))
             apart = np.searchsorted(ends, place[1]) > np.searchsorted(ends, place[0])
             add(f"{side} clause", np.where(apart, np.uint64(0), words[k]))
             add(f"{side}", words[k])
@@ -178,7 +178,9 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, v
                     add(f"items {name}", 1 + np.minimum(items, 4), 1 + cue.there.astype(np.int64))
     add("rules", verdict)
     add("rules|type", verdict, kind)
-    return np.stack(columns, 1)
+    table = np.stack(columns, 1)
+    table[np.repeat(np.diff(batch.starts) == 0, [len(one.mentions) for one in documents])] = 0  # no words, no features
+    return table
 
 
 def _sections(documents: Sequence[Document], scopes: Scopes) -> UInt64:

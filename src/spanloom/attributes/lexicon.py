@@ -246,7 +246,7 @@ class _Reader(NamedTuple):
             values = all(isinstance(value, Mapping) for value in table.values()) and bool(table)
             for value in table if values else (True,):
                 pair = Pair(name, value)
-                place, own = (f"{name}.{value}", self._table(table, value)) if values else (name, table)
+                place, own = (f"{name}.{value}", self._table(table, str(value))) if values else (name, table)
                 for kind, entry in own.items():
                     if kind not in (*KINDS, *_RULES):
                         raise self._error(f"{place}.{kind}", "a name", (*KINDS, *_RULES))

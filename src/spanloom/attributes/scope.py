@@ -79,8 +79,9 @@ def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
         counts += [len(mention.spans) for mention in document.mentions]
         own, offsets = batch.tokens[low:high], np.array(spans, np.int64).reshape(-1, 2)
         first = np.searchsorted(own[:, 1], offsets[:, 0], side="right")
+        first = np.minimum(first, max(0, high - low - 1))
         end = np.maximum(np.searchsorted(own[:, 0], offsets[:, 1]), first)
-        firsts.append(low + np.minimum(first, high - low))
+        firsts.append(low + first)
         ends.append(low + end)
     empty = np.zeros(0, np.int64)
     return MentionParts(

@@ -151,7 +151,7 @@ def _predict(
     answers: options.Answers = False,
     reading: options.OverlapReading = None,
     mentions: options.LinkedMentions = None,
-    attributes: options.Attributes = None,
+    attributes: options.MarkedAttributes = None,
     language: options.AttributeLanguage = None,
     cues: options.AttributeCues = None,
     sections: options.Sections = False,

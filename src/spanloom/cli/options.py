@@ -277,7 +277,7 @@ OverlapReading = Annotated[
     str | None,
     typer.Option("--reading", metavar="NAME", help="Interpretation of overlaps: enough or all. [as in training]"),
 ]
-Attributes = Annotated[
+MarkedAttributes = Annotated[
     str | None,
     typer.Option(
         "--attributes",
