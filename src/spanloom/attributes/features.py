@@ -30,6 +30,7 @@ _PLACES: Final = 3  # words on either side that are told by their place
 _AROUND: Final = 10  # words on either side that are told by their clause
 _WORDS: Final = 8  # first and last words of a mention
 _BINS: Final = np.array([0, 1, 2, 3, 5, 9, 17])
+_TRUST: Final = 2.0  # the number of a rule's verdict; the larger, the fewer mentions show that it is right
 _EDGE: Final = np.uint64(3)  # in place of a word: the end of the sentence
 _MARKS: Final = frozenset(("-", "*", "•", "–", "·", "○", "▪", "+", "#", "<number>"))
 
@@ -53,7 +54,7 @@ class MentionFeatures(NamedTuple):
 
     Args:
         keys: of single features.
-        numbers: (M, 1 + G) a one, and whether the rules mark the mention with each of `_pairs`: so few mentions are
+        numbers: (M, 1 + G) a one, and `_TRUST` where the rules mark the mention with each of `_pairs`: so few mentions are
             enough to learn that rules are mostly right.
     """
 
@@ -90,7 +91,7 @@ def mention_features(documents: Sequence[Document], rules: Rules) -> MentionFeat
         rows = np.concatenate([np.zeros(0, np.int64), *(np.arange(bounds[i], bounds[i + 1]) for i in members)])
         known = [(1 + pairs().index(pair), number) for number, pair in enumerate(cues.table.pairs) if pair in pairs()]
         for column, number in known:
-            numbers[rows, column] = verdicts[:, number]
+            numbers[rows, column] = _TRUST * verdicts[:, number]
         sizes[rows] = (table != 0).sum(1)
         for i, (first, end) in zip(members, pairwise(np.cumsum([0, *(counts[i] for i in members)])), strict=True):
             ids[i] = table[first:end][table[first:end] != 0]

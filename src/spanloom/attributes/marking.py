@@ -40,7 +40,7 @@ def language_of(document: Document) -> str:
     known = _words_of_languages()
     counts = {name: sum(compared(word) in own for word in words) for name, own in known.items()}
     counts["es"] += sum(not _SPANISH.isdisjoint(word) for word in words)
-    return "es" if counts["es"] >= max(1, counts["en"]) else "en"  # no English word is a cue of Spanish alone
+    return "es" if counts["es"] > counts["en"] else "en"
 
 
 @cache
