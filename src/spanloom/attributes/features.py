@@ -54,8 +54,8 @@ class MentionFeatures(NamedTuple):
 
     Args:
         keys: of single features.
-        numbers: (M, 1 + G) a one, and `_TRUST` where the rules mark the mention with each of `_pairs`: so few mentions are
-            enough to learn that rules are mostly right.
+        numbers: (M, 1 + G) a one, and `_TRUST` where the rules mark the mention with each of `pairs`: so few mentions
+            are enough to learn that rules are mostly right.
     """
 
     keys: Keys

@@ -318,7 +318,9 @@ class Scopes:
         begin = first[row]
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
-        clear = same & ~_between(self.ends(pair), at, begin)
+        verbs = self.where(self._words_of("verbs"))
+        auxiliary = np.isin(begin - 1, verbs) & (begin > at)  # "has" in "has not been excluded" begins no clause
+        clear = same & ~_between(self.ends(pair), at, begin - auxiliary)
         if near:
             reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
         else:
@@ -329,7 +331,7 @@ class Scopes:
             # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "saw A, and B was absent" is none
             low = self.batch.sentences[self.sentence[begin]]
             listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
-            listed &= ~_between(self.where(self._words_of("verbs")), at, np.maximum(comma, at))
+            listed &= ~_between(verbs, at, np.maximum(comma, at))
             reaches = clear & ((comma < at) | listed) & (begin - at <= REACH)
         ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
