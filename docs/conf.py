@@ -80,6 +80,7 @@ CONTENTS = {
         "docs/features",
         "docs/vocabularies",
         "docs/candidates",
+        "docs/attributes",
         "docs/evaluation",
         "docs/compare",
         "docs/model-files",

@@ -58,6 +58,6 @@ def test_convert_and_view(command, folder):
     assert "A1\tnegated T1\n" in (folder / "brat" / "0.ann").read_text()
     drawn = command("view", folder / "gold.jsonl").stdout
     assert "problem · negated\n" in drawn and "problem · course old\n" in drawn
-    assert command("view", folder / "gold.jsonl", "--html", folder / "a.html").returncode == 0
+    assert command("view", folder / "gold.jsonl", "--output", folder / "a.html").returncode == 0
     page = (folder / "a.html").read_text(encoding="utf-8")
     assert "<b>problem · negated</b>" in page and "problem · course old" in page

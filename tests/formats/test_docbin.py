@@ -106,6 +106,18 @@ def test_words_without_spaces_and_mentions_of_the_component(tmp_path: Path) -> N
     assert found.mentions == [Mention("p", [(0, 4), (15, 19)], score=0.5)]
 
 
+def test_attributes_of_the_component_and_of_damaged_files(tmp_path: Path) -> None:
+    doc = spacy.tokens.Doc(NLP.vocab, words=["Mild", "or", "severe", "pain"])
+    parts = [Span(doc, 0, 1, label="p", span_id="0"), Span(doc, 3, 4, label="p", span_id="0")]
+    record = {"type": "p", "spans": [[0, 4], [15, 19]], "attributes": {"negated": True}}
+    doc.spans["spanloom"] = SpanGroup(doc, name="spanloom", spans=parts, attrs={"mentions": [record]})
+    [found] = read(saved(tmp_path, doc))
+    assert found.mentions == [Mention("p", [(0, 4), (15, 19)], attributes={"negated": True})]
+    doc.spans["spanloom"] = SpanGroup(doc, name="spanloom", spans=parts, attrs={"attributes": [3, {"x": [{}]}]})
+    [problem] = validate(saved(tmp_path, doc))
+    assert "found a damaged record (DataError: a mention of type 'p': its attributes are '3'" in str(problem)
+
+
 PIECES = st.sampled_from(["pain", "a", " ", "  ", "\n", "\t", "é", "無", "-", "\u00a0"]) | st.text(
     st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), min_size=1, max_size=4
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.formats import from_record, to_record
 from spanloom.models import load
 from spanloom.recognize.finding import LEAST
@@ -26,6 +26,16 @@ def test_predict_gives_what_the_model_gives(client: httpx.Client, models: dict[s
     schema.Record.model_validate(answer.json(), strict=True)
     [expected] = load(models[name]).predict([Document(TEXT, id="a")])  # type: ignore[union-attr]
     assert answer.json() == json.loads(json.dumps(to_record(expected)))
+
+
+def test_a_record_with_attributes_and_sections_is_one_of_the_schema() -> None:
+    scores = {"attribute_scores": {"negated": 0.5}, "concept_scores": [0.25]}
+    mention = Mention("problem", [(3, 13)], None, None, ["D1"], 0.75, {"negated": True, "course": "acute"}, **scores)
+    record = to_record(Document(TEXT, mentions=[mention], sections=[("plan", (0, 13))]))
+    read = schema.Record.model_validate(record, strict=True).model_dump(exclude_unset=True)
+    assert read == record
+    with pytest.raises(ValueError, match="less than or equal to 1"):
+        schema.Record.model_validate({**record, "mentions": [{**record["mentions"][0], "concept_scores": [2]}]})
 
 
 def test_the_first_model_is_used_where_none_is_named(client: httpx.Client) -> None:

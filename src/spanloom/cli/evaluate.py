@@ -199,12 +199,13 @@ def _marked(
             say(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
         say(f"predicting {plural(len(documents), 'document')}")
     # one that links given mentions keeps what it cannot link, and that must not be gold
-    given = map(_without_concepts, documents) if "given_mentions" in model.capable else documents
+    given = map(_bare, documents) if "given_mentions" in model.capable else documents
     return predict(model, given, say, mentions=mentions)
 
 
-def _without_concepts(document: Document) -> Document:
-    return document.copy(mentions=[mention.replace(concepts=()) for mention in document.mentions])
+def _bare(document: Document) -> Document:
+    """Return a document whose mentions have neither concepts nor attributes."""
+    return document.copy(mentions=[mention.replace(concepts=(), attributes={}) for mention in document.mentions])
 
 
 def _are_scored(documents: Sequence[Document]) -> bool:

@@ -155,7 +155,7 @@ def evaluate_attributes(
         codes = np.array([[code[one], code[other]] for one, other in pairs], np.int64).reshape(-1, 2)
         rows.append(_row(document, document, document[codes[:, 0] == codes[:, 1]]))
         for number in range(len(values)):
-            is_gold, is_found = number == codes.T
+            is_gold, is_found = codes[:, 0] == number, codes[:, 1] == number
             rows.append(_row(document[is_gold], document[is_found], document[is_gold & is_found]))
         values_of[name] = [to_text(value) for value in values]
     results = iter(scores(rows, len(gold), bootstrap, seed) if rows else ())

@@ -176,4 +176,5 @@ def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
 
 def _has_value_only(item: Mapping[str, Any]) -> bool:
     """Return whether an object of a list is a name and a value, and not a mention with offsets."""
-    return not any(type(value) is int for key, value in item.items() if plain(str(key)) not in (*_VALUES, "id"))
+    known = (*_VALUES, *_SCORES, "id")
+    return not any(type(value) is int for key, value in item.items() if plain(str(key)) not in known)

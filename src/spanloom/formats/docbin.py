@@ -203,14 +203,12 @@ def _groups(packed: object, msgpack: Any) -> Iterator[tuple[str, dict[Any, Any]]
 def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -> Iterator[Mention]:
     rows = [_SPAN.unpack(row) for row in group["spans"]]
     given = group.get("attrs")
-    own = isinstance(given, Mapping) and "mentions" in given  # of the component
+    beside: Mapping[Any, Any] = given if isinstance(given, Mapping) else {}
+    records = beside.get("mentions")  # of the component, each under its number
+    own = "mentions" in beside
     scores, attributes, sures = (
-        (
-            found if isinstance(found := given.get(name), tuple) and len(found) == len(rows) else (None,) * len(rows)
-            for name in ("scores", "attributes", "attribute_scores")
-        )
-        if isinstance(given, Mapping)
-        else ((None,) * len(rows),) * 3
+        found if isinstance(found := beside.get(name), tuple) and len(found) == len(rows) else (None,) * len(rows)
+        for name in ("scores", "attributes", "attribute_scores")
     )
     parts: dict[object, list[tuple[int, ...]]] = {}
     for number, row in enumerate(rows):
@@ -225,6 +223,10 @@ def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -
         score = scores[number]
         sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
         further = attributes[number] or {}, sures[number] or {}
+        label = strings[found[0][1]] if own and found[0][1] else ""
+        if isinstance(records, tuple) and label.isdecimal() and int(label) < len(records):
+            record = records[int(label)] if isinstance(records[int(label)], Mapping) else {}
+            further = record.get("attributes", {}), record.get("attribute_scores", {})
         yield Mention(kind, spans, None, None, concepts, sure, *further)
 
 
@@ -307,7 +309,7 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
         losses.add("concepts but the first", len(mention.concepts) - 1 if mention.concepts else 0)
         count_mention(losses, mention, "heads", "mention identifiers", CONCEPT_SCORES)
     if spans:
-        beside = {"attributes": attributes} if any(attributes) else {}
+        beside: dict[str, Any] = {"attributes": attributes} if any(attributes) else {}
         beside |= {"attribute_scores": sures} if any(sures) else {}
         doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans, attrs={"scores": scores, **beside})
     doc.set_ents(filter_spans([span for span in spans if not span.id_]), default="outside")

@@ -385,12 +385,12 @@ def _single(fs: Any, kind: str, concept: str) -> Mention:
     return Mention(value, [(fs.begin, fs.end)], concepts=concepts, attributes=_attributes(fs, kind, concept))
 
 
-def _attributes(fs: Any, kind: str, concept: str) -> dict[str, bool | str]:
+def _attributes(fs: Any, kind: str, concept: str) -> dict[str, Any]:
     """Return the features of an annotation that are attributes."""
     name = fs.type.name
     if name.startswith(_DKPRO):
         return {}
-    found: dict[str, bool | str] = {}
+    found: dict[str, Any] = {}
     for feature in fs.type.all_features:
         value = getattr(fs, feature.name, None)
         used = feature.name in ("begin", "end", kind, concept) or (
