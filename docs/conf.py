@@ -38,6 +38,7 @@ CONTENTS = {
         "docs/how-to/features",
         "docs/how-to/encoders",
         "docs/how-to/label",
+        "docs/negation",
         "docs/how-to/partial",
         "docs/how-to/annotators",
         "docs/how-to/teaching",

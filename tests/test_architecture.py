@@ -41,6 +41,7 @@ ORDER = (
     "model",
     "passes",
     "rescoring",
+    "attributes",
     "tag",
     "recognize",
     "link",

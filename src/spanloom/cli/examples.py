@@ -45,7 +45,7 @@ spanloom label rules.toml notes --each --output votes.jsonl""",
 spanloom models
 spanloom models --json""",
         "predict": """\
-echo "No chest pain." | spanloom predict model -
+echo "No chest pain." | spanloom predict model - --attributes negated
 spanloom predict model notes.txt --output notes.jsonl --threshold 0.5
 spanloom predict model lake --output annotated/ --columns text=note,id=key""",
         "serve": """\

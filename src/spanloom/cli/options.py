@@ -283,6 +283,30 @@ OverlapReading = Annotated[
     str | None,
     typer.Option("--reading", metavar="NAME", help="Interpretation of overlaps: enough or all. [as in training]"),
 ]
+MarkedAttributes = Annotated[
+    str | None,
+    typer.Option(
+        "--attributes",
+        metavar="A,B",
+        help="Attributes of mentions, learned or by rules: negated, uncertain, historical, experiencer; all; or none. "
+        "[those that were learned]",
+    ),
+]
+AttributeLanguage = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="NAME",
+        help="Language of the rules for attributes and sections: en, es or zh. [by the text]",
+    ),
+]
+AttributeCues = Annotated[
+    str | None,
+    typer.Option("--cues", metavar="TOML", help="More cues of attributes and headings, see docs/negation.md."),
+]
+Sections = Annotated[
+    bool, typer.Option("--sections", help="Add the sections of documents, and the section of each mention.")
+]
 LinkedMentions = Annotated[
     str | None,
     typer.Option(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
+from spanloom.attributes import NONE, Cues, attributing, read_cues, with_sections
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
     from spanloom.model.choices import WhichMentions
 
 # option -> what a model that has a use for it is capable of
-_NEEDED = {"threshold": "scores", "answers": "scores", "reading": "readings", "mentions": "given_mentions"}
+_NEEDED = {
+    "threshold": "scores", "answers": "scores", "reading": "readings", "mentions": "given_mentions",
+    "attributes": "attributes",
+}  # fmt: skip
 
 
 def run(
@@ -44,6 +48,10 @@ def run(
     answers: bool,
     reading: str | None,
     mentions: WhichMentions | None,
+    attributes: str | None,
+    language: str | None,
+    cues: str | None,
+    sections: bool,
     encoder: str | None,
     force: bool,
     jobs: int | None,
@@ -56,6 +64,7 @@ def run(
         and resolve_name("spanloom.cli.lake:is_lake")(source, output, output_format)
     ):
         given = {"--input-format": input_format, "--answers": answers, "--reading": reading, "--mentions": mentions}
+        given |= {"--attributes": attributes, "--language": language, "--cues": cues, "--sections": sections}
         others = [name for name, value in {**given, "--force": force}.items() if value]
         others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
         code: int | None = resolve_name("spanloom.cli.lake:run")(
@@ -76,9 +85,19 @@ def run(
     documents = reader(source, mentions=kept)
     # a bar of progress would stand in the drawing
     documents = counted(documents, "predicting", quiet=quiet or draws, total=partial(number_of, source))
+    if (language or cues) and not (attributes or sections):
+        option = "--language" if language else "--cues"
+        raise UsageError(f"{option} is about --attributes and --sections; give one of them, or leave it out")
+    own = read_cues(cues) if cues else None
+    marked = _attributing(predictor, attributes, language, own)
+    learned = attributes and "attributes" in predictor.capable
     found = predict(
-        predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading, mentions=mentions
-    )
+        predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading, mentions=mentions,
+        attributes=NONE if learned else None,
+    )  # fmt: skip
+    found = marked(found)
+    if sections:
+        found = with_sections(found, language, own)
     tally: Counter[str] = Counter()
     if draws:
         show(_with_words(tallied(found, tally), predictor))
@@ -88,6 +107,21 @@ def run(
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"
         say(f"{_result(predictor, tally)}{written}")
     return reader.finish()
+
+
+def _attributing(
+    model: Model, names: str | None, language: str | None, cues: Cues | None
+) -> Callable[[Iterable[Document]], Iterator[Document]]:
+    """Return a function that gives mentions the attributes that are asked for.
+
+    Raises:
+        UsageError: the model finds no mentions, or an attribute that nothing marks.
+    """
+    if names is None:
+        return iter  # a model gives what it has learned by itself
+    if not finds_mentions(model):
+        raise UsageError(f"--attributes is about mentions, which a {model.kind} does not find; leave it out")
+    return attributing(getattr(model, "attributes_", None), names, language, cues)
 
 
 def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model:

@@ -12,6 +12,7 @@ StructureName: TypeAlias = Literal[
     "shared", "split", "two_layer",
 ]  # fmt: skip
 Preset: TypeAlias = Literal["ace", "genia", "conll", "biomedical", "clinical", "small", "best", "fast"]
+Attributes: TypeAlias = Literal["auto", "off"]
 Completeness: TypeAlias = Literal["complete", "at-least", "unknown"]
 Counting: TypeAlias = Literal["derivations", "subgraphs"]
 Optimizer: TypeAlias = Literal["adagrad", "lbfgs"]

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from spanloom.model.explanation import Explanation
     from spanloom.model.structured import AnyModel
 
-Annotation = Literal["mentions", "words", "columns", "concepts"]
+Annotation = Literal["mentions", "words", "columns", "concepts", "attributes"]
 """Annotations that a model writes into documents: ``words`` are tokens in place of their own."""
 
 Capability = Literal[
-    "scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact"
+    "scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact",
+    "attributes",
 ]  # fmt: skip
 """Capabilities of a model, besides annotating.
 
@@ -35,6 +36,7 @@ Capability = Literal[
 - ``hypergraph``: its best sub-hypergraphs can be drawn.
 - ``arrays``: it has a method `stream_arrays`, which gives what `stream` finds without an object for each mention.
 - ``compact``: where its scores are of features, `spanloom.recognize.compact` makes it smaller.
+- ``attributes``: it may have learned attributes of mentions, `stream` takes ``attributes``.
 """
 
 

@@ -14,6 +14,7 @@ from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen
+from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Gold, Lost, number_of_texts
 from spanloom.model.overlaps import OverlapReport
@@ -67,6 +68,7 @@ class ReportLines:
     compact: CompactReport | None
     interval: tuple[float, float] | None = None
     folds: int = 0
+    attributes: dict[str, AttributeQuality] | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -482,6 +484,7 @@ class TrainingReport(ReportLines):
         interval: 95 % interval of F1 on other documents, 0 to 1; ``None`` where development data have many mentions.
         folds: of cross-validation; 0 where development data were given, or a part of the training data held out.
         concepts: of mentions; ``None`` where they are not linked.
+        attributes: attribute of mentions -> how well it is predicted; ``None`` where none was learned.
     """
 
     documents: int
@@ -514,6 +517,7 @@ class TrainingReport(ReportLines):
     interval: tuple[float, float] | None = None
     folds: int = 0
     concepts: ConceptReport | None = None
+    attributes: dict[str, AttributeQuality] | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -530,16 +534,12 @@ class TrainingReport(ReportLines):
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
         for part in (
-            self.teaching,
-            self.completion,
-            self.annotators,
-            self.passes,
-            self.overlaps,
-            self.rescoring,
-            self.concepts,
-        ):
+            self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring, self.concepts
+        ):  # fmt: skip
             if part is not None:
                 yield from part.lines()
+        for name, quality in (self.attributes or {}).items():
+            yield f"attribute {name}: cross-validated {quality}"
 
     def calibrated(self) -> Iterator[str]:
         """Return lines on what calibration did."""

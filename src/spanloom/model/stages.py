@@ -18,7 +18,9 @@ from spanloom.modelfile import ModelPart
 
 __all__ = ["STAGES", "Stage", "run_stages", "stages_of"]
 
-STAGES: Final[Mapping[str, str]] = MappingProxyType({"concepts": "spanloom.concepts.stage:ConceptStage"})
+STAGES: Final[Mapping[str, str]] = MappingProxyType(
+    {"concepts": "spanloom.concepts.stage:ConceptStage", "attributes": "spanloom.attributes.model:AttributeModel"}
+)
 """The name of each stage, which is that of its part in a model file -> its class; in the order in which they run."""
 
 
@@ -28,7 +30,7 @@ class Stage(Protocol):
     name: ClassVar[str]
     gives: ClassVar[frozenset[Annotation]]
 
-    def run(self, documents: Sequence[Document]) -> list[Document]:
+    def run(self, documents: Sequence[Document]) -> Iterable[Document]:
         """Return the documents with more known of their mentions."""
 
     @property

@@ -1,9 +1,9 @@
-"""What a recognizer's exact distribution says of texts: entropy, draws of whole answers, F1 without gold mentions."""
+"""What a recognizer considers in texts, and what its exact distribution is: entropy, draws of whole answers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import overload
 
@@ -48,12 +48,23 @@ class Drawing(ABC):
 
     @abstractmethod
     def ready(self, documents: Iterable[Document]) -> list[Document]:
-        """Return documents with what the model needs."""
+        """Return documents with what `fitted` needs."""
 
     @property
     @abstractmethod
     def _headless(self) -> str | None:
-        """As for `Gold`."""
+        """What becomes of mentions without a head; as of `Gold`."""
+
+    def alternatives(self, X: Given) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
+        return self._finder().alternatives(self._batches(documents_of(X)))
+
+    def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
+        """The documents with what is found with each of some mention penalties, in place of the tuned one.
+
+        Mentions have the score 1: their probabilities are not computed.
+        """
+        return self._finder().sweep(self._batches(documents_of(X)), penalties)
 
     def log_likelihood(self, X: Given) -> Floats:
         """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.

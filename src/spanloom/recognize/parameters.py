@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
 from spanloom.errors import UsageError
 from spanloom.model.choices import (
+    Attributes,
     Completeness,
     Counting,
     Device,
@@ -218,6 +219,12 @@ class _OfRecognizers:
         "(``none``), whatever training shows.",
         names=Overlap,
     )("learned")
+    attributes: Attributes = Choice(
+        "Whether attributes of training mentions are learned: auto, if there are any, or off.",
+        "``auto``, which learns the attributes that training mentions have, such as ``negated``, so that mentions that "
+        "are found get them (see `spanloom.attributes`); or ``off``.",
+        names=Attributes,
+    )("auto")
     with_features: bool = Switch(
         "Average the scores of encoder and features.",
         "whether the scores of an encoder are averaged with those of features, each trained by itself; development F1 "

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
@@ -15,15 +14,16 @@ from typing import Any, ClassVar, Literal, Self, overload
 
 import numpy as np
 
+from spanloom.attributes import fit_attributes
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
-from spanloom.evaluate.concepts import Resolver
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
+from spanloom.learn.folds import spread
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate
@@ -38,7 +38,7 @@ from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Stage, run_stages, stages_of
+from spanloom.model.stages import Stage, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -67,6 +67,7 @@ from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_o
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Learned, TrainedModel
+from spanloom.recognize.staged import Staged
 from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
@@ -89,14 +90,14 @@ class _Described(Estimated[TrainingReport]):
     strongest: Strongest
 
 
-class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
+class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Staged):
     """A trainable recognizer of mentions.
 
     {parameters}
 
     Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,
-    ``splitter_``, ``pass_``, ``profile_``, ``stages_``, and ``lost_``, the mentions that the model cannot hold; the
-    last is not saved.
+    ``splitter_``, ``pass_``, ``profile_``, ``stages_``, ``attributes_``, and ``lost_``, the mentions that the model
+    cannot hold; the last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -109,7 +110,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     kind: ClassVar[Literal["recognizer"]] = "recognizer"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact")
+        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact", "attributes")
     )
 
     def fit(
@@ -218,15 +219,20 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
-        self._follow(())
+        stages: list[Stage] = []
         if vocabularies:
             callback(Progress("linking", seconds=monotonic() - began))
             known = stage.known.documents[: None if lessons is None else lessons.annotated]
             linking, linked = resolve_name("spanloom.concepts.fitting:fit_concepts")(
                 known, unseen.documents if ready.fold is None else None, vocabularies, seed=self.random_state, run=run
             )
-            self._follow([linking])
+            stages.append(linking)
             self.report_ = replace(self.report_, concepts=linked)
+        some = spread(stage.known.documents, len(stage.known.tokens)) if self.attributes == "auto" else []
+        if (attributes := fit_attributes(some, self.random_state, run=run)) is not None:
+            stages.append(attributes)
+            self.report_ = replace(self.report_, attributes=attributes.qualities)
+        self._follow(stages)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
         if told.against:
@@ -335,29 +341,32 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     @overload
     def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ...,
+        self, X: One, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
+        notice: Notice = ..., mentions: WhichMentions = ...,
     ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ...,
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
+        notice: Notice = ..., mentions: WhichMentions = ...,
     ) -> list[Document]: ...  # fmt: skip
 
     def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
-        mentions: WhichMentions = "find",
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
+        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
     ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, notice=notice, mentions=mentions))
+        found = self.stream(
+            X, threshold=threshold, answers=answers, attributes=attributes, notice=notice, mentions=mentions
+        )
+        return answer(X, found)
 
     def stream(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
-        mentions: WhichMentions = "find",
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
+        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -371,6 +380,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
                 the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
                 the best structure, or with a second stage that of all candidates.
+            attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
+                marked by rules, see `spanloom.attributes`; ``all`` is all of both.
             notice: told of each sentence where the reading ``all`` is cut short, and once for each model if the
                 text differs much from its training text: in words, letter case, script or line ends.
             mentions: ``find``, or ``given`` to keep to the documents' own mentions, which get what stages after
@@ -380,14 +391,15 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             UsageError: mentions are given to a model that has no such stage.
         """
         _check_threshold(threshold)
+        if mentions == "given" and not self.stages_ and attributes is None:
+            raise UsageError("the model adds nothing to given mentions; train one with link, or let it find mentions")
+        documents = self._watched(documents_of(X), notice)
+        found: Iterable[Iterable[Document]]
         if mentions == "given":
-            if not self.stages_:
-                raise UsageError(
-                    "the model adds nothing to given mentions; train one with link, or let it find mentions"
-                )
-            every = batches(self._watched(documents_of(X), notice), BATCH_TOKENS, prepare)
-            return chain.from_iterable(run_stages(self.stages_, ready) for ready in every)
-        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice)
+            found = batches(documents, BATCH_TOKENS, prepare)
+        else:
+            found = self._stream(self.fitted, documents, threshold, answers, notice)
+        return self._staged(found, attributes)
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -403,11 +415,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _stream(
         self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
-    ) -> Iterator[Document]:
+    ) -> Iterator[Iterator[Document]]:
+        """Yield the documents of each batch with what is found."""
         splitting = SplittingStream(self.splitter_, notice)
         for batch, found in self._found(documents, splitting, notice):
             placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
-            yield from run_stages(self.stages_, answered(placed, found.answers()) if answers else placed)
+            yield answered(placed, found.answers()) if answers else placed
 
     def _found(
         self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice
@@ -428,42 +441,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """Return a batch with the columns of the first pass, where there is one."""
         return batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
 
-    def alternatives(self, X: Given) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
-        return self._finder().alternatives(self._batches(documents_of(X)))
-
-    def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
-        """The documents with what is found with each of some mention penalties, in place of the tuned one.
-
-        Mentions have the score 1: their probabilities are not computed.
-        """
-        return self._finder().sweep(self._batches(documents_of(X)), penalties)
-
     @property
     def structured(self) -> tuple[AnyModel, ...]:
         """The trained models that it is made of."""
         return (self.fitted,)
-
-    @property
-    def resolver(self) -> Resolver:
-        """The concepts that mentions are linked to.
-
-        Raises:
-            UsageError: it does not link.
-        """
-        for stage in self.stages_:
-            if stage.resolver is not None:
-                return stage.resolver
-        raise UsageError("the model does not link mentions; train one with link")
-
-    def _follow(self, stages: Sequence[Stage]) -> None:
-        """Let stages follow, which add to the mentions that are found, and to given ones."""
-        own, self.stages_ = type(self), tuple(stages)
-        given = {"given_mentions"} if stages else set[Capability]()
-        left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
-        vars(self).update(
-            annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
-        )
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
@@ -481,7 +462,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _description(self) -> dict[str, Any]:
         own = of_structures(self.types_, self.structured)
-        return {"structure": self.structure_, **own, "tagger": told(self.pos_)}
+        stages = {stage.name: stage.describe() for stage in self.stages_}
+        return {"structure": self.structure_, **own, "tagger": told(self.pos_), **stages}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why mentions are found in a text, or not: see `spanloom.model.explain`.
@@ -495,7 +477,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """
         asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
-        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
+        [[marked]] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
         found = marked.mentions
         by_tokens = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is None:
@@ -595,7 +577,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
-    stages_: tuple[Stage, ...] = ()
     _picked: Structure | None = None  # by auto
     _crosses = True  # whether small training data are cross-validated
 

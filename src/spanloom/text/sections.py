@@ -66,10 +66,10 @@ SECTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 _LINE_END: Final = "\n\r\x0b\x0c\x85\u2028\u2029"
 _HEADING: Final = re.compile(
-    rf"(?:(?P<line>(?:\A|(?<=[{_LINE_END}]))[ \t]{{0,20}})|(?<=[.!?][ ])|(?<=[.!?][ ]{{2}}))"
+    rf"(?:(?P<line>(?:\A|(?<=[{_LINE_END}]))[ \t]{{0,20}})|(?<=[.!?][ ])|(?<=[.!?][ ]{{2}})|(?<=[。！？]))"
     r"(?P<all>(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?[ \t]{1,4})?"  # 1. Introduction, 2.1 Mice
     r"(?P<words>[^\W\d_][\w /&,'()-]{0,60}?))[ \t]{0,9}"
-    rf"(?:(?P<colon>:)|(?=[{_LINE_END}]|\Z))"
+    rf"(?:(?P<colon>[:：])|(?=[{_LINE_END}]|\Z))"
 )
 _ASIDE: Final = re.compile(r" ?\([^()]{0,60}\)")
 _SMALL: Final = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))

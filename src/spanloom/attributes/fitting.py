@@ -1,0 +1,243 @@
+"""Training of the stage of attributes, on the attributes of training mentions."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.attributes.features import blocks, mention_features
+from spanloom.attributes.marking import Rules
+from spanloom.attributes.model import AttributeModel, Classifier
+from spanloom.document import Document
+from spanloom.errors import DataWarning, clip, plural
+from spanloom.evaluate.measures import calibration_error
+from spanloom.features import Sparse, build_index
+from spanloom.hypergraph import Floats, Ints, Singles
+from spanloom.learn.folds import deal
+from spanloom.learn.platt import fit_platt
+from spanloom.model.attributes import AttributeQuality
+from spanloom.parallel import SERIAL, Executor
+from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
+
+__all__ = ["FEWEST", "MOST_ATTRIBUTES", "MOST_VALUES", "fit_attributes"]
+
+FEWEST: Final = 5
+"""Mentions with an attribute, below which it is not learned."""
+MOST_VALUES: Final = 50
+"""Values of an attribute that are learned: the most frequent ones."""
+MOST_ATTRIBUTES: Final = 50
+MIN_COUNT: Final = 2
+FOLDS: Final = 5
+LAMBDAS: Final = (4.0, 1.0)
+_ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
+_FEW_DOCUMENTS: Final = 10  # below which mentions are dealt to folds, not documents
+_Value = bool | str | None
+
+
+class _Target(NamedTuple):
+    """An attribute of training mentions.
+
+    Args:
+        name: its name.
+        types: of mentions that have it.
+        values: the classes.
+        rows: (R,) numbers of the mentions of these types.
+        classes: (R,) the number of each one's value.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    values: tuple[_Value, ...]
+    rows: Ints
+    classes: Ints
+
+
+class _Data(NamedTuple):
+    """Mentions to learn from.
+
+    Args:
+        matrix: (M, F) binary features.
+        numbers: (M, D).
+        sizes: (F,) how many features share each weight.
+        fold: (M,).
+    """
+
+    matrix: Sparse
+    numbers: Floats
+    sizes: Singles
+    fold: Ints
+
+    def take(self, rows: Ints) -> _Data:
+        """Return some mentions, in their order."""
+        counts = np.diff(self.matrix.offsets)[rows]
+        offsets = np.append(0, counts.cumsum())
+        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.matrix.offsets[rows], counts)
+        return _Data(Sparse(self.matrix.indices[at], offsets), self.numbers[rows], self.sizes, self.fold[rows])
+
+    def regression(
+        self, right: NDArray[np.bool_], l2: float, start: Regression | None, run: Executor, tolerance: float = 1e-5
+    ) -> Regression:
+        """Return the weights of the largest likelihood, as `fit_regression` has them."""
+        return fit_regression(self.matrix, self.numbers, right, self.sizes, l2, start, run, tolerance)
+
+    def odds(self, weights: Regression, run: Executor) -> Floats:
+        """Return the log-odds of each mention."""
+        return linear_scores(self.matrix, self.numbers, self.single(weights), run)
+
+    def single(self, weights: Regression) -> Regression:
+        """Return the weights of single features."""
+        return Regression(weights.sparse / self.sizes, weights.dense)
+
+
+def fit_attributes(
+    documents: Sequence[Document], seed: int = 0, language: str | None = None, run: Executor = SERIAL
+) -> AttributeModel | None:
+    """Train a stage that predicts the attributes that training mentions have.
+
+    An attribute with the values true and false, or true alone, is predicted true or false; one with texts has the value
+    of one of them, or none. Lambda and the calibration are chosen by cross-validation.
+
+    Args:
+        documents: with mentions.
+        seed: deals documents to folds.
+        language: of the cues that are features; each document's own when ``None``.
+        run: how pieces of the work are run; the result does not depend on it.
+
+    Returns:
+        ``None`` if no attribute has at least `FEWEST` mentions.
+
+    Warns:
+        DataWarning: more than `MOST_VALUES` values or `MOST_ATTRIBUTES` attributes; the most frequent are learned.
+
+    >>> from spanloom import Mention
+    >>> texts = [("No fever.", 3, True), ("Has fever.", 4, False)] * 20
+    >>> documents = [
+    ...     Document(text, mentions=[Mention("problem", [(at, at + 5)], attributes={"negated": negated})])
+    ...     for text, at, negated in texts
+    ... ]
+    >>> stage = fit_attributes(documents)
+    >>> [marked] = stage.run([Document("No cough.", mentions=[Mention("problem", [(3, 8)])])])
+    >>> dict(marked.mentions[0].attributes)
+    {'negated': True}
+    """
+    targets = _targets(documents)
+    if not targets:
+        return None
+    rules = Rules(language)
+    parts = [mention_features(block, rules) for block in blocks(documents)]
+    built = build_index([part.keys for part in parts], min_count=MIN_COUNT)
+    data = _Data(
+        built.matrix, np.concatenate([part.numbers for part in parts]), built.index.group_sizes,
+        _folds(documents, seed),
+    )  # fmt: skip
+    classifiers = tuple(_fitted(target, data, run) for target in targets)
+    return AttributeModel(built.index, classifiers, language)
+
+
+def _targets(documents: Sequence[Document]) -> list[_Target]:
+    mentions = [mention for document in documents for mention in document.mentions]
+    counts: dict[str, Counter[str]] = {}  # true is the text "true" here
+    types: dict[str, set[str]] = {}
+    for mention in mentions:
+        for name, value in mention.attributes.items():
+            if value is not False:
+                counts.setdefault(name, Counter())["true" if value is True else value] += 1
+                types.setdefault(name, set()).add(mention.type)
+    frequent = sorted(
+        (name for name in counts if counts[name].total() >= FEWEST), key=lambda n: (-counts[n].total(), n)
+    )
+    if len(frequent) > MOST_ATTRIBUTES:
+        _warn(
+            f"the training mentions have {len(frequent):,} attributes; the {MOST_ATTRIBUTES} most frequent are learned"
+        )
+    targets = []
+    for name in frequent[:MOST_ATTRIBUTES]:
+        known = [value for value, _ in sorted(counts[name].items(), key=lambda item: (-item[1], item[0]))]
+        if len(known) > MOST_VALUES:
+            left = plural(sum(counts[name][value] for value in known[MOST_VALUES:]), "mention")
+            _warn(
+                f"the attribute {clip(name)} has {len(known):,} values; the {MOST_VALUES} most frequent are learned, "
+                f"which leaves out {left}; leave such attributes out, or join their values"
+            )
+            known = known[:MOST_VALUES]
+        only_true = known == ["true"]
+        number = {value: i for i, value in enumerate(known)}
+        rows, classes = [], []
+        for at, mention in enumerate(mentions):
+            if mention.type in types[name]:
+                value = mention.attributes.get(name, False)
+                text = "true" if value is True else value
+                if text is False or text in number:  # a rare value is neither
+                    rows.append(at)
+                    classes.append(len(known) if text is False else number[str(text)])
+        if max(classes) < len(known) and len(known) == 1:  # always true: nothing to learn
+            continue
+        values: tuple[_Value, ...] = (True, False) if only_true else tuple(known)
+        if not only_true and max(classes) == len(known):
+            values = (*values, None)
+        order = sorted(types[name])
+        targets.append(_Target(name, tuple(order), values, np.array(rows, np.int64), np.array(classes, np.int64)))
+    return targets
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, DataWarning, stacklevel=4)
+
+
+def _folds(documents: Sequence[Document], seed: int) -> Ints:
+    """Return the fold of each mention: that of its document, unless documents are few."""
+    counts = [len(document.mentions) for document in documents]
+    if sum(count > 0 for count in counts) < _FEW_DOCUMENTS:
+        return deal(sum(counts), FOLDS, seed)
+    return np.repeat(deal(len(documents), FOLDS, seed), counts)
+
+
+def _fitted(target: _Target, data: _Data, run: Executor) -> Classifier:
+    """Return the model of one attribute, with the lambda that explains folds best that were not seen."""
+    data = data.take(target.rows)
+    parts = [
+        (
+            np.flatnonzero(data.fold == fold),
+            data.take(np.flatnonzero(data.fold != fold)),
+            np.flatnonzero(data.fold != fold),
+        )
+        for fold in np.unique(data.fold).tolist()
+    ]
+    held = [data.take(rows) for rows, _, _ in parts]
+    weights, scalings, every = [], [], []
+    for number in range(1 if len(target.values) == 2 else len(target.values)):
+        right = target.classes == number
+        tried: list[tuple[float, float, Floats]] = []
+        starts: list[Regression | None] = [None] * len(parts)  # each begins where that of the lambda before it ended
+        for l2 in LAMBDAS:
+            odds = np.zeros(len(right))
+            for i, (rows, rest, others) in enumerate(parts):
+                if len(others):
+                    starts[i] = found = rest.regression(right[others], l2, starts[i], run, _ROUGH)
+                    odds[rows] = held[i].odds(found, run)
+            tried.append((float(np.logaddexp(0.0, np.where(right, -odds, odds)).sum()), l2, odds))
+        _, l2, odds = min(tried, key=lambda one: one[0])
+        weights.append(data.single(data.regression(right, l2, None, run)))
+        scalings.append(fit_platt(-np.logaddexp(0.0, -odds), right))
+        every.append(odds)
+    blank = AttributeQuality(len(target.rows), 0, 0.0, 0.0, 0.0)
+    made = Classifier(target.name, target.types, target.values, tuple(weights), tuple(scalings), blank)
+    return replace(made, quality=_quality(made, made.of_odds(np.stack(every, 1)), target.classes))
+
+
+def _quality(made: Classifier, chances: Floats, classes: Ints) -> AttributeQuality:
+    best = chances.argmax(1)
+    present = np.array([value is not None and value is not False for value in made.values])
+    right = best == classes
+    predicted, marked = present[best], present[classes]
+    hits = float((right & predicted).sum())
+    error = calibration_error(chances.max(1), right)
+    return AttributeQuality(
+        len(classes), int(marked.sum()), hits / max(1, int(predicted.sum())), hits / max(1, int(marked.sum())), error
+    )

@@ -1,0 +1,232 @@
+"""Attributes of mentions by rules: cues and their scope, and sections; without any training."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import chain, pairwise
+from typing import Final
+
+import numpy as np
+
+from spanloom.attributes.lexicon import Cues, bundled, compared
+from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
+from spanloom.document import Batch, Document
+from spanloom.errors import UsageError, clip, meant
+from spanloom.text import SECTIONS, tokenize
+from spanloom.text.sections import headings
+
+__all__ = ["ALL", "Rules", "language_of", "mark"]
+
+ALL: Final = "all"
+BLOCK_TOKENS: Final = 20_000
+_SAMPLE: Final = 4000  # characters that tell a document's language
+_SPANISH: Final = frozenset("áéíóúñ¿")
+_HAN: Final = 0.2  # share of ideographs among letters from which on a text is Chinese
+
+
+def language_of(document: Document) -> str:
+    """Return the language whose bundled cues a document is read with, by its script and stop words: en, es or zh.
+
+    >>> [language_of(Document(text)) for text in ("No fever.", "Paciente sin fiebre.", "患者无发热。")]
+    ['en', 'es', 'zh']
+    """
+    text = document.text[:_SAMPLE]
+    letters = sum(map(str.isalpha, text))
+    if sum("\u4e00" <= character <= "\u9fff" for character in text) > _HAN * letters:
+        return "zh"
+    words = [text[start:end] for start, end in tokenize(text).tolist()]
+    known = _words_of_languages()
+    counts = {name: sum(compared(word) in own for word in words) for name, own in known.items()}
+    counts["es"] += sum(not _SPANISH.isdisjoint(word) for word in words)
+    return "es" if counts["es"] > counts["en"] else "en"
+
+
+@cache
+def _words_of_languages() -> dict[str, frozenset[str]]:
+    """Return the stop words of English, and those of Spanish with the words of cues that English does not have."""
+    english, spanish = bundled()["en"], bundled()["es"]
+    words = frozenset(chain.from_iterable(spanish.phrases)) - frozenset(chain.from_iterable(english.phrases))
+    return {"en": english.stopwords, "es": spanish.stopwords | words}
+
+
+class Rules:
+    """Rules that mark mentions.
+
+    Args:
+        language: ``en``, ``es`` or ``zh``; by each document's script and stop words when ``None``.
+        cues: further cues, beside the bundled ones of the language.
+
+    Raises:
+        UsageError: an unknown language.
+    """
+
+    def __init__(self, language: str | None = None, cues: Cues | None = None) -> None:
+        if language is not None and language not in bundled():
+            known = ", ".join(bundled())
+            raise UsageError(f"language is {clip(language)}, expected one of {known}{meant(language, bundled())}")
+        self.language = language
+        self._cues = {
+            name: own if cues is None or cues.language not in ("", name) else own + cues
+            for name, own in bundled().items()
+        }
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes that there are cues for in any language."""
+        return tuple(dict.fromkeys(name for cues in self._cues.values() for name in cues.attributes))
+
+    def chosen(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return some attributes by their names; all for ``all``.
+
+        Raises:
+            UsageError: there are no cues for one.
+        """
+        if isinstance(names, str):
+            names = [name.strip() for name in names.split(",")]
+        known = self.attributes
+        if list(names) == [ALL]:
+            return known
+        for name in names:
+            if name not in known:
+                raise UsageError(
+                    f"no cues mark the attribute {clip(name)}; there are {', '.join(known)} and all"
+                    f", or give cues for it{meant(name, (*known, ALL))}"
+                )
+        return tuple(dict.fromkeys(names))
+
+    def groups(self, documents: Sequence[Document]) -> Iterator[tuple[Cues, list[int]]]:
+        """Yield the cues of each language of some documents, and the numbers of those that are in it."""
+        languages = [self.language or language_of(document) for document in documents]
+        for name in dict.fromkeys(languages):
+            yield self._cues[name], [i for i, own in enumerate(languages) if own == name]
+
+    def verdicts(self, documents: Sequence[Document], names: Sequence[str]) -> list[list[dict[str, bool | str]]]:
+        """Return the attributes of each mention of each document, by name.
+
+        Args:
+            documents: with mentions.
+            names: of attributes; see `chosen`.
+        """
+        found: list[list[dict[str, bool | str]]] = [[] for _ in documents]
+        for cues, rows in self.groups(documents):
+            wanted = {*names, *(other for name in names for other in cues.unless.get(name, ()))}
+            own = [documents[i] for i in rows]
+            batch = Batch.of([tokenized(document) for document in own])
+            table = verdict_table(own, Scopes(batch, cues), mention_parts(batch, own), wanted)
+            marks: list[dict[str, bool | str]] = [{} for _ in range(len(table))]
+            for at, number in zip(*(axis.tolist() for axis in np.nonzero(table)), strict=True):
+                pair = cues.table.pairs[number]
+                marks[at].setdefault(pair.attribute, pair.value)
+            for held in marks:
+                for name in [n for n in held if n not in names or not cues.unless.get(n, frozenset()).isdisjoint(held)]:
+                    del held[name]
+            bounds = np.cumsum([0, *(len(document.mentions) for document in own)]).tolist()
+            for i, (first, end) in zip(rows, pairwise(bounds), strict=True):
+                found[i] = marks[first:end]
+        return found
+
+
+def verdict_table(
+    documents: Sequence[Document], scopes: Scopes, parts: MentionParts, names: Collection[str]
+) -> Flags:  # fmt: skip
+    """Return (M, G) which mentions have which pair of attribute and value, by cues and sections.
+
+    Args:
+        documents: of the batch, with mentions.
+        scopes: of the batch.
+        parts: of the mentions.
+        names: attributes that are looked at; others are nowhere.
+    """
+    cues = scopes.cues
+    pairs = cues.table.pairs
+    found = np.zeros((len(parts.ptr) - 1, len(pairs)), np.bool_)
+    for number, pair in enumerate(pairs):
+        if pair.attribute in names:
+            found[:, number] = reached(scopes, number, parts)
+    columns = {
+        section: [number for number, pair in enumerate(pairs) if pair in own and pair.attribute in names]
+        for section, own in cues.sections.items()
+    }
+    if any(columns.values()):
+        at = 0
+        for document in documents:
+            for section in sections_of(document, cues):
+                found[at, columns.get(section, [])] = True
+                at += 1
+    return found
+
+
+def reached(scopes: Scopes, pair: int, parts: MentionParts) -> Flags:
+    """Return which mentions the cues of a pair of attribute and value mark, (M,)."""
+    found = scopes.inside(pair, parts)
+    for near in (False, True):
+        found = found | scopes.before(pair, parts, near).there | scopes.after(pair, parts, near).there
+    return found
+
+
+def sections_of(document: Document, cues: Cues) -> list[str]:
+    """Return the section of each mention, by the headings of its language; empty where there is none."""
+    found = headings(document.text, headings_of(cues)) if document.mentions else []
+    starts = [heading.start for heading in found]
+    rows = [bisect_right(starts, mention.start) for mention in document.mentions]
+    return [found[row - 1].section if row else "" for row in rows]
+
+
+def headings_of(cues: Cues) -> dict[str, str]:
+    """Return the headings' expressions of a language: its own, and the bundled ones of English."""
+    own = {name: f"{rule}|{SECTIONS[name]}" if name in SECTIONS else rule for name, rule in cues.headings.items()}
+    return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
+
+
+def mark(
+    documents: Iterable[Document], names: Sequence[str] | str = ALL, language: str | None = None,
+    cues: Cues | None = None,
+) -> Iterator[Document]:  # fmt: skip
+    """Yield documents whose mentions have attributes by rules: cues, their scope, and sections.
+
+    Attributes that rules do not mark are left out; those of other names stay as they are.
+
+    Args:
+        documents: with mentions, gold or predicted.
+        names: attributes to mark: ``negated``, ``uncertain``, ``historical``, ``experiencer``, or others that ``cues``
+            has; ``all`` for all of them.
+        language: ``en``, ``es`` or ``zh``; by each document's script and stop words when ``None``.
+        cues: further cues, as `read_cues` returns them.
+
+    Raises:
+        UsageError: an unknown language, or an attribute without cues.
+
+    >>> from spanloom import Mention
+    >>> text = "No fever or chills; possible pneumonia."
+    >>> mentions = [Mention("problem", [span]) for span in ((3, 8), (12, 18), (29, 38))]
+    >>> [marked] = mark([Document(text, mentions=mentions)], ["negated", "uncertain"])
+    >>> [dict(mention.attributes) for mention in marked.mentions]
+    [{'negated': True}, {'negated': True}, {'uncertain': True}]
+    """
+    rules = Rules(language, cues)
+    chosen = rules.chosen([names] if names == ALL else names)
+    return marked(documents, rules, chosen)
+
+
+def marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
+    block: list[Document] = []
+    size = 0
+    for document in documents:
+        block.append(document)
+        size += len(document.text)
+        if size >= BLOCK_TOKENS * 6:
+            yield from _with(block, rules, names)
+            block, size = [], 0
+    yield from _with(block, rules, names)
+
+
+def _with(documents: Sequence[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
+    for document, marks in zip(documents, rules.verdicts(documents, names), strict=True):
+        mentions = []
+        for mention, own in zip(document.mentions, marks, strict=True):
+            others = {name: value for name, value in mention.attributes.items() if name not in names}
+            scores = {name: score for name, score in mention.attribute_scores.items() if name not in names}
+            mentions.append(mention.replace(attributes={**others, **own}, attribute_scores=scores))
+        yield document.copy(mentions=mentions)

@@ -1,0 +1,382 @@
+"""What cues reach: rules over the tokens of sentences, as array operations on the cues that are found.
+
+1. Phrases are found by hashes of runs of words. Of phrases within one another the longest counts, so pseudo-cues and
+   longer cues win; so does a pseudo-cue over any phrase that it overlaps.
+2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
+   nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
+   at most `REACH` tokens away. So it reaches all items of an enumeration. A *near* one ends at the next comma,
+   preposition or *and*, after at most `NEAR` tokens. A part behind a gap is reached from within the gap, by a cue
+   beside it or one without *and* before it: *abdomen soft, non-tender*, but not *mild mitral and no aortic
+   regurgitation*, where the cue is about another mention.
+3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
+   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does.
+4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
+   colon.
+5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.attributes.lexicon import KINDS, Cues, CueTable, compared
+from spanloom.document import Batch, Document
+from spanloom.features.tokens import flatten
+from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, mixed
+from spanloom.text import split_sentences, tokenize
+
+__all__ = ["NEAR", "REACH", "Hits", "Reached", "Scopes", "mention_parts", "tokenized"]
+
+REACH: Final = 25
+NEAR: Final = 6
+Flags = NDArray[np.bool_]
+_BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS = range(len(KINDS))
+_CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
+_COLONS: Final = frozenset(":：")
+_EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
+_LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
+
+
+def tokenized(document: Document) -> Document:
+    """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any."""
+    tokens = tokenize(document.text)
+    if document.tokens is None or document.sentences is None:
+        sentences = split_sentences(document.text, tokens)
+    else:
+        full = document.sentences[document.sentences[:, 0] < document.sentences[:, 1], 0]
+        bounds = np.unique(np.searchsorted(tokens[:, 0], document.tokens[full, 0]))
+        bounds = np.unique(np.concatenate([[0], bounds[bounds < len(tokens)], [len(tokens)]]))
+        sentences = np.stack([bounds[:-1], bounds[1:]], 1)
+    return Document(document.text, document.id, tokens, sentences)
+
+
+class MentionParts(NamedTuple):
+    """The parts of M mentions as tokens of a batch.
+
+    Args:
+        ptr: (M + 1,) where the parts of each mention begin.
+        first, end: (P,) tokens of each part.
+    """
+
+    ptr: Int64
+    first: Int64
+    end: Int64
+
+
+def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
+    """Return the parts of the documents' mentions as tokens of the batch, which has the same documents."""
+    firsts, ends, counts = [], [], []
+    for document, (low, high) in zip(documents, pairwise(batch.starts.tolist()), strict=True):
+        spans = [span for mention in document.mentions for span in mention.spans]
+        counts += [len(mention.spans) for mention in document.mentions]
+        own, offsets = batch.tokens[low:high], np.array(spans, np.int64).reshape(-1, 2)
+        first = np.searchsorted(own[:, 1], offsets[:, 0], side="right")
+        first = np.minimum(first, max(0, high - low - 1))
+        end = np.maximum(np.searchsorted(own[:, 0], offsets[:, 1]), first)
+        firsts.append(low + first)
+        ends.append(low + end)
+    empty = np.zeros(0, np.int64)
+    return MentionParts(
+        np.append(0, np.cumsum(counts, dtype=np.int64)),
+        np.concatenate([empty, *firsts]),
+        np.concatenate([empty, *ends]),
+    )
+
+
+class Hits(NamedTuple):
+    """Occurrences of phrases, by first token; none lies in another that is a cue or a pseudo-cue.
+
+    Args:
+        first, end: (H,) their tokens.
+        phrase: (H,) numbers of the phrases.
+    """
+
+    first: Int64
+    end: Int64
+    phrase: Int64
+
+
+class Reached(NamedTuple):
+    """What the nearest cue of a kind is to each of some mentions.
+
+    Args:
+        there: (M,) whether it reaches the mention.
+        distance: (M,) tokens between; -1 if the sentence has none.
+        phrase: (M,) the number of its phrase; -1 if there is none.
+    """
+
+    there: Flags
+    distance: Int64
+    phrase: Int64
+
+
+@dataclass(frozen=True)
+class Scopes:
+    """The cues of a batch, and what they reach.
+
+    Args:
+        batch: documents as `tokenized` returns them.
+        cues: of their language.
+    """
+
+    batch: Batch
+    cues: Cues
+
+    @cached_property
+    def _words(self) -> tuple[list[str], Int64]:
+        """The distinct words, as they are compared, and (T,) the number of each token's."""
+        tokens = flatten(self.batch)
+        ids, _, first = intern(tokens.codes, tokens.starts, tokens.ends)
+        distinct = [compared(tokens.text[tokens.starts[at] : tokens.ends[at]]) for at in first.tolist()]
+        number = {word: i for i, word in enumerate(dict.fromkeys(distinct))}
+        return list(number), np.array([number[word] for word in distinct], np.int64)[ids]
+
+    @cached_property
+    def hashes(self) -> UInt64:
+        """(T,) hash of each token's word, as it is compared."""
+        distinct, ids = self._words
+        return hash_values(distinct)[ids]
+
+    @cached_property
+    def sentence(self) -> Int64:
+        """(T,) number of each token's sentence."""
+        return np.repeat(np.arange(len(self.batch.sentences) - 1), np.diff(self.batch.sentences))
+
+    @cached_property
+    def hits(self) -> Hits:
+        """The phrases that count."""
+        table, hashes = self.cues.table, self.hashes
+        limit = np.repeat(self.batch.sentences[1:], np.diff(self.batch.sentences))
+        begins = np.flatnonzero(np.isin(hashes, table.firsts))
+        ranges, found = RangeHashes(hashes), []
+        for size in table.sizes:
+            first = begins[begins + size <= limit[begins]]
+            keys = mixed(0, ranges.of(first, first + size), np.full(len(first), size))
+            at = np.minimum(np.searchsorted(table.keys, keys), len(table.keys) - 1)
+            there = table.keys[at] == keys
+            found.append((first[there], first[there] + size, at[there]))
+        first, end, phrase = (np.concatenate([np.zeros(0, np.int64), *arrays]) for arrays in zip(*found, strict=True))
+        closed = np.append(0, table.roles[:, 2].cumsum())
+        bound = closed[table.role_ptr[1:]] - closed[table.role_ptr[:-1]]
+        valid = (bound < np.diff(table.role_ptr))[phrase] | self._closed[end]
+        first, end, phrase = first[valid], end[valid], phrase[valid]
+        order = np.lexsort((-end, first))
+        first, end, phrase = first[order], end[order], phrase[order]
+        # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
+        speaks = np.zeros(len(table.keys), np.bool_)
+        for kind in range(len(KINDS)):
+            speaks |= self._has(kind) if kind != _ENDS else False
+        own = speaks[phrase]
+        kept = end > _reached_before(end, own)
+        first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
+        pseudo = self._has(_PSEUDO)[phrase]
+        later = np.append(first[pseudo], np.iinfo(np.int64).max)
+        overlapped = later[np.searchsorted(first[pseudo], first)] < end
+        kept = pseudo | ~((first < _reached_before(end, pseudo)) | overlapped)
+        return Hits(first[kept], end[kept], phrase[kept])
+
+    def _has(self, kind: int) -> Flags:
+        """Return (P,) whether each phrase has a role of a kind."""
+        table: CueTable = self.cues.table
+        total = np.append(0, (table.roles[:, 1] == kind).cumsum())
+        found: Flags = total[table.role_ptr[1:]] > total[table.role_ptr[:-1]]
+        return found
+
+    @cached_property
+    def _roles(self) -> tuple[Int64, Int64]:
+        """The hit and the role of each role of each hit; those that need the end of a clause only where one is."""
+        table, hits = self.cues.table, self.hits
+        counts = table.role_ptr[hits.phrase + 1] - table.role_ptr[hits.phrase]
+        hit = np.repeat(np.arange(len(counts)), counts)
+        role = np.arange(len(hit)) - np.repeat(counts.cumsum() - counts, counts) + table.role_ptr[hits.phrase][hit]
+        kept = (table.roles[role, 2] == 0) | self._closed[hits.end[hit]]
+        return hit[kept], role[kept]
+
+    def where(self, words: frozenset[str]) -> Int64:
+        """Return the tokens whose word, as it is compared, is one of some."""
+        distinct, ids = self._words
+        return np.flatnonzero(np.array([word in words for word in distinct], np.bool_)[ids])
+
+    @cached_property
+    def _closed(self) -> Flags:
+        """(T + 1,) whether a clause ends before each token."""
+        found = np.zeros(len(self.batch.tokens) + 1, np.bool_)
+        found[self.batch.sentences] = True
+        found[self.where(_CLOSING | self._words_of("coordinators"))] = True
+        return found
+
+    def _words_of(self, name: str) -> frozenset[str]:
+        return self.cues.scope.get(name, frozenset())
+
+    @cached_property
+    def separators(self) -> Int64:
+        """Tokens that separate items."""
+        return self.where(self._words_of("separators"))
+
+    @cached_property
+    def _stops(self) -> tuple[Int64, Int64, Int64]:
+        """Tokens that coordinate, commas, and what ends near scopes."""
+        commas = self._words_of("separators") & frozenset(",，")
+        return self.where(self._words_of("coordinators")), self.where(commas), self.where(self._words_of("near_ends"))
+
+    def of(self, pair: int, kind: int) -> Int64:
+        """Return the numbers of the hits that have a role, ascending.
+
+        Args:
+            pair: number of the pair of attribute and value.
+            kind: number of the kind.
+        """
+        hit, role = self._roles
+        roles = self.cues.table.roles[role]
+        return np.unique(hit[((roles[:, 0] == pair) | (roles[:, 0] == -1)) & (roles[:, 1] == kind)])
+
+    @cached_property
+    def _below(self) -> Int64:
+        """(N,) the end of the lines below each sentence that a list's heading in it reaches; its own end for most."""
+        batch = self.batch
+        count = len(batch.sentences) - 1
+        breaks = np.zeros(count + 1, np.bool_)
+        breaks[batch.firsts] = True
+        colons = self.where(_COLONS)
+        early = colons[colons - batch.sentences[self.sentence[colons]] < _EARLY]
+        breaks[self.sentence[early]] = True
+        wanted = np.unique(self.sentence[colons[np.isin(colons + 1, batch.sentences)]])
+        bounds = batch.sentences[wanted + 1]
+        for at, bound in zip(wanted.tolist(), bounds.tolist(), strict=True):  # lists are few
+            document = int(np.searchsorted(batch.firsts, at, side="right")) - 1
+            text, number, end = batch.documents[document].text, at + 1, int(batch.firsts[document + 1])
+            while number < end and not breaks[number]:
+                token = int(batch.sentences[number])
+                between = text[int(batch.tokens[token - 1, 1]) : int(batch.tokens[token, 0])]
+                if len(_LINE.findall(between.replace("\r\n", "\n"))) != 1:
+                    breaks[number] = True  # so that no other list looks there again
+                    break
+                number += 1
+            del bound
+        after = np.flatnonzero(breaks)
+        found: Int64 = batch.sentences[after[np.searchsorted(after, np.arange(count), side="right")]]
+        return found
+
+    def before(self, pair: int, parts: MentionParts, near: bool = False) -> Reached:
+        """Return which mentions the cues before them reach.
+
+        Args:
+            pair: number of the pair of attribute and value.
+            parts: of the mentions.
+            near: only within the noun phrase.
+        """
+        hits, at = self.hits, parts.first
+        own = self.of(pair, _BEFORE_NEAR if near else _BEFORE)
+        first, end = hits.first[own], hits.end[own]
+        if not len(own) or not len(at):
+            return _nothing(parts)
+        coordinators, _, stops = self._stops
+        row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
+        begin = end[row]
+        safe = np.minimum(at, len(self.sentence) - 1)
+        same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
+        clear = same & ~_between(self.ends(pair), begin, at)
+        if near:
+            reaches = clear & ~_between(stops, begin, at) & (at - begin <= NEAR)
+        else:
+            last = np.append(-1, self.separators)[np.searchsorted(self.separators, at)]
+            reaches = clear & (at - np.maximum(begin, last + 1) <= REACH)
+        # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
+        later = np.ones(len(at), np.bool_)
+        later[parts.ptr[:-1]] = False
+        behind = np.append(0, parts.end)[:-1]
+        about = (first[row] >= behind) & ((at == begin) | ~_between(coordinators, behind, first[row]))
+        reaches &= ~later | about
+        # a list below: the cue, a colon, and the end of the line
+        open_end = np.isin(end, self.where(_COLONS)) & np.isin(end + 1, self.batch.sentences)
+        if open_end.any():
+            heads = np.flatnonzero(open_end)
+            head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
+            below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
+            reaches |= below & ~_between(self.ends(pair), end[head], at)
+        inner = np.isin(at, first) & (parts.end > end[np.minimum(np.searchsorted(first, at), len(first) - 1)])
+        phrase = np.where(same, hits.phrase[own[row]], -1)
+        return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
+
+    def after(self, pair: int, parts: MentionParts, near: bool = False) -> Reached:
+        """Return which mentions the cues behind them reach; the arguments are those of `before`."""
+        hits, at = self.hits, parts.end
+        own = self.of(pair, _AFTER_NEAR if near else _AFTER)
+        first, end = hits.first[own], hits.end[own]
+        if not len(own) or not len(at):
+            return _nothing(parts)
+        coordinators, commas, stops = self._stops
+        row = np.minimum(np.searchsorted(first, at), len(first) - 1)
+        begin = first[row]
+        same = (begin >= at) & (parts.end > parts.first)
+        same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
+        verbs = self.where(self._words_of("verbs"))
+        auxiliary = np.isin(begin - 1, verbs) & (begin > at)  # "has" in "has not been excluded" begins no clause
+        clear = same & ~_between(self.ends(pair), at, begin - auxiliary)
+        if near:
+            reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
+        else:
+            place = np.searchsorted(commas, begin)  # 0 is none, in the arrays with -1 before the others
+            comma = np.append(-1, commas)[place]
+            earlier = np.append(-1, commas)[np.maximum(place - 1, 0)]
+            joined = np.append(-1, coordinators)[np.searchsorted(coordinators, begin)]
+            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "saw A, and B was absent" is none
+            low = self.batch.sentences[self.sentence[begin]]
+            listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
+            listed &= ~_between(verbs, at, np.maximum(comma, at))
+            reaches = clear & ((comma < at) | listed) & (begin - at <= REACH)
+        ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
+        phrase = np.where(same, hits.phrase[own[row]], -1)
+        found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
+        last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
+        return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
+
+    def inside(self, pair: int, parts: MentionParts) -> Flags:
+        """Return which mentions hold a cue, (M,)."""
+        own = self.of(pair, _INSIDE)
+        first, end = self.hits.first[own], self.hits.end[own]
+        held = np.searchsorted(end, parts.end, side="right") > np.searchsorted(first, parts.first)
+        return _joined(parts, held, np.zeros(len(held), np.int64), np.zeros(len(held), np.int64)).there
+
+    def ends(self, pair: int) -> Int64:
+        """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
+        return self.hits.first[self.of(pair, _ENDS)]
+
+
+def _reached_before(end: Int64, counts: Flags) -> Int64:
+    """Return the largest end of those before each that count; 0 for none."""
+    found: Int64 = np.append(0, np.maximum.accumulate(np.where(counts, end, 0)))[:-1] if len(end) else end
+    return found
+
+
+def _between(places: Int64, low: Int64, high: Int64) -> Flags:
+    """Return whether one of some places, ascending, is from ``low`` to before ``high``."""
+    found: Flags = np.searchsorted(places, high) > np.searchsorted(places, low)
+    return found
+
+
+def _nothing(parts: MentionParts) -> Reached:
+    count = len(parts.ptr) - 1
+    return Reached(np.zeros(count, np.bool_), np.full(count, -1), np.full(count, -1))
+
+
+def _joined(parts: MentionParts, there: Flags, distance: Int64, phrase: Int64) -> Reached:
+    """Return what is so of any part of each mention; distances are those of the nearest."""
+    if not len(parts.first):
+        return _nothing(parts)
+    starts = parts.ptr[:-1]
+    far = np.where(distance < 0, np.iinfo(np.int64).max, distance)
+    nearest = np.minimum.reduceat(far, starts)
+    best = np.where(far == np.repeat(nearest, np.diff(parts.ptr)), phrase, -1)
+    return Reached(
+        np.logical_or.reduceat(there, starts), np.where(nearest == np.iinfo(np.int64).max, -1, nearest),
+        np.maximum.reduceat(best, starts),
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+"""Cases of English, Spanish and Chinese, written independently of the rules: what rules make of their mentions."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from spanloom import Document, Mention
+from spanloom.attributes import ATTRIBUTES, language_of, mark
+
+FOLDER = Path(__file__).parent
+LEAST = {"en": 0.97, "es": 0.95, "zh": 0.95}
+
+
+def cases(language: str) -> list[tuple[Document, dict[str, bool | str]]]:
+    """Return documents of one mention, and its attributes."""
+    found = []
+    for line in (FOLDER / f"cases_{language}.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        given, _, expected = line.partition("\t")
+        text, spans, start = "", [], 0
+        for piece in re.split(r"([\[\]])", given.replace("\\n", "\n")):
+            if piece == "[":
+                start = len(text)
+            elif piece == "]":
+                spans.append((start, len(text)))
+            else:
+                text += piece
+        attributes = {name: value or True for name, _, value in (one.partition("=") for one in expected.split())}
+        found.append((Document(text, mentions=[Mention("problem", spans)]), attributes))
+    return found
+
+
+@pytest.mark.parametrize(("language", "least"), LEAST.items())
+def test_rules_are_right_on_nearly_all_cases(language: str, least: float) -> None:
+    given = cases(language)
+    assert len(given) >= {"en": 120}.get(language, 50)
+    marked = mark([document for document, _ in given], language=language)
+    wrong = [
+        (document.text, document.mentions[0].text(document.text), dict(document.mentions[0].attributes), expected)
+        for document, (_, expected) in zip(marked, given, strict=True)
+        if document.mentions[0].attributes != expected
+    ]
+    assert len(wrong) <= (1 - least) * len(given), wrong
+
+
+@pytest.mark.parametrize("language", LEAST)
+def test_the_language_is_known_by_script_and_stop_words(language: str) -> None:
+    given = [language_of(document) for document, _ in cases(language)]
+    assert given.count(language) >= 0.9 * len(given)
+
+
+def test_cases_have_each_attribute_in_each_language() -> None:
+    for language in LEAST:
+        assert {name for _, expected in cases(language) for name in expected} == {*ATTRIBUTES}

@@ -1,0 +1,188 @@
+"""Rules of scope: enumerations, gaps, lists below a heading, pseudo-cues, and texts that would take long."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spanloom import Document, Mention
+from spanloom.attributes import mark, read_cues, with_sections
+from spanloom.errors import DataError, UsageError
+
+
+def document(text: str, *surfaces: str, kind: str = "problem") -> Document:
+    """Return a document with a mention of each surface; ``...`` is a gap."""
+    mentions = []
+    for surface in surfaces:
+        spans, at = [], 0
+        for part in surface.split(" ... "):
+            at = text.index(part, at)
+            spans.append((at, at + len(part)))
+            at += len(part)
+        mentions.append(Mention(kind, spans))
+    return Document(text, mentions=mentions)
+
+
+def negated(text: str, *surfaces: str) -> list[bool]:
+    [marked] = mark([document(text, *surfaces)], ["negated"], "en")
+    return [mention.attributes.get("negated", False) is True for mention in marked.mentions]
+
+
+def test_one_negation_is_that_of_every_item() -> None:
+    assert negated("No fever, chills, or rash.", "fever", "chills", "rash") == [True] * 3
+    items = [f"finding{i}" for i in "abcdefghijklmnopqrstuvwxyz"]
+    assert negated(f"Denies {', '.join(items)} or cough.", *items, "cough") == [True] * 27
+
+
+def test_mentions_with_gaps_share_the_negation_of_their_words() -> None:
+    text = "No pleural or pericardial effusion; small renal cyst."
+    assert negated(text, "pleural ... effusion", "pericardial effusion", "renal cyst") == [True, True, False]
+    text = "Trace mitral, mild tricuspid and no aortic regurgitation."
+    surfaces = "mitral ... regurgitation", "tricuspid ... regurgitation", "aortic regurgitation"
+    assert negated(text, *surfaces) == [False, False, True]
+    assert negated("The abdomen is soft, non-tender.", "abdomen ... tender") == [True]
+
+
+def test_a_list_below_a_heading_is_reached_up_to_a_blank_line() -> None:
+    text = "Denies:\n- fever\n- chills\n\nPlan: rest for pain"
+    assert negated(text, "fever", "chills", "pain") == [True, True, False]
+    assert negated("Denies:\n- fever\nReports: cough\n- rash", "fever", "cough", "rash") == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["No increase in pain.", "Not only pain.", "gram negative pain", "not without pain", "pain was not ruled out"],
+)
+def test_pseudo_cues_and_double_negation_do_not_negate(text: str) -> None:
+    assert negated(text, "pain") == [False]
+    assert negated(f"No fever. {text}", "pain") == [False]
+
+
+def test_sections_give_attributes_and_are_output() -> None:
+    text = "PAST MEDICAL HISTORY:\ngout\n\nFAMILY HISTORY: asthma"
+    [marked] = mark([document(text, "gout", "asthma")])
+    assert [dict(mention.attributes) for mention in marked.mentions] == [
+        {"historical": True},
+        {"experiencer": "family"},
+    ]
+    [found] = with_sections([marked])
+    assert [(section.name, text[slice(*section.span)]) for section in found.sections] == [
+        ("past_history", "PAST MEDICAL HISTORY:\ngout"),
+        ("family_history", "FAMILY HISTORY: asthma"),
+    ]
+    assert [mention.attributes["section"] for mention in found.mentions] == ["past_history", "family_history"]
+    assert found.mentions[0].attributes["historical"] is True
+    [again] = with_sections([found])
+    assert again == found
+
+
+def test_headings_of_other_languages_are_known() -> None:
+    [spanish] = with_sections([Document("ANTECEDENTES FAMILIARES: diabetes en su madre.")])
+    [chinese] = with_sections([Document("现病史：发热3天。既往史：高血压。")])
+    assert [name for name, _ in spanish.sections] == ["family_history"]
+    assert [name for name, _ in chinese.sections] == ["history", "past_history"]
+
+
+def test_other_attributes_stay_and_marks_are_renewed() -> None:
+    given = document("no pain", "pain")
+    own = given.mentions[0].replace(attributes={"negated": True, "course": "acute"}, attribute_scores={"negated": 0.5})
+    [marked] = mark([given.copy(mentions=[own])], ["negated"])
+    assert marked.mentions[0].attributes == {"negated": True, "course": "acute"}
+    assert marked.mentions[0].attribute_scores == {}
+    [unmarked] = mark([document("pain", "pain").copy(mentions=[own.replace(spans=[(0, 4)])])], ["negated"])
+    assert unmarked.mentions[0].attributes == {"course": "acute"}
+
+
+def test_cues_of_ones_own_are_added(tmp_path) -> None:
+    path = tmp_path / "cues.toml"
+    path.write_text(
+        '[words]\nmonth = ["may", "june"]\n[negated]\nbefore = ["sine"]\n[planned]\nbefore = ["(scheduled|due) for"]\n'
+        'after = ["in {month}"]\nsections = ["todo"]\n[headings]\ntodo = "to-?dos?"\n'
+    )
+    given = [
+        document("sine dolor; due for MRI, CT in June", "dolor", "MRI", "CT"),
+        document("TO-DOS: EEG", "EEG"),
+    ]
+    first, second = mark(given, cues=read_cues(path), language="en")
+    assert [dict(mention.attributes) for mention in first.mentions] == [
+        {"negated": True},
+        {"planned": True},
+        {"planned": True},
+    ]
+    assert second.mentions[0].attributes == {"planned": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("negated = 3", "'negated' is '3', expected a table of lists"),
+        ("[negated]\nbefore = 'no'", r"negated.before is .*, expected a list of phrases"),
+        ("[negated]\nbefor = ['no']", "found 'negated.befor', expected a name of before, before_near"),
+        ("[scope]\nend = ['but']", "found 'scope.end', expected a name of ends"),
+        ("[negated]\nbefore = ['{who} had']", "names the list 'who', which .words. lacks"),
+        ("[negated]\nbefore = ['$']", "the phrase '\\$' has no word"),
+        ("[headings]\nplan = '('", "headings.plan is .*, expected a regular expression"),
+        ("language = 3", "language is '3', expected a text"),
+        ("[negated", "not a TOML file of cues"),
+        (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "stands for 1,000,000 phrases"),
+    ],
+)
+def test_files_that_hold_no_cues_are_refused(tmp_path, text: str, message: str) -> None:
+    path = tmp_path / "cues.toml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_cues(path)
+
+
+def test_unknown_names_are_refused(tmp_path) -> None:
+    with pytest.raises(UsageError, match=r"no cues mark the attribute 'negate'; .* did you mean negated"):
+        list(mark([], ["negate"]))
+    with pytest.raises(UsageError, match="language is 'fr', expected one of en, es, zh"):
+        list(mark([], language="fr"))
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_cues(tmp_path / "nothing.toml")
+
+
+def test_documents_without_words_or_mentions_are_passed_on() -> None:
+    given = [Document(""), Document("   "), Document("no pain"), document("?", "?"), Document("")]
+    assert [len(one.mentions) for one in mark(given)] == [0, 0, 0, 1, 0]
+
+
+def test_a_long_text_without_line_breaks_takes_linear_time(assert_linear) -> None:
+    def work(count: int):
+        text = "no fever but cough or chills with pain in the arm of " * count
+        step = len(text) // count
+        mentions = [Mention("problem", [(step * i + 3, step * i + 8)]) for i in range(count)]
+        note = Document(text, mentions=mentions)
+        return lambda: list(mark([note]))
+
+    assert_linear(work, 600)
+
+
+def test_a_long_mention_and_many_lists_take_linear_time(assert_linear) -> None:
+    def work(count: int):
+        text = "Denies:\n" + "- no fever\n" * count + "word " * count
+        note = Document(text, mentions=[Mention("problem", [(0, len(text))]), Mention("problem", [(10, 20)])] * 3)
+        return lambda: list(mark([note]))
+
+    assert_linear(work, 2000)
+
+
+TEXTS = [
+    "No fever, pleural or pericardial effusion.", "Possible pneumonia; her mother had asthma.", "Paciente sin fiebre.",
+    "患者无发热、咳嗽。", "PMH: gout.\n\nDenies:\n- cough\n- rash", "", "Pain was absent.",
+]  # fmt: skip
+
+
+@given(st.lists(st.integers(0, len(TEXTS) - 1), max_size=8))
+def test_marks_do_not_depend_on_company_or_order(numbers: list[int]) -> None:
+    def marked(texts: list[str]) -> list[Document]:
+        given = []
+        for text in texts:
+            step = [(i, i + 3) for i in range(0, max(0, len(text) - 3), 4)]
+            given.append(Document(text, mentions=[Mention("problem", [span]) for span in step]))
+        return list(mark(given))
+
+    alone = {text: marked([text])[0] for text in TEXTS}
+    assert marked([TEXTS[i] for i in numbers]) == [alone[TEXTS[i]] for i in numbers]
