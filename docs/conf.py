@@ -72,6 +72,7 @@ CONTENTS = {
         "docs/models/semi_markov",
         "docs/models/cascaded",
         "docs/models/own",
+        "docs/concepts",
         "docs/linking",
         "docs/segmentation",
         "docs/tagger",

@@ -37,6 +37,7 @@ ORDER = (
     "label",
     "scoring",
     "learn",
+    "concepts",
     "model",
     "passes",
     "rescoring",
@@ -71,6 +72,8 @@ IMPORTS_BY_NAME = {
     "integrations/spacy.py",
     "lazy.py",
     "model/kinds.py",
+    "model/stages.py",
+    "recognize/recognizer.py",  # training of the linking stage, which most models do not have
     "models.py",
     "text/tokens.py",  # its kernel, which whoever reads and writes files does not need
 }

@@ -23,6 +23,7 @@ PUBLIC = {
         "JudgedDocument Suspect find_suspects judge not_judged recognizer_of suspects_of suspects_page with_suspects"
     ),
     "spanloom.cli": "main",
+    "spanloom.concepts": "",
     "spanloom.data": "chinese_clinical clinical",
     "spanloom.document": (
         "Alignment Batch Document Mention Offsets Section Span TokenRange align batches from_tags to_bilou to_bio "
@@ -112,15 +113,15 @@ METHODS = {
         "attribute_scores attributes concept_scores concepts end head id key replace score spans start text type"
     ),
     "Recognizer": (
-        "alternatives annotates attributes_ capable check check_stored describe entropy expected_f1 explain featured fit fitted "
+        "alternatives annotates capable check check_stored describe entropy expected_f1 explain featured fit fitted "
         "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict profile_ "
-        "ready sample "
-        "save score second_ set_params splitter_ stream stream_arrays structure_ structured summary "
+        "ready resolver sample "
+        "save score second_ set_params splitter_ stages_ stream stream_arrays structure_ structured summary "
         "sweep tagger_ to_part with_penalty"
     ),
     "Linker": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "
-        "profile_ save score set_params stream summary system_ to_part vocabulary"
+        "profile_ resolver save score set_params stream summary system_ to_part vocabulary"
     ),
     "Segmenter": (
         "annotates capable check check_stored describe explain featured fit fitted from_part get_params kind "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, validate, write
 from spanloom.formats.label_studio import understand
+from spanloom.formats.task_texts import text_of
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 
@@ -323,3 +325,121 @@ def test_output_is_whole_or_absent(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "a.json").read_text()) == []
     with pytest.raises(UsageError, match="--force"):
         write([], tmp_path / "a.json", format="label-studio")
+
+
+HTML = "<div><p>She had <b>chest</b> pain &amp; fever.</p><p>No 💩 cough.</p></div>"
+SHOWN = "She had chest pain & fever.\nNo 💩 cough."
+
+
+def node(first: str, start: int, last: str, end: int, text: str, **more: Any) -> dict[str, Any]:
+    value = {"start": first, "startOffset": start, "end": last, "endOffset": end, "text": text, **more}
+    return {"id": text, "type": "hypertextlabels", "from_name": "x", "to_name": "y", "value": value}
+
+
+IN_P, IN_B, BEHIND, LAST = (
+    f"/div[1]/{path}/text()[{number}]" for path, number in (("p[1]", 1), ("p[1]/b[1]", 1), ("p[1]", 2), ("p[2]", 1))
+)
+NODES = {
+    "nodes": (node(IN_B, 0, BEHIND, 5, "chest pain"), node(LAST, 5, LAST, 10, "cough")),
+    "with tags in the text": (node(IN_B, 0, BEHIND, 5, "chest\\npain"), node(LAST, 5, LAST, 10, "cough")),
+    "units of UTF-16": (node(IN_B, 0, BEHIND, 5, "chest pain"), node(LAST, 6, LAST, 11, "cough")),
+    "offsets of all": (
+        node("/x[1]", 0, "/x[1]", 1, "chest pain", globalOffsets={"start": 8, "end": 18}),
+        node("/x[1]", 0, "/x[1]", 1, "cough", globalOffsets={"start": 32, "end": 37}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_regions_of_html(tmp_path: Path, name: str) -> None:
+    results = [one | {"value": one["value"] | {"hypertextlabels": ["x"]}} for one in NODES[name]]
+    task = {"data": {"note": HTML}, "annotations": [{"result": results}]}
+    [document, other] = read(tasks(tmp_path / "a.json", task, {"data": {"note": "<p>Other</p>"}, "annotations": []}))
+    assert (document.text, other.text) == (SHOWN, "Other")
+    assert [(mention.type, mention.text(document.text)) for mention in document.mentions] == [
+        ("x", "chest pain"),
+        ("x", "cough"),
+    ]
+    assert written(tmp_path, document) == task
+    fields = {"id": 7, "note": HTML, "label": [one["value"] for one in results], "annotator": 3, "annotation_id": 2}
+    [least] = read(tasks(tmp_path / "b.json", fields))
+    assert (least.id, least.text) == ("7", SHOWN)
+    assert [mention.spans for mention in least.mentions] == [mention.spans for mention in document.mentions]
+
+
+DIALOGUE = [{"author": "Dr", "text": "Any pain?"}, {"author": "Pt", "text": "I have 💩 pain."}]
+REGIONS = {
+    "numbers": {"start": 1, "end": 1, "startOffset": 9, "endOffset": 13},
+    "text": {"start": "1", "end": "1", "startOffset": 9, "endOffset": 13},
+    "units of UTF-16": {"start": "1", "end": "1", "startOffset": 10, "endOffset": 14},
+    "beside those of all": {
+        "start": "1", "end": "1", "startOffset": 9, "endOffset": 13, "globalOffsets": {"start": 18, "end": 22},
+    },
+    "of all alone": {"start": "x", "end": "x", "globalOffsets": {"start": 19, "end": 23}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REGIONS)
+def test_regions_of_a_dialogue(tmp_path: Path, name: str) -> None:
+    value = REGIONS[name] | {"text": "pain", "paragraphlabels": ["x"]}
+    over = {"start": "0", "end": "1", "startOffset": 4, "endOffset": 6, "text": "pain?\\n\\nI have", "labels": ["y"]}
+    results = [
+        {"id": str(i), "type": "paragraphlabels", "from_name": "x", "to_name": "y", "value": one}
+        for i, one in enumerate((value, over))
+    ]
+    task = {"data": {"title": "a note", "talk": DIALOGUE}, "annotations": [{"result": results}]}
+    [document] = read(tasks(tmp_path / "a.json", task))
+    assert document.text == "Any pain?\nI have 💩 pain."
+    assert [(mention.type, mention.spans) for mention in document.mentions] == [("x", ((19, 23),)), ("y", ((4, 16),))]
+    assert written(tmp_path, document) == task
+
+
+@pytest.mark.parametrize("data", [{"note": HTML}, {"note": DIALOGUE}])
+def test_new_mentions_of_html_and_dialogues_read_back(tmp_path: Path, data: dict[str, Any]) -> None:
+    kind = "hypertextlabels" if data["note"] == HTML else "paragraphlabels"
+    results = [node("/div[1]/p[1]/text()[1]", 0, "/div[1]/p[1]/text()[1]", 3, "She")] if data["note"] == HTML else []
+    for one in results:
+        one["value"][kind] = ["x"]
+    [document] = read(tasks(tmp_path / "a.json", {"data": data, "annotations": [{"result": results}]}))
+    start = document.text.index("pain")
+    wanted = [Mention("y", [(0, 3), (start, start + 4)], "m"), Mention("y", [(start, len(document.text))], "n")]
+    document.mentions = wanted
+    task = written(tmp_path, document)
+    assert task["data"] == data
+    assert {one["type"] for one in task["annotations"][0]["result"]} == {kind, "relation"}
+    [again] = read(tmp_path / "out.json")
+    assert (again.text, again.mentions) == (document.text, wanted)
+    document.mentions = [one.replace(score=0.5) for one in wanted]
+    assert {one["type"] for one in written(tmp_path, document)["predictions"][0]["result"]} == {kind, "relation"}
+
+
+def test_regions_outside_the_text_are_counted(tmp_path: Path) -> None:
+    lost = [
+        node("/div[1]/p[9]/text()[1]", 0, "/div[1]/p[9]/text()[1]", 3, "gone", hypertextlabels=["x"]),
+        node(IN_P, 0, IN_P, 3, "She", hypertextlabels=["x"]),
+    ]
+    path = tasks(tmp_path / "a.json", {"data": {"note": HTML}, "annotations": [{"result": lost}]})
+    found: list[str] = []
+    [document] = read(path, notice=found.append)
+    assert [mention.text(document.text) for mention in document.mentions] == ["She"]
+    assert "result[0]: a region of 'x' is not in the text (start '/div[1]/p[9]/text()[1]'" in found[0]
+
+
+def test_html_as_browsers_understand_it() -> None:
+    html = "<table><tr><td>Hb<td>9</table><p>a<p>b<script>no</script>c<br>d<ul><li>e<li>f &lt;5</ul>3 < 4 <!-- --> g"
+    shown = text_of(html, True)
+    assert shown is not None
+    assert shown.text == "Hb 9\na\nbc\nd\ne\nf <5\n3 < 4  g"
+    assert {shown.text[shown.elements[path]] for path in shown.elements} >= set("Hb9 abcdef3".replace(" ", ""))
+    assert "/table[1]/tbody[1]/tr[1]/td[2]/text()[1]" in shown.elements
+    assert "/p[2]/text()[2]" in shown.elements
+
+
+def test_hostile_html_takes_linear_time() -> None:
+    many = 30_000
+    parts = ("<", "<p>", "</p>", "<!--", "<a ", "<a b='", "&#x", "<script>", "<td>x", "<![", '<a ="')
+    started = process_time()
+    for html in (*(part * many for part in parts), "<div>" * many + "</p>" * many):
+        region_ = node("/text()[1]", 0, "/text()[1]", 1, "x", hypertextlabels=["x"])
+        understand({"data": {"text": html}, "annotations": [{"result": [region_]}]})
+    assert process_time() - started < 20

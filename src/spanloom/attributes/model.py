@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from spanloom.features import FeatureIndex, Sparse
 from spanloom.hypergraph import Floats
 from spanloom.learn.platt import Platt
 from spanloom.model.attributes import AttributeQuality
+from spanloom.model.protocol import Annotation
 from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, linear_scores
@@ -87,8 +88,8 @@ class AttributeModel:
     """
 
     name: ClassVar[str] = "attributes"
-    needs: ClassVar[frozenset[str]] = frozenset(("mentions",))
-    gives: ClassVar[frozenset[str]] = frozenset(("attributes",))
+    gives: ClassVar[frozenset[Annotation]] = frozenset(("attributes",))
+    resolver: ClassVar[None] = None
     index: FeatureIndex
     classifiers: tuple[Classifier, ...]
     language: str | None = None
@@ -104,9 +105,9 @@ class AttributeModel:
         return {one.name: one.quality for one in self.classifiers}
 
     def run(
-        self, documents: Iterable[Document], names: Sequence[str] | None = None, run: Executor = SERIAL
-    ) -> Iterator[Document]:
-        """Yield documents with attributes of their mentions.
+        self, documents: Sequence[Document], names: Sequence[str] | None = None, run: Executor = SERIAL
+    ) -> list[Document]:
+        """Return documents with attributes of their mentions.
 
         Args:
             documents: with mentions.
@@ -124,8 +125,7 @@ class AttributeModel:
                 )
         wanted = [one for one in self.classifiers if names is None or one.name in names]
         rules = Rules(self.language)
-        for block in blocks(documents):
-            yield from self._marked(block, wanted, rules, run)
+        return [one for block in blocks(documents) for one in self._marked(block, wanted, rules, run)]
 
     def _marked(
         self, documents: list[Document], wanted: Sequence[Classifier], rules: Rules, run: Executor
@@ -191,7 +191,7 @@ class AttributeModel:
             for one in self.classifiers
         }
 
-    def part(self) -> ModelPart:
+    def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
         said = _Described(
             attributes=[
@@ -215,7 +215,7 @@ class AttributeModel:
 
     @classmethod
     def from_part(cls, part: ModelPart) -> AttributeModel:
-        """Return what `part` gave.
+        """Return what `to_part` gave.
 
         Raises:
             ModelError: it is no stage of attributes.

@@ -32,6 +32,7 @@ from spanloom.evaluate import (
     precision_recall,
 )
 from spanloom.evaluate.compare import Key, require_complete
+from spanloom.evaluate.concepts import Resolver
 from spanloom.evaluate.words import WordReport, evaluate_words
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
@@ -99,11 +100,13 @@ def run(
     if vocabulary_columns is not None and vocabulary is None:
         raise UsageError("--vocabulary-columns names columns of --vocabulary; give it, too")
     # before anything that takes long
-    resolver = None if vocabulary is None else read_vocabulary(vocabulary, columns=vocabulary_columns)
+    resolver: Resolver | None = None if vocabulary is None else read_vocabulary(vocabulary, columns=vocabulary_columns)
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_model(model, jobs, encoder)
     if mentions is not None and (predictor is None or "given_mentions" not in predictor.capable):
-        raise UsageError("--mentions tells a linker what to link; leave it out, or give a linker with --model")
+        raise UsageError(
+            "--mentions tells a model that links what to link; leave it out, or give such a model with --model"
+        )
     if mentions == "given" and not concepts:
         raise UsageError(
             "with --mentions given all mentions are those of GOLD; add --concepts, to compare their concepts"
@@ -116,7 +119,7 @@ def run(
         if html is not None:
             raise UsageError("--html shows mentions; leave it out where a column is compared")
     if predictor is not None and concepts and resolver is None and links(predictor):
-        resolver = predictor.vocabulary
+        resolver = predictor.resolver
     # sentences, our own where gold has none, are what intervals are drawn over
     reading = Reading(Messages(quiet), input_format=input_format, columns=columns, on_error=on_error or "stop")
     given = reading(gold)

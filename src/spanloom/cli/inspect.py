@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from spanloom.concepts.report import ConceptReport
 from spanloom.errors import UsageError, meant, plural
 from spanloom.model.calibration import Check
 from spanloom.model.fields import declared
@@ -37,7 +38,7 @@ _SEVERAL = ("history", "lost", "dropped", "chains", "calibration", "annotators")
 _REPORTS: Final[dict[str, Any]] = {
     "splitting": SplittingReport, "encoder": EncoderReport, "teaching": TeachingReport, "completion": CompletionReport,
     "passes": PassReport, "overlaps": OverlapReport, "rescoring": RescoringReport, "compact": CompactReport,
-    "structure": StructureReport,
+    "structure": StructureReport, "concepts": ConceptReport,
 }  # fmt: skip
 """Of the same, what training tells in lines of its own."""
 

@@ -44,8 +44,8 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
-        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
+        help="Output format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
+        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
     ),
 ]
 Columns = Annotated[
@@ -88,8 +88,9 @@ InputFormat = Annotated[
     typer.Option(
         "--input-format",
         metavar="FORMAT",
-        help="Input format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
-        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, text.",
+        help="Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
+        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, "
+        "webanno, text.",
     ),
 ]
 Encoding = Annotated[
@@ -259,7 +260,12 @@ EncoderFolder = Annotated[
 
 # of `predict`
 LabelRules = Annotated[
-    str, typer.Argument(metavar="RULES", help="A TOML file of rules, see docs/how-to/label.md.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="RULES",
+        help="A TOML file of rules, or spaCy's patterns as .jsonl; see docs/how-to/label.md.",
+        show_default=False,
+    ),
 ]
 LabelsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file or folder.")]
 EachAnnotator = Annotated[
@@ -304,7 +310,9 @@ Sections = Annotated[
 LinkedMentions = Annotated[
     str | None,
     typer.Option(
-        "--mentions", metavar="NAME", help="Linker only: find mentions, or link the given mentions of INPUT. [find]"
+        "--mentions",
+        metavar="NAME",
+        help="Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
     ),
 ]
 

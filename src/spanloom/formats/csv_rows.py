@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from warnings import catch_warnings
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
@@ -26,6 +27,13 @@ _DELIMITERS: Final = (",", ";", "\t")  # spreadsheets of many countries write se
 _FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _LONGEST_CELL: Final = 1 << 30  # characters
 _LONGEST_VALUE: Final = 1 << 20  # characters of a cell that holds a list
+LONGEST_LITERAL: Final = 1 << 23  # characters of Python, which takes a hundred times as much memory
+# how NumPy prints a list of numbers, of texts, and a number in a list
+_NUMBERS: Final = re.compile(r"\[\s*+-?\d++(?:\s++-?\d++)*+\s*+\]")
+_QUOTED: Final = re.compile(r"""'[^'\\]*+'|"[^"\\]*+\"""")
+_TEXTS: Final = re.compile(rf"\[\s*+(?:{_QUOTED.pattern})(?:\s++(?:{_QUOTED.pattern}))++\s*+\]")
+_SCALAR: Final = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)|\barray\(([^()]*)(?:, dtype=\w+)?\)")
+_BETWEEN: Final = re.compile(r"(?<=[}\]])\s+(?=[{\[])")
 
 
 class Row(NamedTuple):
@@ -56,16 +64,46 @@ def value_of(cell: str) -> list[Any] | dict[str, Any] | None:
     >>> value_of('[{"start": 3}]'), value_of("[(3, 7, 'problem')]"), value_of("[sic] pain")
     ([{'start': 3}], [[3, 7, 'problem']], None)
     """
-    if cell[:1] not in ("[", "{") or len(cell) > _LONGEST_VALUE:
+    if cell[:1] not in ("[", "{", '"') or len(cell) > _LONGEST_VALUE:
         return None
     try:
         value = loads(cell.encode("utf-8", "surrogatepass"), "cell", 1)
     except DataError:
-        try:
-            value = _listed(ast.literal_eval(cell))
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            return None
+        value = _of_python(cell)
+    if isinstance(value, str):  # JSON as text of JSON
+        return value_of(value) if cell[0] == '"' and value[:1] in ("[", "{") else None
     return value if isinstance(value, list | dict) else None
+
+
+def _of_python(cell: str) -> Any:
+    """Return the value that Python or NumPy prints so; ``None`` if it is none.
+
+    >>> _of_python("['a' 'b']"), _of_python("[0 1]"), _of_python("[{'score': np.float32(0.5)}\\n {'score': 1}]")
+    (['a', 'b'], [0, 1], [{'score': 0.5}, {'score': 1}])
+    """
+    if _NUMBERS.fullmatch(cell):
+        return [int(number) for number in cell[1:-1].split()]
+    if _TEXTS.fullmatch(cell):
+        return [text[1:-1] for text in _QUOTED.findall(cell)]
+    for text in dict.fromkeys((cell, _BETWEEN.sub(", ", _SCALAR.sub(r"\1\2", cell)))):
+        if (value := literal_of(text)) is not None:
+            return value
+    return None
+
+
+def literal_of(source: str | ast.expr) -> Any:
+    """Return the value of a literal of Python, with lists in place of tuples; ``None`` if it is none.
+
+    >>> literal_of("[('no pain', {'entities': [(3, 7, 'x')]})]"), literal_of("open('a')")
+    ([['no pain', {'entities': [[3, 7, 'x']]}]], None)
+    """
+    if isinstance(source, str) and len(source) > LONGEST_LITERAL:
+        return None
+    try:
+        with catch_warnings(action="ignore"):  # of its escapes
+            return _listed(ast.literal_eval(source))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
 
 
 def _listed(value: Any) -> Any:

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
+from spanloom.formats.csv_rows import value_of
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import (
@@ -210,6 +211,7 @@ def to_native(
         Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
         for place, value in found.others
     ]
+    _put_in_order(found.entries, texts[CHARACTERS].text)
     reading = _reading(found.entries, layout, texts, described)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
@@ -237,7 +239,10 @@ def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str 
         path = described.fields[-1]
         field, value = path if path in record else path.partition(".")[0], at(record, path)
         layout = _with(layout_of(record, field, _first(value)), described)
-        return field, entries_of(value, path, layout), layout
+        found = entries_of(value, path, layout)
+        if not all(entry.types for entry in found.entries) or not found.entries:  # of the type that the field names
+            found = entries_of(value, path, layout, path.rpartition(".")[2])
+        return field, found, layout
     empty = None
     usual = list(named(record, OF_MENTIONS))
     nested = [name for name, value in record.items() if name not in usual and isinstance(value, dict)]
@@ -361,6 +366,15 @@ def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
     last = max((end for entry in entries for _, end in entry.spans), default=0)
     texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value) >= last}
     return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
+
+
+def _put_in_order(entries: Sequence[Entry], text: str) -> None:
+    """Exchange types and surfaces of mentions that are lists, where the text shows that surfaces stand first."""
+    listed = [entry for entry in entries if entry.surface and not entry.surface_name and len(entry.types) == 1]
+    shown = [(entry, text[max(entry.spans[0][0], 0) : max(entry.spans[-1][1], 0)]) for entry in listed if entry.spans]
+    if sum(entry.types[0] == one for entry, one in shown) > sum(entry.surface == one for entry, one in shown):
+        for entry in listed:
+            entry.types, entry.surface = [entry.surface], str(entry.types[0])
 
 
 def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described: Layout | None) -> _Reading:
@@ -507,7 +521,11 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
         return
     text = rest.get("text")
     length = len(text) if isinstance(text, str) else 1 << 20
-    for name, value in rest.items():
+    for name, kept in rest.items():
+        value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
         if value and not is_other(name) and looks_annotated(name, value, length):
-            message = f"the field {clip(name)} looks like annotation and is not read; {advice(name, value)}"
+            how = advice(name, value)
+            if isinstance(kept, str):
+                how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
+            message = f"the field {clip(name)} looks like annotation and is not read; {how}"
             problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

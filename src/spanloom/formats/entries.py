@@ -67,15 +67,21 @@ class Found:
     others: list[tuple[str, Any]] = field(default_factory=list)
 
 
-def entries_of(value: Any, name: str, layout: Layout) -> Found:
+def entries_of(value: Any, name: str, layout: Layout, kind: str = "") -> Found:
     """Return the mentions in the value of a field.
+
+    Args:
+        value: of the field.
+        name: of the field, or its path.
+        layout: of the mentions.
+        kind: the type of mentions that are two offsets without a type; such are none if not given.
 
     >>> found = entries_of([[8, 18, "problem"], {"from": 3, "to": 5, "tag": "sign"}, "odd"], "ner", Layout(""))
     >>> [(entry.place, entry.types, entry.spans) for entry in found.entries], found.others
     ([('ner[0]', ['problem'], [(8, 18)]), ('ner[1]', ['sign'], [(3, 5)])], [('ner[2]', 'odd')])
     """
     found = Found()
-    _search(_rows(value), name, layout, (), None, found, 0)
+    _search(_rows(value), name, layout, (kind,) if kind else (), None, found, 0)
     return found
 
 
@@ -89,7 +95,7 @@ def _rows(value: Any) -> Any:
         return value
     if len(set(map(len, value.values()))) != 1 or not has_offsets(value):
         return value
-    types = any(plain(str(key)) in USUAL["type"] for key in value)
+    types = any(plain(str(key)) in (*USUAL["type"], "answerstart") for key in value)
     return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)] if types else value
 
 

@@ -43,7 +43,10 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
         return [(whole, root)], [file for file in data if file.suffix not in (".txt", *whole.suffixes)] + links
     known = ((next((other for other in choices if other.knows(file)), None), file) for file in files)
     # a format that the user names is that of all files, if no name says so
-    inputs = [(other, file) for other, file in known if other is not None and (kind is None or other.named(file))]
+    found = [(other, file) for other, file in known if other is not None]
+    # a program beside data may hold some of them, or an example of its own
+    data += [file for other, file in found if file.suffix == ".py"]
+    inputs = [(other, file) for other, file in found if file.suffix != ".py" and (kind is None or other.named(file))]
     if kind is not None and not inputs:
         inputs = [(kind, file) for file in _of_one_ending(root, data, kind)]
     if not inputs:

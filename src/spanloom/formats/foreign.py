@@ -32,6 +32,14 @@ _UNNAMED = (
     "a table whose columns do not say what they are; name them: --columns text=NAME,id=NAME, for a folder of tables "
     "with --input-format {}"
 )
+_OF_I2B2 = (
+    "{} of i2b2; only concepts are read: name the folder with the .con files, and the .txt files beside them or in a "
+    "folder beside it"
+)
+_PYTHON = (
+    "a program; annotated texts in it are read if the file is named alone and holds them as one list without calls, as "
+    'TRAIN_DATA = [("TEXT", {"entities": [(START, END, "TYPE")]})]'
+)
 _PACKED = "it is packed; unpack it first"
 _PACKED_LINES = "packed JSON lines; give it a name that ends in .jsonl.gz, or name its format (--input-format jsonl)"
 _BY_ENDING: Final = MappingProxyType(
@@ -43,6 +51,10 @@ _BY_ENDING: Final = MappingProxyType(
         **dict.fromkeys((".xlsx", ".xls", ".ods"), _WORKBOOK),
         **dict.fromkeys((".hl7", ".hl7v2"), _HL7),
         **dict.fromkeys((".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".zst"), _PACKED),
+        ".ast": _OF_I2B2.format("assertions"),
+        ".rel": _OF_I2B2.format("relations"),
+        ".chains": _OF_I2B2.format("chains of coreference"),
+        ".py": _PYTHON,
         ".csv": _UNNAMED.format("csv"),
         ".tsv": f"{_UNNAMED.format('tsv')}; of a column file, name the format conll",
     }

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
+from warnings import catch_warnings
 
 from spanloom.document import Document
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import Losses, Scanned, no_document, writing_as
+from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
 from spanloom.formats.packed import output_file
+from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_text
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
-from spanloom.formats.source import BOM, HEAD, bare, opened, read_bytes
+from spanloom.formats.source import BOM, HEAD, bare, decode, opened, read_bytes
 
 _START: Final = re.compile(rb"\s*[\[{]")
 _PAIRS: Final = re.compile(rb'\A\s*\[\s*\[|"annotations"\s*:\s*\[\s*\[\s*"')
 _KEY: Final = re.compile(rb'"([A-Za-z_.\- ]{1,40})"\s*:\s*("|\[\s*["\[\]])')  # and the value is text, or a list of text
 _NONE: Final = re.compile(rb"\s*\[\s*\]\s*\Z")
 _LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")  # an object on one line, and another behind it
+_ARTICLES: Final = re.compile(rb'"paragraphs"\s*:\s*\[\s*\{[^\[\]{}]{0,20000}"(?:context|qas)"\s*:')  # of SQuAD
+_LITERAL: Final = re.compile(rb"\s*\[\s*(?:\(|\{\s*'|\[\s*')")  # of Python
+_ASSIGNED: Final = re.compile(rb"^\w+\s*(?::[^=\n]+)?=\s*\[\s*(?:#[^\n]*\n\s*)*[(\[{]", re.MULTILINE)
+_ENTITIES: Final = re.compile(rb"""["'](?:entities|label|labels|spans|tags|ner_tags|ner)["']\s*:""")
 _OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:')  # FHIR, and training data of spaCy 2
 
 
@@ -34,7 +42,13 @@ def scan(
 ) -> Iterator[Scanned]:
     """Yield the documents of a file with a list of records, or with one record; arguments as of JSONL."""
     fields = RecordFields(columns, tag_names)
-    yield from scan_array(read_bytes(path).removeprefix(BOM), path, fields, mentions)
+    raw = read_bytes(path).removeprefix(BOM)
+    if bare(path).suffix.lower() == ".py":
+        name, value = assigned_list(decode(raw, path), path)
+        for place, record in records_of(value, fields.names.get("text", "text")):
+            yield from scan_any(record, mentions, fields, str(path), place=place.replace("records", name, 1))
+        return
+    yield from scan_array(raw, path, fields, mentions)
 
 
 def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: bool) -> Iterator[Scanned]:
@@ -46,6 +60,10 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
     try:
         value, name = loads(raw, path), str(path)
     except DataError:
+        if _LITERAL.match(raw) and (literal := literal_of(raw.decode("utf-8", "replace").strip())) is not None:
+            for place, record in records_of(literal, fields.names.get("text", "text")):
+                yield from scan_any(record, mentions, fields, str(path), place=place)
+            return
         if not _LINES.match(raw):
             raise
         yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
@@ -54,6 +72,39 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
         yield from scan_any(record, mentions, fields, name, place=place)
     if not value:
         yield no_document(name, "a list of records")
+
+
+def assigned_list(source: str, path: str | Path) -> tuple[str, list[Any]]:
+    """Return the name of the only list of annotated texts in a program, and the list; nothing of it is executed.
+
+    Raises:
+        DataError: it is no Python, or holds none or several.
+
+    >>> assigned_list('import spacy\nTRAIN = [("No pain", {"entities": [(3, 7, "x")]})]', "a.py")
+    ('TRAIN', [['No pain', {'entities': [[3, 7, 'x']]}]])
+    """
+    if len(source) > LONGEST_LITERAL:
+        message = f"the program has {len(source):,} characters, expected {LONGEST_LITERAL:,} at most"
+        raise DataError(f"{message}; write its list to a file of JSON (json.dump) and read that", path=path)
+    try:
+        with catch_warnings(action="ignore"):  # of its escapes
+            body = ast.parse(source).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        raise DataError(f"no Python of version 3: {clip(str(error))}; correct it", path=path, line=line) from None
+    found: dict[str, list[Any]] = {}
+    for statement in body:
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and isinstance(statement.value, ast.List | ast.Tuple):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            value = literal_of(statement.value)
+            first = value[0] if isinstance(value, list) and value else None
+            if as_object(first) is not first or (isinstance(first, dict) and _is_record(first)):
+                found |= {target.id: value for target in targets if isinstance(target, ast.Name)}
+    if len(found) == 1:
+        return next(iter(found.items()))
+    shown = f"{plural(len(found), 'list')} of annotated texts{': ' * bool(found)}{', '.join(map(clip, found))}"
+    advice = "write each to a file of JSON of its own (json.dump)"
+    raise DataError(f'found {shown}, expected one, as TRAIN = [("TEXT", {{"entities": ...}})]; {advice}', path=path)
 
 
 def scan_lines(
@@ -120,6 +171,9 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
     >>> list(records_of({"classes": ["x"], "annotations": [["no pain", {"entities": []}], None]}))
     [('annotations[0]', ['no pain', {'entities': []}])]
     """
+    if sentences_of(value) is not None:  # of one document of Stanza
+        yield "", {"sentences": value}
+        return
     if isinstance(value, list):
         yield from _of_queries((f"records[{number}]", record) for number, record in enumerate(value))
         return
@@ -131,6 +185,12 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
         if isinstance(projects := value.get("projects"), list):
             for number, project in enumerate(projects):
                 yield from ((f"projects[{number}].{place}", record) for place, record in records_of(project))
+            return
+        if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
+            for number, article in enumerate(articles):
+                for inner, paragraph in enumerate(article["paragraphs"]):
+                    name = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
+                    yield f"data[{number}].paragraphs[{inner}]", {**name, **paragraph}
             return
         for name in _LISTS:
             held = value.get(name)
@@ -161,6 +221,12 @@ def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]
         yield place, first
 
 
+def _is_article(value: Any) -> bool:
+    """Return whether a value is an article of SQuAD."""
+    paragraphs = value.get("paragraphs") if isinstance(value, dict) else None
+    return isinstance(paragraphs, list) and all(isinstance(one, dict) and "context" in one for one in paragraphs)
+
+
 def _is_record(value: Any) -> bool:
     if isinstance(value, dict):
         return "passages" in value or next(named(value, (*OF_TEXT, *OF_WORDS, "data")), None) is not None
@@ -181,15 +247,20 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 def claims(path: Path) -> bool:
     """Return whether a file may hold records: it begins as a list or an object does, and is of no other known kind."""
-    if bare(path).suffix.lower() != ".json" or not path.is_file():
+    ending = bare(path).suffix.lower()
+    if ending not in (".json", ".py") or not path.is_file():
         return False
     with opened(path) as file:
         head = file.read(HEAD).removeprefix(BOM)
+    if ending == ".py":
+        return _ASSIGNED.search(head) is not None and _ENTITIES.search(head) is not None
     if _NONE.match(head):
         return True  # a list of no records
     if lists_labels(path, head):
         return False
-    if _START.match(head) is None or _OTHER.search(head) is not None:
+    if _LITERAL.match(head) is not None and _ENTITIES.search(head) is not None:
+        return True  # of Python
+    if _START.match(head) is None or (_OTHER.search(head) is not None and _ARTICLES.search(head) is None):
         return False
     if _PAIRS.search(head) is not None:
         return True

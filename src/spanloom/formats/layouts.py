@@ -90,7 +90,7 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "start": (
             "start", "begin", "startoffset", "beginoffset", "startidx", "beginidx", "startindex", "beginindex",
             "startchar", "charstart", "beginchar", "startpos", "beginpos", "startposition", "startcharoffset",
-            "characteroffsetbegin", "offsetstart", "offsetbegin", "from", "offset", "spanstart", "first",
+            "characteroffsetbegin", "answerstart", "offsetstart", "offsetbegin", "from", "offset", "spanstart", "first",
         ),
         "end": (
             "end", "stop", "endoffset", "endidx", "endindex", "endchar", "charend", "endpos", "endposition",
@@ -143,7 +143,7 @@ OF_ID: Final = (
 )
 OF_TEXT: Final = (
     "text", "notetext", "content", "sentence", "context", "textcontent", "rawtext", "senttext", "documenttext",
-    "fulltext",
+    "fulltext", "input",
 )  # fmt: skip
 OF_WORDS: Final = (
     "tokens",

@@ -47,7 +47,8 @@ COLUMNS: Final[Format] = Format(
     reads_without_mentions=True, named_by_file=True, scan_options=("columns",), write_options=("scheme",),
 )  # fmt: skip
 JSON: Final = Format(
-    "json", (".json",), _lazy("json_array:scan"), _lazy("json_array:write"), _claims("json_array:claims", ".json"),
+    "json", (".json",), _lazy("json_array:scan"), _lazy("json_array:write"),
+    _claims("json_array:claims", ".json", ".py"),
     gaps=True, keeps_ids=True, reads_without_mentions=True, counts=True, scan_options=RECORD_OPTIONS,
 )  # fmt: skip
 CSV: Final = Format(
@@ -72,6 +73,11 @@ _ALL = (
         "brat", (".ann",), _lazy("brat:scan"), _lazy("brat:write"),
         lambda path: (path.is_dir() or path.suffix in (".ann", ".txt")) and _lazy("brat:claims")(path),
         gaps=True, folders=True, reads_without_mentions=True, counts=True, packs=False,
+    ),
+    Format(
+        "i2b2", (".con",), _lazy("i2b2:scan"), _lazy("i2b2:write"),
+        lambda path: (path.is_dir() or path.suffix in (".con", ".txt")) and _lazy("i2b2:claims")(path),
+        folders=True, reads_without_mentions=True, packs=False,
     ),
     Format(
         "pubtator", (".pubtator",), _lazy("pubtator:scan"), _lazy("pubtator:write"),

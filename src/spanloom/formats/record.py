@@ -36,8 +36,10 @@ from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected, to_json
 from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.notices import Notices
+from spanloom.formats.pipelines import sentences_of, with_sentences
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.settling import settled_one
+from spanloom.formats.unread import TO_FIND
 from spanloom.native import Kernel
 
 
@@ -248,7 +250,9 @@ _Read: TypeAlias = tuple[Document | None, list[Problem], Beside | None]
 def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]:
     problems: list[Problem] = []
     try:
-        record = fields.of(as_object(record))
+        record = {"sentences": record} if sentences_of(record) is not None else as_object(record)
+        record = fields.of(record)
+        record = with_sentences(record) if isinstance(record, dict) else record
     except DataError as error:
         return [(None, [Problem("error", "wrong field", error.message)], None)]
     if not isinstance(record, dict):
@@ -324,6 +328,13 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         texts = [name for name, value in record.items() if isinstance(value, str) and name not in ("text", "id")]
         shown = ", ".join(map(clip, texts[:10]))
         hint = f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)" if texts else ""
+        if "pattern" in record and "label" in record:
+            hint = "; it is a pattern: spanloom label PATTERNS TEXTS marks what patterns match"
+        if (chat := next((name for name, value in record.items() if _is_chat(value)), None)) is not None:
+            hint = (
+                f"; {clip(chat)} holds the messages of a chat: write the text that it is about as text, with an id, "
+                f"and the answer beside it as answer, {TO_FIND}"
+            )
         _wrong(problems, "", "text", text, f"the document's text{hint if text is None else ''}")
         return None, problems, None
     document = Document(text, id=_name(record.get("id"), problems, "") or "")
@@ -379,6 +390,14 @@ def _sections(value: object) -> list[Section] | None:
         if not (isinstance(one, dict) and isinstance(one.get("name"), str) and _is_pair(one.get("span"))):
             return None
     return [Section(one["name"], Span(*one["span"])) for one in value]
+
+
+def _is_chat(value: object) -> bool:
+    """Return whether a value is a list of messages, each with its role or author."""
+    if not isinstance(value, list) or not value:
+        return False
+    names = ({"role", "content"}, {"from", "value"})
+    return all(isinstance(one, dict) and any(one.keys() >= both for both in names) for one in value)
 
 
 def _meta(

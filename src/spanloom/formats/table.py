@@ -7,8 +7,10 @@ the whole text of their mention is read by itself. A text without an identifier 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, groupby
+from contextlib import suppress
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,14 +29,17 @@ from spanloom.formats.base import (
     no_document,
 )
 from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, value_of, wrong_width
+from spanloom.formats.entries import entries_of
 from spanloom.formats.field_names import OF_SPANS, OF_TEXTS, Columns, given_names, places
-from spanloom.formats.layouts import OF_TAGS, OF_TEXT, OF_WORDS, named, plain
+from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, OF_TEXT, OF_WORDS, PRESUMED, named, plain
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import DESCRIBED, RecordFields, TagNames
 from spanloom.formats.source import bare
 from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, columns_of, parse_row, surface_of
 
+_OFFSETS = re.compile(r"\s*\(?\d{1,9}\s*[-:,]\s*\d{1,9}\b")
+_LOOKED_AT = 50  # rows in which a column of texts must show
 _TEXTS = "name the texts that it is about (--texts, texts=): a folder or a file of any format"
 
 
@@ -109,7 +114,12 @@ def _scan_texts(
 ) -> Iterator[Scanned]:  # fmt: skip
     at = places(header, names, OF_TEXTS)
     unclear = not names and {"start", "end"} <= places(header, {}, OF_SPANS).keys()  # mentions, but of what type?
-    if unclear or "text" not in at:
+    if "text" not in at and not unclear:
+        first = list(islice(table, _LOOKED_AT))
+        table = chain(first, table)
+        if (text := _text_of_mentions(header, first)) is not None:
+            at["text"] = header.index(text)
+    if unclear or ("text" not in at and not _holds_words(header) and not fields.names.keys() >= {"tokens", "tags"}):
         raise DataError(_no_spans(header), path=path, line=1)
     _check_once(header, at, path)
     others = [(name, place) for place, name in enumerate(header) if place not in at.values()]
@@ -124,18 +134,72 @@ def _scan_texts(
             continue
         cells = {name: row.cells[place] for name, place in others if row.cells[place]}
         values: dict[str, Any] = {name: value for name, cell in cells.items() if (value := value_of(cell)) is not None}
+        unread = [name for name, cell in cells.items() if name not in values and _looks_annotated(name, cell)]
         values |= {name: cells[name] for name in listed & cells.keys() if name not in values}
         values |= {name: values.get(name, []) for name in named if name in header}
-        record = {"text": row.cells[at["text"]], **values}
+        record = {"text": row.cells[at["text"]], **values} if "text" in at else values
         if "id" in at:
             record = {"id": row.cells[at["id"]], **record}
         for scanned in scan_record(record, mentions, fields, str(path), row.line):
+            if unread and mentions:
+                scanned.problems.append(_unread(unread[0], cells[unread[0]], path, row.line))
             if (document := scanned.document) is not None:
                 kept = {name: cells.get(name, value) for name, value in document.meta.items()}
                 document.meta = {name: cell for name, cell in cells.items() if name not in values} | kept
             yield scanned
     if not found:
         yield no_document(str(path), "a row for each text below the header")
+
+
+def _text_of_mentions(header: list[str], found: Iterable[Row]) -> str | None:
+    """Return the column of texts that mentions in cells of another one are about; ``None`` if that is not clear.
+
+    >>> _text_of_mentions(["id", "data", "label"], [Row(2, ["1", "No pain", '[[3, 7, "x"]]'])])
+    'data'
+    """
+    for row in found:
+        if len(row.cells) != len(header):
+            continue
+        values = {name: value_of(cell) for name, cell in zip(header, row.cells, strict=True)}
+        spans = [
+            span
+            for name, value in values.items()
+            if isinstance(value, list)
+            for entry in entries_of(value, name, PRESUMED).entries
+            for span in entry.spans
+        ]
+        last = max((end for _, end in spans), default=0)
+        texts = [
+            name
+            for name, cell in zip(header, row.cells, strict=True)
+            if values[name] is None and len(cell) >= last > 0 and len(cell.split()) > 1
+        ]
+        if spans:
+            return texts[0] if len(texts) == 1 else next((name for name in texts if plain(name) == "data"), None)
+    return None
+
+
+def _holds_words(header: list[str]) -> bool:
+    """Return whether a table has a column of words and one of their tags."""
+    return any(plain(name) in OF_WORDS for name in header) and any(plain(name) in OF_TAGS for name in header)
+
+
+def _looks_annotated(name: str, cell: str) -> bool:
+    """Return whether a cell that holds no list looks like annotation.
+
+    >>> [_looks_annotated("label", cell) for cell in ("[[3, 7, 'x'", "3:7:x;9:12:y", "sad", "nan")]
+    [True, True, False, False]
+    """
+    return plain(name) in OF_MENTIONS and (cell[:1] in ("[", "{") or _OFFSETS.match(cell) is not None)
+
+
+def _unread(name: str, cell: str, path: str | Path, line: int) -> Problem:
+    message = (
+        f"the cell of {clip(name)} looks like annotation and is not read: {clip(cell, 40)} is no whole list of JSON or "
+        "Python; write it as [[START, END, TYPE], ...]"
+    )
+    kind = f"annotation not read: {name}"
+    return Problem("warning", kind, message, path=str(path), line=line, altered=True)
 
 
 def _text_of_rows(header: list[str], names: dict[str, str], first: Row) -> str | None:
@@ -299,4 +363,8 @@ def claims(path: Path) -> bool:
     if not path.is_file():
         return False
     header = header_of(path)
-    return _holds_spans(header, {}) or "text" in places(header, {}, OF_TEXTS)
+    if _holds_spans(header, {}) or "text" in places(header, {}, OF_TEXTS) or _holds_words(header):
+        return True
+    with suppress(DataError):  # bytes that are no text
+        return _text_of_mentions(header, islice(rows(path), 1, 1 + _LOOKED_AT)) is not None
+    return False

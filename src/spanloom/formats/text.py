@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.files import STDIO
 from spanloom.files.output import output_folder
@@ -16,6 +18,11 @@ from spanloom.formats.packed import output_file
 from spanloom.formats.source import bare, decode, read_bytes
 
 _BOM = "\ufeff"
+_FIELD = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
+_RECORDS = (
+    ("jsonl", re.compile(r"\{[^\n]*" + _FIELD + r"[^\n]*\}[ \t\r]*(?:\n|\Z)")),
+    ("json", re.compile(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)),
+)
 
 
 def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
@@ -30,7 +37,11 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
         raise DataError(f"not text, but {other}", path=path)
     text = decode(raw, path).removeprefix(_BOM)
     name = "" if str(path) == STDIO else bare(path).stem
-    yield Scanned(Document(text, id=stem or name), [], str(path))
+    problems = []
+    if (kind := next((kind for kind, mark in _RECORDS if mark.match(text)), None)) is not None:
+        message = f"read as text, but it looks like records; name their format (--input-format {kind})"
+        problems.append(Problem("warning", "texts that look like records", message, path=str(path), altered=True))
+    yield Scanned(Document(text, id=stem or name), problems, str(path))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

@@ -19,6 +19,9 @@ _NO_OFFSET: Final = frozenset(
 )  # fmt: skip
 _OF_READERS: Final = frozenset(("annotation", "brat", "bioc", "pubtator", "label_studio", "comments", "passages"))
 _SURE: Final = frozenset(("entities", "ents", "mentions", "spans", "denotations", "entitymentions", "namedentities"))
+_OF_TYPES: Final = _SURE | {"ner", "ners", "entity", "entitylist", "goldspans", "entityspans"}
+"""Fields that may hold texts for each type."""
+_PLACES: Final = re.compile(r"offsets?$|token|word|sent|line|para|page|box|range|section|position|^span")
 _LOOKED_AT: Final = 50  # items of a list
 _DEEPEST: Final = 5
 _MOST: Final = 2_000  # parts of a value
@@ -39,6 +42,12 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
+    if isinstance(value, dict) and value.get("answer_start"):
+        return True
+    if _are_texts(value) and plain(name) in _OF_TYPES:
+        return True
+    if not is_other(name) and not _PLACES.search(plain(name)) and length and _are_pairs(value, length):
+        return True
     if plain(name) in _SURE and not isinstance(value, dict):
         flat = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
         if value and (flat or not isinstance(value, list)):
@@ -53,6 +62,7 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         for key, part in value.items():
             if not is_other(str(key)) and isinstance(part, list | dict):
                 yield _are_pairs(part, length)
+                yield _are_texts(part) and plain(str(key)) in _OF_TYPES
                 if depth < _DEEPEST:
                     yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
     elif isinstance(value, list | tuple):
@@ -74,6 +84,15 @@ def _are_pairs(value: Any, length: int) -> bool:
     )  # fmt: skip
 
 
+def _are_texts(value: Any) -> bool:
+    """Return whether a value gives texts for each type, as in ``{"problem": ["chest pain"]}``."""
+    return (
+        isinstance(value, dict)
+        and any(isinstance(part, list) and part for part in value.values())
+        and all(isinstance(part, list) and all(isinstance(one, str) for one in part) for part in value.values())
+    )
+
+
 def _ordered(offsets: Iterable[int], length: int) -> bool:
     start, end = offsets
     return 0 <= start <= end <= length
@@ -82,6 +101,8 @@ def _ordered(offsets: Iterable[int], length: int) -> bool:
 def _is_mention(item: dict[str, Any], length: int, usual: bool) -> bool:
     own = {plain(str(key)): value for key, value in item.items()}
     texts = sum(isinstance(value, str) for value in own.values())
+    if "answerstart" in own:
+        return True
     if any(name in own for name in USUAL["start"]) and any(name in own for name in (*USUAL["end"], *USUAL["length"])):
         return bool(texts) or usual
     offsets = [value for name, value in own.items() if type(value) is int and name not in _NO_OFFSET]
@@ -96,17 +117,25 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(type(item) is int for item in value)
 
 
+TO_FIND: Final = (
+    "which spanloom convert IN OUT --from-llm LINES finds; LINES are JSON lines with id and answer (or entities), such "
+    "as those of IN"
+)
+
+
 def advice(name: str, value: Any) -> str:
     """Return how a field that looks like annotation can be read.
 
     >>> advice("found", [{"b": 8, "e": 18, "cat": "problem"}])
     'describe it: --columns mentions=found,start=b,end=e,type=cat (columns=)'
     """
+    if '"answer_start"' in repr(value)[:_MOST].replace("'", '"'):
+        return f"its answers are mentions if it is described: --columns mentions={name},start=answer_start (columns=)"
     path, item = _sample(name, value)
     if (isinstance(item, str) and _TAG.fullmatch(item)) or item == "O":
         return f"describe it: --columns tokens=NAME,tags={path} (columns=)"
     if isinstance(item, str) or (isinstance(item, dict) and all(isinstance(part, str) for part in item.values())):
-        return "it gives texts without offsets, which spanloom convert --from-llm finds"
+        return f"it gives texts without offsets, {TO_FIND}"
     pairs = []
     if isinstance(item, dict):
         offsets = [key for key, one in item.items() if type(one) is int and plain(str(key)) not in _NO_OFFSET]

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, TypeVar, get_args
+from warnings import warn
 
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
 from spanloom.files.walk import meant_path
 from spanloom.label.expressions import ExpressionError, TokenExpression
 from spanloom.label.matches import OVERLAPS, Overlaps
@@ -16,6 +17,8 @@ from spanloom.label.phrases import FoldedPhrases, words_of
 from spanloom.label.sequences import REPEATS, Condition, Element, Repeat
 from spanloom.label.text import MATCHES, Match
 from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
+from spanloom.vocabulary.json_records import json_objects
+from spanloom.vocabulary.patterns import is_pattern, names_of, shown
 
 __all__ = ["Context", "LabelRule", "LabelRules", "Vote", "read_label_rules"]
 
@@ -117,7 +120,10 @@ class LabelRules:
 
 
 def read_label_rules(source: _Source) -> LabelRules:
-    """Read rules from a TOML file with tables ``[[rule]]``, or from such a mapping.
+    """Read rules from a TOML file with tables ``[[rule]]``, or from such a mapping; or from patterns of spaCy.
+
+    Of patterns, JSON or JSON lines, texts and conditions on letters (``LOWER``, ``ORTH``, ``TEXT``) are phrases; a
+    `DataWarning` counts those that are not read.
 
     Names of files in it are taken from the folder of the TOML file, or of a mapping from the current one.
 
@@ -130,7 +136,10 @@ def read_label_rules(source: _Source) -> LabelRules:
     ('phrases-1', 0.8, 'lower')
     """
     path = None if isinstance(source, Mapping) else Path(source)
-    given = source if isinstance(source, Mapping) else _toml(Path(source))
+    if path is not None and path.suffix.lower() in (".jsonl", ".json"):
+        given: Mapping[str, object] = {"rule": _of_patterns(path)}
+    else:
+        given = source if isinstance(source, Mapping) else _toml(Path(source))
     reader = _Reader(path)
     unknown = [name for name in given if name not in ("rule", "overlaps")]
     if unknown or not _tables(given.get("rule")):
@@ -148,6 +157,35 @@ def read_label_rules(source: _Source) -> LabelRules:
 
 def _tables(value: object) -> bool:
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, Mapping) for one in value)
+
+
+def _of_patterns(path: Path) -> list[dict[str, object]]:
+    """Return a rule for the patterns of each label that ignore letter case, and one for the others.
+
+    Raises:
+        DataError: no JSON, or something else than patterns.
+    """
+    phrases: dict[tuple[str, Match], list[str]] = {}
+    unread: list[str] = []
+    for line, place, one in json_objects(path):
+        label = one.get("label")
+        if not is_pattern(one) or not isinstance(label, str):
+            message = 'expected patterns such as {"label": "DRUG", "pattern": "aspirin"}, or a TOML file of rules'
+            raise DataError(f"{place}found the fields {clip(', '.join(one))}, {message}", path=path, line=line)
+        found = names_of(one["pattern"])
+        names = [] if found is None else [name for name in found.names if words_of(name)]
+        if found is None or not names:
+            unread.append(shown(one))
+        else:
+            phrases.setdefault((label, "lower" if found.lower else "exact"), []).extend(names)
+    if unread:
+        message = f"{path}: {plural(len(unread), 'pattern')} that cannot be read as phrases, such as {unread[0]}"
+        warn(f"{message}; write them as a rule of the kind pattern in a TOML file", DataWarning, stacklevel=3)
+    return [
+        {"name": f"{label} ({match})", "annotator": label, "kind": "phrases", "type": label, "match": match,
+         "phrases": list(dict.fromkeys(names))}
+        for (label, match), names in phrases.items()
+    ]  # fmt: skip
 
 
 def _toml(path: Path) -> Mapping[str, object]:

@@ -240,6 +240,11 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         """
         return self.fitted.concepts.vocabulary
 
+    @property
+    def resolver(self) -> Vocabulary:
+        """See `vocabulary`."""
+        return self.vocabulary
+
     def _description(self) -> dict[str, Any]:
         system, names = self.fitted, len(self.vocabulary.names)
         return {

@@ -206,6 +206,15 @@ VOCABULARY = Parameter(
     "a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.",
     metavar="V",
 )
+LINK = Parameter(
+    "A vocabulary to link mentions to; repeatable.",
+    "vocabularies that mentions are linked to: paths that `read_vocabulary` knows, or a `Vocabulary`; one or several. "
+    "Mentions of a type are linked to the one that knows most of its training concepts. They are kept in the model. "
+    "``None`` to leave concepts out.",
+    metavar="V",
+    several=True,
+    toml=str | list[str],
+)
 VOCABULARY_COLUMNS = Parameter(
     "Columns of that vocabulary, such as id=cui,name=str.",
     "which columns of that vocabulary hold what, as ``id=cui,name=str,category=type``; see `read_vocabulary`. ``None`` "

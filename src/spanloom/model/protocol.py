@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeGuard, overl
 
 if TYPE_CHECKING:
     from spanloom.document import Document, Mention
+    from spanloom.evaluate.concepts import Resolver
     from spanloom.evaluate.measures import Learning
     from spanloom.formats.inputs import Dev, Given, One, Several
     from spanloom.learn import Listener
     from spanloom.model.arrays import MentionArrays
     from spanloom.model.explanation import Explanation
     from spanloom.model.structured import AnyModel
-    from spanloom.vocabulary import Vocabulary
 
-Annotation = Literal["mentions", "words", "columns", "concepts"]
+Annotation = Literal["mentions", "words", "columns", "concepts", "attributes"]
 """Annotations that a model writes into documents: ``words`` are tokens in place of their own."""
 
 Capability = Literal[
@@ -112,8 +112,8 @@ class LinkingModel(MentionModel, Protocol):
     """A model that links mentions to concepts."""
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The concepts."""
+    def resolver(self) -> Resolver:
+        """The concepts, by their identifiers."""
 
 
 class Explainer(MentionModel, Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from spanloom.concepts.report import ConceptReport
 from spanloom.document import Batch
 from spanloom.errors import plural
 from spanloom.features import FeatureSet
@@ -483,6 +484,7 @@ class TrainingReport(ReportLines):
         interval: 95 % interval of F1 on other documents, 0 to 1; ``None`` where development data have many mentions.
         folds: of cross-validation; 0 where development data were given, or a part of the training data held out.
         attributes: attribute of mentions -> how well it is predicted; ``None`` where none was learned.
+        concepts: of mentions; ``None`` where they are not linked.
     """
 
     documents: int
@@ -515,6 +517,7 @@ class TrainingReport(ReportLines):
     interval: tuple[float, float] | None = None
     folds: int = 0
     attributes: dict[str, AttributeQuality] | None = None
+    concepts: ConceptReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -530,7 +533,8 @@ class TrainingReport(ReportLines):
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
-        for part in (self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring):
+        parts = (self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring)
+        for part in (*parts, self.concepts):
             if part is not None:
                 yield from part.lines()
         for name, quality in (self.attributes or {}).items():

@@ -13,6 +13,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataWarning, UsageError
 from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, induce, read_paths
+from spanloom.features.computed import CATEGORY_COLUMN
 from spanloom.features.vector_files import read_vectors
 from spanloom.features.word_vectors import VECTOR_COLUMN, TokenVectors, WordVectors
 from spanloom.scoring import encoder
@@ -23,6 +24,11 @@ WINDOW = f"{VECTOR_COLUMN}[-1..1]"
 """What vectors of words that are given add to a preset."""
 HERE = f"{VECTOR_COLUMN}[0]"
 """What an encoder that is given adds, whose outputs have seen the neighbours."""
+CATEGORIES = (
+    f"{CATEGORY_COLUMN}[-1..1]", f"{CATEGORY_COLUMN}[0]|low[0]", f"{CATEGORY_COLUMN}[0]|{CATEGORY_COLUMN}[1]",
+    f"{CATEGORY_COLUMN}[-1]|{CATEGORY_COLUMN}[0]",
+)  # fmt: skip
+"""What a vocabulary that is given adds to a preset that names no category."""
 _FEW_COVERED = 0.05  # of the words of training text, counted as often as they stand there
 _FEW = 0.2  # of the words of training text, that clusters of the same language hold
 
@@ -82,6 +88,8 @@ class Sources:
             result = FeatureSet(templates, clusters=clusters, resources=resources, hash_bits=self.hash_bits)
         if self.vectors is not None and isinstance(self.features, str):
             more = [HERE if Path(self.vectors).is_dir() else WINDOW, *more]
+        if self.vocabulary is not None and isinstance(self.features, str) and CATEGORY_COLUMN not in result.computed:
+            more = [*CATEGORIES, *more]
         if more:
             result = result.extended(more)
         if self.vectors is not None and not result.positions:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import overload
 
 import numpy as np
 
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError
-from spanloom.formats.inputs import Given, documents_of
+from spanloom.formats.inputs import Given, One, Several, documents_of, is_one
 from spanloom.hypergraph import Floats
+from spanloom.model.calibration import held_mentions, probabilities_of
 from spanloom.model.choices import Reading
 from spanloom.model.corpus import Gold, place
 from spanloom.model.drawing import ExpectedF1, agreement, draw_mentions, entropies
+from spanloom.model.overlaps import OverlapRules
 from spanloom.model.structured import AnyModel
-from spanloom.recognize.finding import Finder
+from spanloom.parallel import SERIAL
+from spanloom.recognize.finding import Finder, finder
 from spanloom.structures import MentionTable
 from spanloom.text.splitting import SplittingStream
 
@@ -26,6 +31,7 @@ class Drawing(ABC):
     """A recognizer as a distribution of answers."""
 
     reading: Reading
+    overlaps_: OverlapRules | None
 
     @property
     @abstractmethod
@@ -42,12 +48,12 @@ class Drawing(ABC):
 
     @abstractmethod
     def ready(self, documents: Iterable[Document]) -> list[Document]:
-        """Return documents with what `fitted` needs."""
+        """Return documents with what the model needs."""
 
     @property
     @abstractmethod
     def _headless(self) -> str | None:
-        """What becomes of mentions without a head; as of `Gold`."""
+        """As for `Gold`."""
 
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
@@ -73,6 +79,55 @@ class Drawing(ABC):
         potentials, offsets = tagger.score(batch), batch.sentences
         edges = tagger.structure.encode(Gold(batch, tagger.types, self._headless).table, offsets, tagger.types).edges
         return tagger.log_likelihood(potentials, offsets, edges)
+
+    @overload
+    def marginals(self, X: One, *, calibrated: bool = ...) -> list[float]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def marginals(self, X: Several, *, calibrated: bool = ...) -> list[list[float]]: ...
+
+    def marginals(self, X: Given, *, calibrated: bool = True) -> list[float] | list[list[float]]:
+        """The probability of each of the documents' own mentions, in their order, predicted or not.
+
+        A mention that the model cannot hold, such as one that begins inside a token, has probability 0. One document
+        gives one list, several give a list for each.
+
+        Args:
+            X: with mentions.
+            calibrated: as the scores of `predict`, else the exact marginals of the trained model, which know nothing
+                of a second stage.
+        """
+        batch = Batch.of(self.ready(documents_of(X)))
+        way = (
+            self._finder()
+            if calibrated
+            else finder(self.fitted.uncalibrated, self.overlaps_, None, self.reading, SERIAL)
+        )
+        chances = partial(way.probabilities, batch, way.score(batch))
+        own = probabilities_of(self.fitted, batch, self._headless, chances)
+        return own[0] if is_one(X) else own
+
+    @overload
+    def holds(self, X: One) -> list[bool]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def holds(self, X: Several) -> list[list[bool]]: ...
+
+    def holds(self, X: Given) -> list[bool] | list[list[bool]]:
+        """Whether the model can hold each of the documents' own mentions, by itself, in their order.
+
+        It cannot hold those that begin or end inside a token or lie in two sentences, whose type it does not know, or
+        that its structure has no place for, such as gaps. One document gives one list, several give a list for each.
+
+        >>> from spanloom import Document, Mention, Recognizer
+        >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
+        >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
+        >>> pain = Document("chest pain", mentions=[Mention("problem", [(0, 10)]), Mention("sign", [(6, 10)])])
+        >>> recognizer.holds(pain)
+        [True, False]
+        """
+        own = held_mentions(self.fitted, Batch.of(self.ready(documents_of(X))), self._headless)
+        return own[0] if is_one(X) else own
 
     def entropy(self, X: Given) -> Floats:
         """Return the entropy (N,) of each sentence's mentions in nats, of all texts together.

@@ -28,6 +28,7 @@ from spanloom.model.fields import (
     ITERATIONS,
     JOBS,
     L2,
+    LINK,
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
@@ -52,6 +53,7 @@ from spanloom.model.fields import (
 if TYPE_CHECKING:
     from spanloom.structures import Structure
     from spanloom.tag.filling import Source
+    from spanloom.vocabulary import Vocabulary
 
 FEATURES = Choice(
     f"Preset: {', '.join(get_args(Preset))}.", "a key of `PRESETS`, or templates.",
@@ -167,6 +169,7 @@ class _OfRecognizers:
     sections: str | Path | Mapping[str, Mapping[str, str]] | None = SECTIONS(None)
     vocabulary: str | Path | None = VOCABULARY(None)
     vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
+    link: str | Path | Vocabulary | Sequence[str | Path | Vocabulary] | None = LINK(None)
     vectors: str | Path | None = VECTORS(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)

@@ -7,25 +7,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
-from functools import partial
+from itertools import chain
 from pathlib import Path
+from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
 from spanloom.attributes import AttributeModel, attributing, fit_attributes
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
+from spanloom.evaluate.concepts import Resolver
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
-from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, is_one, one_of
+from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
 from spanloom.learn.folds import spread
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
-from spanloom.model.calibration import answered, calibrate, held_mentions, probabilities_of
-from spanloom.model.choices import ExecutorName
+from spanloom.model.calibration import answered, calibrate
+from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Gold, Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
@@ -36,6 +38,7 @@ from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
+from spanloom.model.stages import Stage, run_stages, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -49,7 +52,7 @@ from spanloom.model.store import (
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import SERIAL, Executor, threads
+from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
@@ -63,7 +66,7 @@ from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
-from spanloom.recognize.stage import Beside, Learned, Stage
+from spanloom.recognize.stage import Beside, Learned, TrainedModel
 from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
@@ -89,8 +92,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     {parameters}
 
     Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,
-    ``splitter_``, ``pass_``, ``profile_``, ``attributes_``, and
-    ``lost_``, the mentions that the model cannot hold; the last is not saved.
+    ``splitter_``, ``pass_``, ``profile_``, ``stages_``, and ``lost_``, the mentions that the model cannot hold; the
+    last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -156,6 +159,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             work: the folder that training data are in, where they are not in memory.
         """
         run = threads(self.n_jobs)
+        vocabularies = None  # read before all that takes long
+        if self.link is not None:
+            vocabularies = resolve_name("spanloom.concepts.fitting:linked_vocabularies")(self.link)
         if self.structure == AUTO:
             confirming = ready.unseen if ready.fold is None else Batch.of([])
             self._picked = choose_structure(ready.known, confirming, ready.types, self.components)
@@ -209,10 +215,20 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
-        some = spread(stage.known.documents, len(stage.known.tokens)) if self.attributes == "auto" else []
-        self.attributes_ = fit_attributes(some, self.random_state, run=run)
-        if self.attributes_ is not None:
-            self.report_ = replace(self.report_, attributes=self.attributes_.qualities)
+        following: list[Stage] = []
+        known = stage.known.documents[: None if lessons is None else lessons.annotated]
+        if vocabularies:
+            callback(Progress("linking", seconds=monotonic() - began))
+            linking, linked = resolve_name("spanloom.concepts.fitting:fit_concepts")(
+                known, unseen.documents if ready.fold is None else None, vocabularies, seed=self.random_state, run=run
+            )
+            following.append(linking)
+            self.report_ = replace(self.report_, concepts=linked)
+        some = spread(known, len(stage.known.tokens)) if self.attributes == "auto" else ()
+        if (attributes := fit_attributes(some, self.random_state, run=run)) is not None:
+            following.append(attributes)
+            self.report_ = replace(self.report_, attributes=attributes.qualities)
+        self._follow(following)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
         if told.against:
@@ -308,35 +324,35 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         model = trained(tagger, data, fit)
         if potentials is None:
             potentials = development.score(model.scorer.weights)
-        stage = Stage(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
+        stage = TrainedModel(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
         return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
 
     @overload
     def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
-        notice: Notice = ...,
+        self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
     ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
-        notice: Notice = ...,
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
     ) -> list[Document]: ...  # fmt: skip
 
     def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
-        notice: Notice = warnings.warn,
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
+        mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
     ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        found = self.stream(X, threshold=threshold, answers=answers, attributes=attributes, notice=notice)
-        return answer(X, found)
+        given: dict[str, Any] = {"notice": notice, "mentions": mentions, "attributes": attributes}
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, **given))
 
     def stream(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
-        notice: Notice = warnings.warn,
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
+        mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -350,14 +366,27 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
                 the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
                 the best structure, or with a second stage that of all candidates.
-            attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
-                marked by rules, see `spanloom.attributes`; ``all`` is all of both.
             notice: told of each sentence where the reading ``all`` is cut short, and once for each model if the
                 text differs much from its training text: in words, letter case, script or line ends.
+            mentions: ``find``, or ``given`` to keep to the documents' own mentions, which get what stages after
+                recognition add, such as concepts.
+            attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
+                marked by rules, see `spanloom.attributes`; ``all`` is all of both, ``none`` is none.
+
+        Raises:
+            UsageError: mentions are given, and nothing is added to them; or an attribute that is not known.
         """
         _check_threshold(threshold)
-        marked = attributing(self.attributes_, attributes)
-        return marked(self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice))
+        stages, marked = self.stages_, attributing(self.stages_, attributes)
+        if attributes is not None:
+            stages = tuple(stage for stage in stages if stage.name != AttributeModel.name)
+        documents = self._watched(documents_of(X), notice)
+        if mentions == "find":
+            return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
+        if not self.stages_ and attributes is None:
+            expected = "train one with link, name attributes, or let it find mentions"
+            raise UsageError(f"the model adds nothing to given mentions; {expected}")
+        return marked(chain.from_iterable(run_stages(stages, own) for own in batches(documents, BATCH_TOKENS, prepare)))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -372,12 +401,13 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
 
     def _stream(
-        self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
-    ) -> Iterator[Document]:
+        self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,
+        stages: Sequence[Stage] = (),
+    ) -> Iterator[Document]:  # fmt: skip
         splitting = SplittingStream(self.splitter_, notice)
         for batch, found in self._found(documents, splitting, notice):
             placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
-            yield from answered(placed, found.answers()) if answers else placed
+            yield from run_stages(stages, answered(placed, found.answers()) if answers else placed)
 
     def _found(
         self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice
@@ -403,6 +433,27 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """The trained models that it is made of."""
         return (self.fitted,)
 
+    @property
+    def resolver(self) -> Resolver:
+        """The concepts that mentions are linked to.
+
+        Raises:
+            UsageError: it does not link.
+        """
+        for stage in self.stages_:
+            if stage.resolver is not None:
+                return stage.resolver
+        raise UsageError("the model does not link mentions; train one with link")
+
+    def _follow(self, stages: Sequence[Stage]) -> None:
+        """Let stages follow, which add to the mentions that are found, and to given ones."""
+        own, self.stages_ = type(self), tuple(stages)
+        given = {"given_mentions"} if stages else set[Capability]()
+        left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
+        vars(self).update(
+            annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
+        )
+
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
         other = copy(self)
@@ -419,8 +470,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
 
     def _description(self) -> dict[str, Any]:
         own = of_structures(self.types_, self.structured)
-        attributes = {} if self.attributes_ is None else {"attributes": self.attributes_.describe()}
-        return {"structure": self.structure_, **own, "tagger": told(self.pos_), **attributes}
+        return {
+            "structure": self.structure_,
+            **own,
+            "tagger": told(self.pos_),
+            **{one.name: one.describe() for one in self.stages_},
+        }
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why mentions are found in a text, or not: see `spanloom.model.explain`.
@@ -434,7 +489,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """
         asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
-        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
+        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None, self.stages_)
         found = marked.mentions
         by_tokens = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is None:
@@ -455,7 +510,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         parts = {"model": model_part(self.fitted), "second": second, "overlaps": overlaps, "resources": shared}
         parts |= {"pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
         parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
-        parts |= {AttributeModel.name: None if self.attributes_ is None else self.attributes_.part()}
+        parts |= {stage.name: stage.to_part() for stage in self.stages_}
         return said.part({}, parts)
 
     @classmethod
@@ -478,64 +533,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
         made.splitter_, made.profile_ = splitter_of(part.parts.get("split")), profile_of(part.parts.get("profile"))
         made.pass_ = pass_of(part.parts.get("pass"), shared, model.types, said.report.passes)
-        if AttributeModel.name in part.parts:
-            made.attributes_ = AttributeModel.from_part(part.part(AttributeModel.name))
         if "overlaps" in part.parts:
             made.overlaps_ = OverlapRules.from_part(part.part("overlaps"), len(model.types))
         if "second" in part.parts:
             rules = made.overlaps_ or OverlapRules.free(len(model.types))
             made.second_ = Rescorer.from_part(part.part("second"), model.scorer.features, rules)
+        made._follow(stages_of(part))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
-
-    @overload
-    def marginals(self, X: One, *, calibrated: bool = ...) -> list[float]: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def marginals(self, X: Several, *, calibrated: bool = ...) -> list[list[float]]: ...
-
-    def marginals(self, X: Given, *, calibrated: bool = True) -> list[float] | list[list[float]]:
-        """The probability of each of the documents' own mentions, in their order, predicted or not.
-
-        A mention that the model cannot hold, such as one that begins inside a token, has probability 0. One document
-        gives one list, several give a list for each.
-
-        Args:
-            X: with mentions.
-            calibrated: as the scores of `predict`, else the exact marginals of the trained model, which know nothing
-                of a second stage.
-        """
-        batch = Batch.of(self.ready(documents_of(X)))
-        way = (
-            self._finder()
-            if calibrated
-            else finder(self.fitted.uncalibrated, self.overlaps_, None, self.reading, SERIAL)
-        )
-        chances = partial(way.probabilities, batch, way.score(batch))
-        own = probabilities_of(self.fitted, batch, self._headless, chances)
-        return own[0] if is_one(X) else own
-
-    @overload
-    def holds(self, X: One) -> list[bool]: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def holds(self, X: Several) -> list[list[bool]]: ...
-
-    def holds(self, X: Given) -> list[bool] | list[list[bool]]:
-        """Whether the model can hold each of the documents' own mentions, by itself, in their order.
-
-        It cannot hold those that begin or end inside a token or lie in two sentences, whose type it does not know, or
-        that its structure has no place for, such as gaps. One document gives one list, several give a list for each.
-
-        >>> from spanloom import Document, Mention, Recognizer
-        >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
-        >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
-        >>> pain = Document("chest pain", mentions=[Mention("problem", [(0, 10)]), Mention("sign", [(6, 10)])])
-        >>> recognizer.holds(pain)
-        [True, False]
-        """
-        own = held_mentions(self.fitted, Batch.of(self.ready(documents_of(X))), self._headless)
-        return own[0] if is_one(X) else own
 
     def check(self) -> None:
         """Check that the parameters have valid values.
@@ -584,7 +589,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
-    attributes_: AttributeModel | None = None
+    stages_: tuple[Stage, ...] = ()
     _picked: Structure | None = None  # by auto
     _crosses = True  # whether small training data are cross-validated
 

@@ -14,7 +14,7 @@ from spanloom.model.report import AnnotatorsReport, CompletionReport
 from spanloom.model.structured import AnyModel
 from spanloom.scoring import LinearScorer
 
-__all__ = ["Beside", "Learned", "Stage"]
+__all__ = ["Beside", "Learned", "TrainedModel"]
 
 
 class Beside(NamedTuple):
@@ -29,7 +29,7 @@ class Beside(NamedTuple):
     unseen: Potentials
 
 
-class Stage(NamedTuple):
+class TrainedModel(NamedTuple):
     """A trained model of tokens, not calibrated yet.
 
     Args:
@@ -72,7 +72,7 @@ class Learned(NamedTuple):
     built: Built
     data: TrainingSet
     fit: Fit
-    stage: Stage
+    stage: TrainedModel
     tried: tuple[tuple[float, float], ...]
     completion: CompletionReport | None
     annotators: AnnotatorsReport | None

@@ -49,6 +49,7 @@ class _Scores(NamedTuple):
 
 _SCORES: Final = _Scores()
 _LEXICON: Final = "lexicon."  # arrays of the names
+_OF_NAMES: Final = 4  # of the ways of `best`; the others search the memory
 
 
 class CandidateFinder:
@@ -154,13 +155,37 @@ class CandidateFinder:
             expansions: of each, the text with its abbreviations written out, or ``None``; a concept gets the better of
                 the two scores. See `spanloom.text.abbreviations`.
         """
+        ways, query, text = self._searched(texts, expansions)
+        return join(ways, query, text, len(texts), self.k)
+
+    def find_apart(
+        self, texts: Sequence[str], expansions: Sequence[str | None] | None = None
+    ) -> tuple[Candidates, Candidates]:
+        """The candidates of some mentions by names of the vocabulary, and those by the memory, apart.
+
+        A memory outscores names: where both are joined, `k` candidates may hold none whose name fits best. The
+        arguments are those of `find`.
+
+        Raises:
+            UsageError: the method is not ``best``, or there is no memory.
+        """
+        if self._remembered is None:
+            raise UsageError("candidates apart need a memory and the method 'best'; use find in place of find_apart")
+        ways, query, text = self._searched(texts, expansions)
+        names, memory = (join(part, query, text, len(texts), self.k) for part in (ways[:_OF_NAMES], ways[_OF_NAMES:]))
+        return names, memory
+
+    def _searched(
+        self, texts: Sequence[str], expansions: Sequence[str | None] | None
+    ) -> tuple[list[FoundPairs], NDArray[np.int64], NDArray[np.int64]]:
+        """Search each distinct text once; return what each way finds, and pairs of a query and one of its texts."""
         if expansions is None:
             expansions = [None] * len(texts)
         forms = [[text] if long is None else [text, long] for text, long in zip(texts, expansions, strict=True)]
         numbers: dict[str, int] = {}
         text = np.array([numbers.setdefault(form, len(numbers)) for pair in forms for form in pair], np.int64)
         query = np.repeat(np.arange(len(forms)), [len(pair) for pair in forms])
-        return join(self._ways(list(numbers)), query, text, len(forms), self.k)
+        return self._ways(list(numbers)), query, text
 
     def _ways(self, texts: list[str]) -> list[FoundPairs]:
         if isinstance(self._index, EditSearch):

@@ -1,7 +1,8 @@
 """Concepts as JSON: an object a line, as scispaCy hands them out, a list of objects, or one from identifiers to names.
 
 Fields are found by usual names, as the columns of a table are (`spanloom.vocabulary.fields`): ``concept_id``,
-``canonical_name``, ``aliases``, ``types`` and ``definition`` are scispaCy's.
+``canonical_name``, ``aliases``, ``types`` and ``definition`` are scispaCy's. Patterns of spaCy and Prodigy are names,
+too (`spanloom.vocabulary.patterns`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from spanloom.errors import DataError, UsageError
@@ -16,6 +18,7 @@ from spanloom.formats.json_text import loads
 from spanloom.formats.source import BOM, raw_lines, read_bytes
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
 from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.patterns import is_pattern, names_of, shown
 from spanloom.vocabulary.records import Record, gathered_records
 
 _EXPECTED: Final = (
@@ -43,7 +46,7 @@ def scan_json(
     known: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}  # by the fields of an object
     missing = {name for names in given.values() for name in names}
     unread: set[str] = set()
-    for line, place, fields in _objects(path, given):
+    for line, place, fields in _of_patterns(json_objects(path, given), notes):
         header = tuple(fields)
         missing -= fields.keys()
         if header not in known:
@@ -69,7 +72,7 @@ def scan_json(
     yield from gathered_records(gathering.finish(), notes)
 
 
-def _objects(path: str | Path, given: Mapping[str, Sequence[str]]) -> Iterator[_Found]:
+def json_objects(path: str | Path, given: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Iterator[_Found]:
     """The objects of a file, with the lines of those that have one of their own, or else their places."""
     first = [raw.strip() for _, raw in islice((line for line in raw_lines(path) if line[1].strip()), 2)]
     if len(first) == 2 and first[0].startswith(b"{") and first[0].endswith(b"}"):  # an object a line
@@ -90,6 +93,19 @@ def _objects(path: str | Path, given: Mapping[str, Sequence[str]]) -> Iterator[_
         return
     for number, one in enumerate(value if isinstance(value, list) else [value]):
         yield None, f"records[{number}]: ", _object(one, path, None)
+
+
+def _of_patterns(objects: Iterator[_Found], notes: Notes) -> Iterator[_Found]:
+    """The objects, with the names of spaCy's patterns; those whose names cannot be listed are counted."""
+    for line, place, fields in objects:
+        if not is_pattern(fields):
+            yield line, place, fields
+        elif (found := names_of(fields["pattern"])) is None:
+            notes.add("patterns whose names cannot be listed, left out", shown(fields))
+        else:
+            first, *others = found.names
+            identifier = fields["id"] if isinstance(fields.get("id"), str) and fields["id"].strip() else first
+            yield line, place, {"id": identifier, "name": first, "synonyms": others, "category": fields["label"]}
 
 
 def _object(value: object, path: str | Path, line: int | None) -> Mapping[str, Any]:

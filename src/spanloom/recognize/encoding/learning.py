@@ -25,7 +25,7 @@ from spanloom.recognize.encoding.columns import ColumnWeights
 from spanloom.recognize.encoding.resuming import checkpoint_of
 from spanloom.recognize.parameters import EncoderParameters, RecognizerParameters
 from spanloom.recognize.preparing import Prepared
-from spanloom.recognize.stage import Beside, Stage
+from spanloom.recognize.stage import Beside, TrainedModel
 from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.network import torch_threads
 from spanloom.scoring.encoder.packing import Reading
@@ -43,7 +43,7 @@ _SHARES = tuple(tenths / 10 for tenths in (5, 4, 6, 3, 7, 2, 8, 1, 9, 0, 10))  #
 def learn_encoder(
     chosen: RecognizerParameters, ready: Prepared, structure: Structure, headless: str | None, run: Executor,
     callback: Listener, began: float, beside: Beside | None = None, columns: FeatureSet | None = None,
-) -> tuple[Stage, EncoderReport]:  # fmt: skip
+) -> tuple[TrainedModel, EncoderReport]:  # fmt: skip
     """Train an encoder with the exact loss of a structure.
 
     Args:
@@ -107,7 +107,7 @@ def learn_encoder(
     callback(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
     fit = replace(fit, penalty=penalty, dev_f1=f1)
-    stage = Stage(
+    stage = TrainedModel(
         model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.trained
     )
     return stage, replace(report_of(opened, seen, soup), share=share)

@@ -1,0 +1,354 @@
+"""What can be known of the texts of mentions and their candidates, without regard to documents.
+
+1. A *form* is a text, its type, its long form where the document abbreviates it, and whether the mention has a gap.
+2. Its candidates are the concepts whose names are nearest, those that training mentions with such a text had, sets of
+   concepts for phrases such as *breast and ovarian cancer*, and no concept at all, which comes last.
+3. Each candidate gets numbers between about 0 and 1, and values for the templates of sparse features, which compare the
+   words of the form with those of the candidate's nearest name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+
+from spanloom.features.conjunctions import conjunctions
+from spanloom.hashing import Int64, UInt64, hash_text
+from spanloom.text.coordination import coordinated
+from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.folding import fold_text
+from spanloom.vocabulary.memory import Memory
+from spanloom.vocabulary.store import Vocabulary
+
+__all__ = ["NIL", "NUMBERS", "TEMPLATES", "Form", "FormTable", "VocabularyForms"]
+
+NIL: Final = -1
+"""The concept of the candidate that is no concept."""
+NUMBERS: Final = (
+    "nil", "name", "memory", "share", "prior", "overlap", "of_form", "of_name", "edit", "loose_overlap", "last",
+    "name_first", "memory_first", "several", "support", "related",
+)  # fmt: skip
+"""The numbers of each candidate; the last two depend on the document and are 0 in a form."""
+TEMPLATES: Final = (
+    "type|names_rank", "type|memory_rank", "type|names_rank|memory_rank", "type|source", "source", "type|share",
+    "share|names_rank", "prior", "type|prefix", "prefix|gap", "digits", "type|digits", "lost|more", "last|lost",
+    "lost0", "lost1", "more0", "more1", "lost0|more0", "type|known|names_rank", "known|memory_rank|share",
+    "short|names_rank", "short|source", "several|share", "several|names_rank", "nil", "nil|type",
+    "nil|type|best_source", "nil|best_share", "nil|form", "nil|type|best_name", "nil|word0", "nil|word1", "nil|short",
+    "nil|gap",
+)  # fmt: skip
+_VALUES: Final = conjunctions(TEMPLATES).names
+_AT: Final = {name: row for row, name in enumerate(_VALUES)}
+_BINS: Final = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.999])
+_COUNTS: Final = np.array([0, 1, 3, 10, 30])
+_MEMORY_SIZE: Final = 1 << 17
+_SHORT: Final = 5  # characters of a text that may be an abbreviation
+
+
+class Form(NamedTuple):
+    """A text that may mean a concept.
+
+    Args:
+        text: of a mention, with single spaces.
+        type: of the mention.
+        expanded: the text with its abbreviations written out; ``None`` if it has none that the document defines.
+        gap: whether the mention has a gap.
+    """
+
+    text: str
+    type: str
+    expanded: str | None = None
+    gap: bool = False
+
+
+class FormTable(NamedTuple):
+    """The C candidates of M forms; the last of each is `NIL`.
+
+    Args:
+        ptr: (M + 1,) where those of each form begin.
+        concept: (C,) numbers of the vocabulary's V concepts; from V on, of the sets.
+        sets: of concepts, each ascending.
+        numbers: (C, D) float64, by `NUMBERS`.
+        values: (V, C) uint64, in the order in which the templates read them; 0 for one that a candidate lacks.
+        likely: (C,) float64 from 0 to 1, what names and memory say of each before anything is learned.
+    """
+
+    ptr: Int64
+    concept: Int64
+    sets: tuple[tuple[int, ...], ...]
+    numbers: NDArray[np.float64]
+    values: UInt64
+    likely: NDArray[np.float64]
+
+    def rows(self, forms: Int64) -> tuple[Int64, Int64]:
+        """Return the rows of some forms, one after the other, and where those of each begin."""
+        sizes = np.diff(self.ptr)[forms]
+        ptr = np.append(0, np.cumsum(sizes))
+        return np.repeat(self.ptr[forms] - ptr[:-1], sizes) + np.arange(ptr[-1]), ptr
+
+
+class _Single(NamedTuple):
+    """Single concepts as candidates, by form and concept: S rows; see `FormTable` and `NUMBERS`."""
+
+    form: Int64
+    concept: Int64
+    name: NDArray[np.float64]
+    memory: NDArray[np.float64]
+    share: NDArray[np.float64]
+    names_rank: Int64
+    memory_rank: Int64
+    source: Int64
+    nearest: Int64
+
+    def head(self, rows: int) -> _Single:
+        """Return the first rows."""
+        return _Single._make(column[:rows] for column in self)
+
+    @property
+    def likely(self) -> NDArray[np.float64]:
+        """(S,) what names and memory say together."""
+        found: NDArray[np.float64] = 1 - (1 - np.minimum(self.name, 1)) * (1 - np.minimum(self.memory, 1))
+        return found
+
+
+class VocabularyForms:
+    """Candidates of forms in one vocabulary.
+
+    Args:
+        vocabulary: of V concepts.
+        memory: of training mentions.
+        k: candidates by names, and by the memory, at most so many each.
+        finder: of the vocabulary's names, if there is one already.
+    """
+
+    def __init__(
+        self, vocabulary: Vocabulary, memory: Memory, k: int = 10, finder: CandidateFinder | None = None
+    ) -> None:
+        self.vocabulary, self.memory, self.k = vocabulary, memory, k
+        base = CandidateFinder(vocabulary, None, k=k) if finder is None else finder
+        self.finder = base.with_memory(memory)
+        self.prior = np.bincount(memory.rows.concept, memory.rows.mentions, len(vocabulary))
+        self._first = np.append(0, vocabulary.name_ends[:-1])
+        self._prefixes: dict[int, int] = {}
+
+    def with_memory(self, memory: Memory) -> VocabularyForms:
+        """Return the same with another memory; the index of names is shared."""
+        return VocabularyForms(self.vocabulary, memory, self.k, self.finder)
+
+    def table(self, forms: Sequence[Form]) -> FormTable:
+        """Return the candidates of some forms.
+
+        1. Names and memory are searched for all texts at once, those of the parts of coordinations among them.
+        2. Concepts that both find are one candidate. Sets of concepts come from the memory, and from the best concept
+           of each part of a coordination, in the way whose worst part is the likeliest.
+        3. Numbers and values are computed for all candidates together.
+        """
+        ways = [coordinated(form.expanded or form.text) for form in forms]
+        parts = list(dict.fromkeys(part for several in ways for way in several for part in way))
+        texts = [*(form.text for form in forms), *parts]
+        single = self._single(texts, [*(form.expanded for form in forms), *([None] * len(parts))])
+        best = _best(single, len(texts))
+        of_part = {part: best[len(forms) + number] for number, part in enumerate(parts)}
+        sets: dict[tuple[int, ...], int] = {}
+        several = [
+            (number, sets.setdefault(concepts, len(sets)), share, likely)
+            for number, form in enumerate(forms)
+            for concepts, share, likely in self._several(form, ways[number], of_part)
+        ]
+        own = int(np.searchsorted(single.form, len(forms)))
+        return self._filled(forms, single.head(own), several, tuple(sets))
+
+    def _single(self, texts: Sequence[str], expansions: Sequence[str | None]) -> _Single:
+        names, memory = self.finder.find_apart(texts, expansions)
+        size = len(self.vocabulary)
+        keys, ranks = [], []
+        for found in (names, memory):
+            counts = np.diff(found.ptr)
+            keys.append(np.repeat(np.arange(len(texts)), counts) * size + found.concept)
+            ranks.append(np.arange(len(found.concept)) - np.repeat(found.ptr[:-1], counts) + 1)
+        every = np.unique(np.concatenate(keys))
+        form, concept = np.divmod(every, size)
+        by_name, by_memory = (np.searchsorted(every, own) for own in keys)
+        name, remembered, share = np.zeros((3, len(every)))
+        name[by_name], remembered[by_memory], share[by_memory] = names.score, memory.score, memory.share
+        names_rank, memory_rank = (np.full(len(every), self.k + 1) for _ in range(2))
+        names_rank[by_name], memory_rank[by_memory] = ranks
+        source = np.zeros(len(every), np.int64)
+        source[by_name] |= names.source
+        source[by_memory] |= memory.source.astype(np.int64) << 6
+        nearest = self._first[concept]
+        nearest[by_name] = names.name
+        return _Single(form, concept, name, remembered, share, names_rank, memory_rank, source, nearest)
+
+    def _several(
+        self, form: Form, ways: Sequence[Sequence[str]], of_part: dict[str, tuple[int, float]]
+    ) -> list[tuple[tuple[int, ...], float, float]]:
+        """Return the sets of concepts that a form may mean, with their share of training mentions, and how likely."""
+        found: dict[tuple[int, ...], tuple[float, float]] = {}
+        tried = [[of_part[part] for part in way] for way in ways]
+        if tried:
+            parts = max(tried, key=lambda way: min(likely for _, likely in way))
+            concepts = tuple(sorted({concept for concept, _ in parts} - {NIL}))
+            if len(concepts) > 1:
+                found[concepts] = 0.0, min(likely for _, likely in parts)
+        for text in filter(None, (form.text, form.expanded)):
+            readings = self.memory.readings(text)
+            total = sum(count for _, count in readings)
+            for reading, count in readings:
+                if len(reading) > 1:
+                    before = found.get(reading, (0.0, 0.0))
+                    found[reading] = max(before[0], count / total), max(before[1], count / total)
+        return [(concepts, *said) for concepts, said in found.items()]
+
+    def _filled(
+        self, forms: Sequence[Form], single: _Single, several: Sequence[tuple[int, int, float, float]],
+        sets: tuple[tuple[int, ...], ...],
+    ) -> FormTable:  # fmt: skip
+        # rows: single concepts, sets, and no concept; ordered by form at the end
+        count, more, size = len(single.form), len(several), len(forms)
+        form = np.concatenate([single.form, np.array([row[0] for row in several], np.int64), np.arange(size)])
+        concept = np.concatenate([
+            single.concept, len(self.vocabulary) + np.array([row[1] for row in several], np.int64), np.full(size, NIL),
+        ])  # fmt: skip
+        order = np.argsort(form, kind="stable")
+        numbers, values = np.zeros((len(form), len(NUMBERS))), np.zeros((len(_VALUES), len(form)), np.uint64)
+        own, sets_at, nil = slice(0, count), slice(count, count + more), slice(count + more, None)
+        share, likely = (np.array([row[place] for row in several]) for place in (2, 3))
+        compared = [
+            max((compare(text, self.vocabulary.names[name]) for text in _texts(forms[i])), key=lambda one: one.overlap)
+            for i, name in zip(single.form.tolist(), single.nearest.tolist(), strict=True)
+        ]
+        prior = self.prior[single.concept]
+        numbers[own, 1:5] = np.stack([single.name, single.memory, single.share, np.log1p(prior) / 5], 1)
+        numbers[own, 5:11] = np.array([one[:6] for one in compared], np.float64).reshape(count, 6)
+        numbers[own, 11:13] = np.stack([single.names_rank == 1, single.memory_rank == 1], 1)
+        numbers[sets_at, 13], numbers[sets_at, 3], numbers[sets_at, 1] = 1.0, share, likely
+        numbers[nil, 0] = 1.0
+
+        def put(name: str, rows: slice, column: NDArray[np.generic]) -> None:
+            values[_AT[name], rows] = column.astype(np.uint64)
+
+        types = {kind: hash_text(kind) for kind in dict.fromkeys(one.type for one in forms)}
+        of_form = {
+            "type": np.array([types[one.type] for one in forms], np.uint64),
+            "gap": np.array([1 + one.gap for one in forms]), "short": np.array([1 + _is_short(one) for one in forms]),
+            "known": 1 + (_largest(single.form, single.share, size) > 0),
+        }  # fmt: skip
+        for name, column in of_form.items():
+            put(name, own, column[single.form])
+            put(name, sets_at, column[form[sets_at]])
+            put(name, nil, column)
+        put("names_rank", own, single.names_rank)
+        put("memory_rank", own, single.memory_rank)
+        put("source", own, single.source + 1)
+        put("share", own, np.searchsorted(_BINS, single.share) + 1)
+        put("prior", own, np.searchsorted(_COUNTS, prior) + 1)
+        put("prefix", own, np.array([self._prefix(one) for one in single.concept.tolist()], np.uint64))
+        details = np.array([one[6:] for one in compared], np.uint64).reshape(count, 7).T
+        for row, name in enumerate(("digits", "lost", "more", "lost0", "lost1", "more0", "more1")):
+            put(name, own, details[row])
+        put("last", own, 1 + numbers[own, 10])
+        put("several", sets_at, np.full(more, 1))
+        put("share", sets_at, np.searchsorted(_BINS, share) + 1)
+        put("names_rank", sets_at, np.searchsorted(_BINS, likely) + 1)
+        put("nil", nil, np.ones(size))
+        put("best_source", nil, 1 + _largest(single.form, single.source, size))
+        put("best_share", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.share, size)))
+        put("best_name", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.name, size)))
+        words = np.array([_words(one.text) for one in forms], np.uint64).reshape(size, 3).T
+        for row, name in enumerate(("form", "word0", "word1")):
+            put(name, nil, words[row])
+        every = np.concatenate([single.likely, likely, np.zeros(size)])
+        ptr = np.append(0, np.cumsum(np.bincount(form, minlength=size)))
+        return FormTable(ptr, concept[order], sets, numbers[order], values[:, order], every[order])
+
+    def _prefix(self, concept: int) -> int:
+        found = self._prefixes.get(concept)
+        if found is None:
+            found = self._prefixes[concept] = hash_text(self.vocabulary[concept].id.partition(":")[0])
+        return found
+
+
+def _best(single: _Single, forms: int) -> list[tuple[int, float]]:
+    """Return the likeliest concept of each form, and how likely; `NIL` where there is none."""
+    best, likely = np.full(forms, NIL), single.likely
+    order = np.lexsort((-single.concept, likely, single.form))
+    best[single.form[order]] = order  # the last one stays
+    return [(int(single.concept[row]), float(likely[row])) if row >= 0 else (NIL, 0.0) for row in best.tolist()]
+
+
+def _largest(form: Int64, values: NDArray[np.generic], forms: int) -> NDArray[np.float64]:
+    found = np.zeros(forms)
+    np.maximum.at(found, form, values)
+    return found
+
+
+def _texts(form: Form) -> tuple[str, ...]:
+    return (form.text,) if form.expanded is None else (form.text, form.expanded)
+
+
+def _is_short(form: Form) -> bool:
+    return form.expanded is None and len(form.text) <= _SHORT and form.text[:1].isupper() and " " not in form.text
+
+
+class _Compared(NamedTuple):
+    """A text beside a name.
+
+    Args:
+        overlap: of their closely folded words, the share that both have (Jaccard).
+        of_form, of_name: the share of the words of each that the other has.
+        edit: Levenshtein similarity, without case.
+        loose_overlap: of their loosely folded words.
+        last: whether they end with the same word.
+        digits: how their numbers differ: 1 no numbers, 2 the same, 3 only the text has some, 4 only the name, 5 others.
+        lost, more: 1 more than how many words only the text has, and only the name; at most 4.
+        lost0, lost1, more0, more1: hashes of the first of them.
+    """
+
+    overlap: float
+    of_form: float
+    of_name: float
+    edit: float
+    loose_overlap: float
+    last: bool
+    digits: int
+    lost: int
+    more: int
+    lost0: int
+    lost1: int
+    more0: int
+    more1: int
+
+
+@lru_cache(_MEMORY_SIZE)
+def compare(text: str, name: str) -> _Compared:
+    """Return how a text and a name differ, word by word."""
+    one, other = fold_text(text), fold_text(name)
+    left, right = set(one), set(other)
+    both = left & right
+    far, near = set(fold_text(text, loose=True)), set(fold_text(name, loose=True))
+    numbers, others = ({word for word in words if word.isdigit()} for words in (left, right))
+    digits = (1 + bool(numbers)) if numbers == others else 3 if not others else 4 + bool(numbers)
+    lost, more = (sorted(words) for words in (left - right, right - left))
+    return _Compared(
+        len(both) / max(1, len(left | right)), len(both) / max(1, len(left)), len(both) / max(1, len(right)),
+        Levenshtein.normalized_similarity(text.casefold(), name.casefold()), len(far & near) / max(1, len(far | near)),
+        bool(one and other and one[-1] == other[-1]), digits, 1 + min(3, len(lost)), 1 + min(3, len(more)),
+        *(_hashed(words, place) for words in (lost, more) for place in (0, 1)),
+    )  # fmt: skip
+
+
+def _hashed(words: Sequence[str], place: int) -> int:
+    return hash_text(words[place]) if place < len(words) else 0
+
+
+@lru_cache(_MEMORY_SIZE)
+def _words(text: str) -> tuple[int, int, int]:
+    """Return the hash of the folded words of a text, and those of the first two."""
+    words = fold_text(text)
+    return hash_text(" ".join(sorted(words))), _hashed(words, 0), _hashed(words, 1)

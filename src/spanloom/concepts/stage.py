@@ -1,0 +1,297 @@
+"""The stage of a model that gives mentions their concepts."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from spanloom.concepts.evidence import Parents, with_evidence
+from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, VocabularyForms
+from spanloom.concepts.ranker import Groups, Ranker
+from spanloom.document import Document, Mention
+from spanloom.errors import ModelError
+from spanloom.evaluate.concepts import Resolver
+from spanloom.features import FeatureIndex
+from spanloom.hashing import Int64
+from spanloom.hypergraph import Floats
+from spanloom.learn.platt import IDENTITY, Platt
+from spanloom.modelfile import Described, ModelPart
+from spanloom.text.abbreviations import abbreviations, expand
+from spanloom.vocabulary.candidates import CandidateFinder
+from spanloom.vocabulary.concept import Concept
+from spanloom.vocabulary.memory import Memory
+from spanloom.vocabulary.store import Vocabulary
+
+__all__ = ["ConceptStage", "Linked", "LinkedVocabulary", "candidates_of"]
+
+
+class Vocabularies:
+    """Several vocabularies as one in which identifiers are looked up; the first that has one counts.
+
+    Args:
+        several: the vocabularies.
+    """
+
+    def __init__(self, several: Sequence[Vocabulary]) -> None:
+        self._several = several
+        self._first: list[int] = np.append(0, np.cumsum([len(one) for one in several])).tolist()
+
+    def find(self, id: str, /) -> int:
+        """Return the number of a concept, -1 if no vocabulary has it."""
+        found = ((first, one.find(id)) for first, one in zip(self._first, self._several, strict=False))
+        return next((first + number for first, number in found if number >= 0), -1)
+
+    def __getitem__(self, number: int, /) -> Concept:
+        """Return the concept of a number."""
+        at = bisect_right(self._first, number) - 1
+        return self._several[at][number - self._first[at]]
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedVocabulary:
+    """A vocabulary that mentions are linked to.
+
+    Args:
+        forms: candidates of texts in it.
+        parents: of its concepts.
+    """
+
+    forms: VocabularyForms
+    parents: Parents
+
+    @classmethod
+    def of(
+        cls, vocabulary: Vocabulary, memory: Memory, k: int, finder: CandidateFinder | None = None
+    ) -> LinkedVocabulary:
+        """Return a vocabulary with the memory of training mentions; see `VocabularyForms`."""
+        return cls(VocabularyForms(vocabulary, memory, k, finder), Parents(vocabulary))
+
+    def with_memory(self, memory: Memory) -> LinkedVocabulary:
+        """Return the same with another memory."""
+        return LinkedVocabulary(self.forms.with_memory(memory), self.parents)
+
+
+class Linked(NamedTuple):
+    """The candidates of M mentions, C in all.
+
+    Args:
+        groups: of the mentions, for the ranker.
+        concept: (C,) numbers of the vocabulary; from V on, of the sets; or `NIL`.
+        sets: of concepts.
+        documents: (M,) number of each mention's document.
+        places: (M,) number of each mention in its document.
+    """
+
+    groups: Groups
+    concept: Int64
+    sets: tuple[tuple[int, ...], ...]
+    documents: Int64
+    places: Int64
+
+    def readings(self, size: int) -> list[tuple[int, ...]]:
+        """Return the numbers of the concepts of each candidate, of a vocabulary of ``size`` of them; none for `NIL`."""
+        return [
+            () if number == NIL else (number,) if number < size else self.sets[number - size]
+            for number in self.concept.tolist()
+        ]
+
+
+def candidates_of(vocabulary: LinkedVocabulary, documents: Sequence[Document], chosen: Callable[[str], bool]) -> Linked:
+    """Return the candidates of some mentions.
+
+    Args:
+        vocabulary: that they are linked to.
+        documents: with mentions.
+        chosen: whether mentions of a type are linked to it.
+    """
+    numbers: dict[Form, int] = {}
+    rows = [
+        (number, place, numbers.setdefault(form, len(numbers)))
+        for number, document in enumerate(documents)
+        for place, form in _forms(document, chosen)
+    ]
+    owner, place, form = np.array(rows, np.int64).reshape(-1, 3).T.copy()
+    table = vocabulary.forms.table(list(numbers))
+    at, ptr, columns = with_evidence(table, form, owner, vocabulary.parents)
+    groups = Groups(ptr, columns, np.ascontiguousarray(table.values[:, at]))
+    return Linked(groups, table.concept[at], table.sets, owner, place)
+
+
+def _forms(document: Document, chosen: Callable[[str], bool]) -> Iterator[tuple[int, Form]]:
+    own = [(place, mention) for place, mention in enumerate(document.mentions) if chosen(mention.type)]
+    defined = abbreviations(document) if own else {}
+    for place, mention in own:
+        text = " ".join(mention.text(document.text).split())
+        yield place, Form(text, mention.type, expand(text, defined), len(mention.spans) > 1)
+
+
+class _Described(Described):
+    """Values of the stage in a model file."""
+
+    types: dict[str, int]
+    k: int
+    scaling: Platt
+    numbers: list[str]
+    templates: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptStage:
+    """Links mentions of any shape to vocabularies. Using it changes nothing, so threads may share it.
+
+    It finds concepts whose names resemble the text of a mention, with gaps closed and abbreviations written out, those
+    that training mentions with such a text had, sets of concepts for phrases such as *breast and ovarian cancer*, or no
+    concept. A log-linear model over the candidates gives each a probability. It cannot find a concept whose names have
+    nothing in common with the text, unless training mentions have.
+
+    Args:
+        vocabularies: that mentions are linked to.
+        types: of the mentions that are linked -> number of their vocabulary.
+        ranker: of candidates.
+        scaling: from the share of the best candidate to how often such candidates are right.
+    """
+
+    name: ClassVar = "concepts"
+    gives: ClassVar = frozenset({"concepts"})
+    vocabularies: tuple[LinkedVocabulary, ...]
+    types: Mapping[str, int]
+    ranker: Ranker
+    scaling: Platt = IDENTITY
+
+    def run(self, documents: Sequence[Document]) -> list[Document]:
+        """Return the documents with the concept of each mention, and its probability, in place of its own.
+
+        What a document gets depends on no other.
+        """
+        mentions = [list(document.mentions) for document in documents]
+        for number, vocabulary in enumerate(self.vocabularies):
+            own = candidates_of(vocabulary, documents, lambda kind, number=number: self.types.get(kind) == number)  # type: ignore[misc]
+            best, scores = self.best(own)
+            size, names = len(vocabulary.forms.vocabulary), vocabulary.forms.vocabulary
+            readings = own.readings(size)
+            for owner, place, row, score in zip(
+                own.documents.tolist(), own.places.tolist(), best.tolist(), scores.tolist(), strict=True
+            ):
+                concepts = tuple(names[concept].id for concept in readings[row])
+                mentions[owner][place] = mentions[owner][place].replace(
+                    concepts=concepts, concept_scores=(score,) * len(concepts)
+                )
+        return [document.copy(mentions=own) for document, own in zip(documents, mentions, strict=True)]
+
+    def best(self, linked: Linked) -> tuple[Int64, Floats]:
+        """Return the row of the best candidate of each mention, (M,), and its calibrated probability."""
+        shares = self.ranker.log_shares(linked.groups)
+        best = linked.groups.best(shares)
+        return best, self.scaling.of_log(shares[best])
+
+    def candidates(self, document: Document, most: int = 5) -> list[list[tuple[tuple[str, ...], float]]]:
+        """Return the likeliest concepts of each mention of a document, with their probabilities before calibration.
+
+        Args:
+            document: with mentions.
+            most: candidates of a mention, at most.
+
+        Returns:
+            For each mention identifiers and a probability, the likeliest first; none for types that are not linked.
+        """
+        found: list[list[tuple[tuple[str, ...], float]]] = [[] for _ in document.mentions]
+        for number, vocabulary in enumerate(self.vocabularies):
+            own = candidates_of(vocabulary, [document], lambda kind, number=number: self.types.get(kind) == number)  # type: ignore[misc]
+            names = vocabulary.forms.vocabulary
+            readings, ptr = own.readings(len(names)), own.groups.ptr.tolist()
+            shares = np.exp(self.ranker.log_shares(own.groups))
+            for place, first, end in zip(own.places.tolist(), ptr[:-1], ptr[1:], strict=True):
+                order = first + np.argsort(-shares[first:end], kind="stable")[:most]
+                found[place] = [
+                    (tuple(names[concept].id for concept in readings[row]), float(shares[row]))
+                    for row in order.tolist()
+                ]
+        return found
+
+    @property
+    def resolver(self) -> Resolver:
+        """The concepts of all vocabularies, by their identifiers."""
+        return Vocabularies([one.forms.vocabulary for one in self.vocabularies])
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the stage; ready for JSON."""
+        return {
+            "types": {kind: f"vocabulary {number + 1}" for kind, number in self.types.items()},
+            "vocabularies": [one.forms.vocabulary.counts() for one in self.vocabularies],
+            "features": len(self.ranker.index),
+        }
+
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file, with the vocabularies."""
+        said = _Described(
+            types=dict(self.types), k=self.vocabularies[0].forms.k, scaling=self.scaling, numbers=list(NUMBERS),
+            templates=list(TEMPLATES),
+        )  # fmt: skip
+        parts: dict[str, ModelPart | None] = {"index": self.ranker.index.to_part()}
+        for number, one in enumerate(self.vocabularies):
+            parts[f"vocabulary{number}"] = one.forms.vocabulary.to_part()
+            parts[f"finder{number}"] = ModelPart(arrays=one.forms.finder.arrays())
+            parts[f"memory{number}"] = ModelPart(arrays=one.forms.memory.arrays())
+        return said.part({"sparse": self.ranker.sparse, "dense": self.ranker.dense}, parts)
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> ConceptStage:
+        """Return what `to_part` gave.
+
+        Raises:
+            ModelError: it is damaged, or its features are those of another version.
+        """
+        said = part.read(_Described)
+        if said.numbers != list(NUMBERS) or said.templates != list(TEMPLATES):
+            raise ModelError(
+                "the linking stage has features of another version of Spanloom; train the model again, or use the "
+                "version that made it"
+            )
+        vocabularies: list[LinkedVocabulary] = []
+        while f"vocabulary{len(vocabularies)}" in part.parts:
+            number = len(vocabularies)
+            vocabulary = Vocabulary.from_part(part.part(f"vocabulary{number}"))
+            finder = CandidateFinder.from_arrays(vocabulary, part.part(f"finder{number}").arrays, k=said.k)
+            memory = Memory.from_arrays(part.part(f"memory{number}").arrays, len(vocabulary))
+            vocabularies.append(LinkedVocabulary.of(vocabulary, memory, said.k, finder))
+        if not vocabularies or not all(0 <= number < len(vocabularies) for number in said.types.values()):
+            raise ModelError(
+                f"types of the linking stage name vocabularies beyond the {len(vocabularies)} that there are"
+            )
+        index = FeatureIndex.from_part(part.part("index"))
+        ranker = Ranker(
+            index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(NUMBERS))
+        )
+        return cls(tuple(vocabularies), said.types, ranker, said.scaling)
+
+
+def gold_readings(vocabulary: Vocabulary, mentions: Sequence[Mention]) -> list[tuple[int, ...] | None]:
+    """Return the numbers of the concepts of gold mentions, ascending; ``None`` if the vocabulary lacks all of them."""
+    found: list[tuple[int, ...] | None] = []
+    for mention in mentions:
+        numbers = sorted({vocabulary.find(concept) for concept in mention.concepts} - {-1})
+        found.append(tuple(numbers) if numbers or not mention.concepts else None)
+    return found
+
+
+def every_mention(linked: Linked, documents: Sequence[Document]) -> list[Mention]:
+    """Return the mentions of whose candidates `Linked` holds, in its order."""
+    places = zip(linked.documents.tolist(), linked.places.tolist(), strict=True)
+    return [documents[number].mentions[place] for number, place in places]
+
+
+def joined(parts: Sequence[tuple[Linked, int]]) -> tuple[Groups, list[tuple[int, ...]]]:
+    """Return the candidates of several searches as one, with the concepts of each.
+
+    Args:
+        parts: each with the size of its vocabulary.
+    """
+    ptr = np.append(0, np.cumsum(np.concatenate([np.diff(own.groups.ptr) for own, _ in parts])))
+    numbers = np.concatenate([own.groups.numbers for own, _ in parts])
+    values = np.concatenate([own.groups.values for own, _ in parts], 1)
+    return Groups(ptr, numbers, values), list(chain.from_iterable(own.readings(size) for own, size in parts))
