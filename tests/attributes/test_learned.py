@@ -203,3 +203,18 @@ def test_a_recognizer_learns_stores_and_predicts_attributes(tmp_path) -> None:
         warnings.simplefilter("error")
         again = recognizer.fit([note("A rash.", ("rash", {}))] * 30)
     assert again.stages_ == ()
+
+
+def test_given_mentions_get_attributes_by_rules_or_by_what_was_learned() -> None:
+    documents = [note("No chest pain.", ("chest pain", {"negated": True})), note("A rash.", ("rash", {}))] * 30
+    recognizer = Recognizer("bio", features=["bias", "w[-1..1]"], epochs=5).fit(documents)
+    given = note("Her mother had no gout.", ("gout", {}))
+    [learned] = recognizer.predict(given, mentions="given").mentions
+    assert learned.attributes == {"negated": True}
+    [both] = recognizer.predict(given, mentions="given", attributes="negated,experiencer").mentions
+    assert both.attributes == {"negated": True, "experiencer": "family"}
+    off = Recognizer("bio", features=["bias", "w[-1..1]"], epochs=5, attributes="off").fit(documents)
+    [by_rules] = off.predict(given, mentions="given", attributes=["negated"]).mentions
+    assert by_rules.attributes == {"negated": True} and by_rules.attribute_scores == {}
+    with pytest.raises(UsageError, match="adds nothing to given mentions"):
+        off.predict(given, mentions="given")
