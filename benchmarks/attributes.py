@@ -86,7 +86,7 @@ def main() -> None:
         held = np.flatnonzero(fold == number).tolist()
         assert stage is not None
         names = [name for name in ATTRIBUTES if name in stage.attributes]
-        clock, found = timed(lambda: list(stage.run([blank[i] for i in held], names)))  # noqa: B023
+        clock, found = timed(lambda: stage.run([blank[i] for i in held], names))  # noqa: B023
         running += clock.cpu
         learned |= dict(zip(held, found, strict=True))
         say(f"fold {number + 1}: {', '.join(names)}")

@@ -113,7 +113,7 @@ METHODS = {
         "attribute_scores attributes concept_scores concepts end head id key replace score spans start text type"
     ),
     "Recognizer": (
-        "alternatives annotates attributes_ capable check check_stored describe entropy expected_f1 explain featured fit fitted "
+        "alternatives annotates capable check check_stored describe entropy expected_f1 explain featured fit fitted "
         "from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ pos_ predict profile_ "
         "ready resolver sample "
         "save score second_ set_params splitter_ stages_ stream stream_arrays structure_ structured summary "

@@ -150,14 +150,14 @@ def given_and_alone() -> tuple[list[Document], list[Document]]:
         note("Ill.  ", ("  ", {})),
         note("No", ("No", {})),
     ]
-    return given, [next(iter(stage().run([one]))) for one in given]
+    return given, [stage().run([one])[0] for one in given]
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, 13), max_size=9))
 def test_attributes_do_not_depend_on_company_or_order(numbers: list[int]) -> None:
     given, alone = given_and_alone()
-    assert list(stage().run([given[i % len(given)] for i in numbers])) == [alone[i % len(given)] for i in numbers]
+    assert stage().run([given[i % len(given)] for i in numbers]) == [alone[i % len(given)] for i in numbers]
 
 
 def test_a_long_text_and_a_long_mention_take_linear_time(assert_linear) -> None:
@@ -174,14 +174,14 @@ def test_a_long_text_and_a_long_mention_take_linear_time(assert_linear) -> None:
 def test_rules_mark_what_was_not_learned() -> None:
     text = "Her mother had no gout."
     given = [note(text, ("gout", {}))]
-    [every] = attributing(stage(), "all")(given)
+    [every] = attributing([stage()], "all")(given)
     assert every.mentions[0].attributes["experiencer"] == "family" and every.mentions[0].attributes["negated"] is True
-    [one] = attributing(stage(), ["experiencer"])(given)
+    [one] = attributing([stage()], ["experiencer"])(given)
     assert one.mentions[0].attributes == {"experiencer": "family"}
-    [none] = attributing(stage(), "none")(given)
+    [none] = attributing([stage()], "none")(given)
     assert none.mentions[0].attributes == {}
     with pytest.raises(UsageError, match="no cues mark the attribute 'negate'"):
-        attributing(stage(), ["negate"])
+        attributing([stage()], ["negate"])
     with pytest.raises(UsageError, match="'experiencer' was not learned; there are negated, uncertain, historical"):
         list(stage().run(given, ["experiencer"]))
 
@@ -198,8 +198,23 @@ def test_a_recognizer_learns_stores_and_predicts_attributes(tmp_path) -> None:
     recognizer.save(tmp_path / "model")
     assert load(tmp_path / "model").predict("No chest pain.") == recognizer.predict("No chest pain.")
     off = Recognizer("bio", features=["bias", "w[-1..1]"], epochs=5, attributes="off").fit(documents)
-    assert off.attributes_ is None and off.predict("No chest pain.").mentions[0].attributes == {}
+    assert off.stages_ == () and off.predict("No chest pain.").mentions[0].attributes == {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again = recognizer.fit([note("A rash.", ("rash", {}))] * 30)
-    assert again.attributes_ is None
+    assert again.stages_ == ()
+
+
+def test_given_mentions_get_attributes_by_rules_or_by_what_was_learned() -> None:
+    documents = [note("No chest pain.", ("chest pain", {"negated": True})), note("A rash.", ("rash", {}))] * 30
+    recognizer = Recognizer("bio", features=["bias", "w[-1..1]"], epochs=5).fit(documents)
+    given = note("Her mother had no gout.", ("gout", {}))
+    [learned] = recognizer.predict(given, mentions="given").mentions
+    assert learned.attributes == {"negated": True}
+    [both] = recognizer.predict(given, mentions="given", attributes="negated,experiencer").mentions
+    assert both.attributes == {"negated": True, "experiencer": "family"}
+    off = Recognizer("bio", features=["bias", "w[-1..1]"], epochs=5, attributes="off").fit(documents)
+    [by_rules] = off.predict(given, mentions="given", attributes=["negated"]).mentions
+    assert by_rules.attributes == {"negated": True} and by_rules.attribute_scores == {}
+    with pytest.raises(UsageError, match="adds nothing to given mentions"):
+        off.predict(given, mentions="given")

@@ -39,6 +39,13 @@ def test_what_was_learned_is_written_and_rules_mark_the_rest(command, model):
     assert run("--attributes", "all", "--language", "en") == run("--attributes", "all")
 
 
+def test_given_mentions_are_kept(command, model, tmp_path):
+    path = tmp_path / "gold.jsonl"
+    path.write_text('{"text": "Her mother had no gout.", "mentions": [{"type": "problem", "spans": [[18, 22]]}]}\n')
+    result = command("predict", model, path, "--mentions", "given", "--attributes", "all", "--output", "-")
+    assert marked(result) == [{"negated": True, "experiencer": "family"}]
+
+
 def test_sections_are_written(command, model):
     result = command("predict", model, "-", "--attributes", "none", "--sections", input=TEXT)
     assert marked(result) == [{"section": "past_history"}, {"section": "past_history"}]

@@ -235,7 +235,7 @@ def test_types_take_the_vocabulary_that_knows_them() -> None:
 
 
 def test_a_recognizer_links_what_it_finds_and_what_is_given(tmp_path: Path, vocabulary: Vocabulary) -> None:
-    model = Recognizer("separators", "small", epochs=3, l2=1.0, link=vocabulary).fit(TRAIN, dev=DEV)
+    model = Recognizer("separators", "small", epochs=3, l2=1.0, attributes="off", link=vocabulary).fit(TRAIN, dev=DEV)
     found = model.predict(TEST)
     assert any(m.concepts and 0 < m.concept_scores[0] <= 1 for d in found for m in d.mentions)
     assert "arrays" not in model.capable and {"mentions", "concepts"} == model.annotates
@@ -246,7 +246,7 @@ def test_a_recognizer_links_what_it_finds_and_what_is_given(tmp_path: Path, voca
     again = load(tmp_path / "model")
     assert again.predict(TEST) == found and again.predict(TEST, mentions="given") == given
     assert again.resolver[again.resolver.find(vocabulary[3].id)].id == vocabulary[3].id
-    plain = Recognizer("separators", "small", epochs=1, l2=1.0).fit(TRAIN, dev=DEV)
+    plain = Recognizer("separators", "small", epochs=1, l2=1.0, attributes="off").fit(TRAIN, dev=DEV)
     assert "arrays" in plain.capable and plain.annotates == {"mentions"}
     with pytest.raises(UsageError, match="adds nothing to given mentions"):
         plain.predict(TEST, mentions="given")

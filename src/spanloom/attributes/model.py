@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -88,8 +88,8 @@ class AttributeModel:
     """
 
     name: ClassVar[str] = "attributes"
-    gives: ClassVar = frozenset[Annotation](("attributes",))
-    resolver: ClassVar = None
+    gives: ClassVar[frozenset[Annotation]] = frozenset(("attributes",))
+    resolver: ClassVar[None] = None
     index: FeatureIndex
     classifiers: tuple[Classifier, ...]
     language: str | None = None
@@ -105,9 +105,9 @@ class AttributeModel:
         return {one.name: one.quality for one in self.classifiers}
 
     def run(
-        self, documents: Iterable[Document], names: Sequence[str] | None = None, run: Executor = SERIAL
-    ) -> Iterator[Document]:
-        """Yield documents with attributes of their mentions.
+        self, documents: Sequence[Document], names: Sequence[str] | None = None, run: Executor = SERIAL
+    ) -> list[Document]:
+        """Return documents with attributes of their mentions.
 
         Args:
             documents: with mentions.
@@ -125,8 +125,7 @@ class AttributeModel:
                 )
         wanted = [one for one in self.classifiers if names is None or one.name in names]
         rules = Rules(self.language)
-        for block in blocks(documents):
-            yield from self._marked(block, wanted, rules, run)
+        return [one for block in blocks(documents) for one in self._marked(block, wanted, rules, run)]
 
     def _marked(
         self, documents: list[Document], wanted: Sequence[Classifier], rules: Rules, run: Executor

@@ -310,7 +310,9 @@ Sections = Annotated[
 LinkedMentions = Annotated[
     str | None,
     typer.Option(
-        "--mentions", metavar="NAME", help="Linker only: find mentions, or link the given mentions of INPUT. [find]"
+        "--mentions",
+        metavar="NAME",
+        help="Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
     ),
 ]
 

@@ -81,7 +81,8 @@ def run(
         input_format = format_of_input() or "text"
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
-    kept = "given_mentions" in predictor.capable or not finds_mentions(predictor)
+    alone = mentions == "given" and bool(attributes) and "given_mentions" not in predictor.capable
+    kept = alone or "given_mentions" in predictor.capable or not finds_mentions(predictor)
     documents = reader(source, mentions=kept)
     # a bar of progress would stand in the drawing
     documents = counted(documents, "predicting", quiet=quiet or draws, total=partial(number_of, source))
@@ -91,10 +92,12 @@ def run(
     own = read_cues(cues) if cues else None
     marked = _attributing(predictor, attributes, language, own)
     learned = attributes and "attributes" in predictor.capable
-    found = predict(
-        predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading, mentions=mentions,
-        attributes=NONE if learned else None,
-    )  # fmt: skip
+    found: Iterable[Document] = documents
+    if not alone:  # rules need nothing of the model
+        found = predict(
+            predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading,
+            mentions=mentions, attributes=NONE if learned else None,
+        )  # fmt: skip
     found = marked(found)
     if sections:
         found = with_sections(found, language, own)
@@ -121,7 +124,7 @@ def _attributing(
         return iter  # a model gives what it has learned by itself
     if not finds_mentions(model):
         raise UsageError(f"--attributes is about mentions, which a {model.kind} does not find; leave it out")
-    return attributing(getattr(model, "attributes_", None), names, language, cues)
+    return attributing(getattr(model, "stages_", ()), names, language, cues)
 
 
 def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model:

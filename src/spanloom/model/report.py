@@ -483,8 +483,8 @@ class TrainingReport(ReportLines):
         structure: how the structure was chosen; ``None`` where one was named.
         interval: 95 % interval of F1 on other documents, 0 to 1; ``None`` where development data have many mentions.
         folds: of cross-validation; 0 where development data were given, or a part of the training data held out.
-        concepts: of mentions; ``None`` where they are not linked.
         attributes: attribute of mentions -> how well it is predicted; ``None`` where none was learned.
+        concepts: of mentions; ``None`` where they are not linked.
     """
 
     documents: int
@@ -516,8 +516,8 @@ class TrainingReport(ReportLines):
     structure: StructureReport | None = None
     interval: tuple[float, float] | None = None
     folds: int = 0
-    concepts: ConceptReport | None = None
     attributes: dict[str, AttributeQuality] | None = None
+    concepts: ConceptReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -533,9 +533,8 @@ class TrainingReport(ReportLines):
             yield f"word clusters hold {100 * self.clustered:.1f} % of the different words of the training text"
         if self.vectors is not None:
             yield f"word vectors hold {100 * self.vectors:.1f} % of the words of the training text"
-        for part in (
-            self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring, self.concepts
-        ):  # fmt: skip
+        parts = (self.teaching, self.completion, self.annotators, self.passes, self.overlaps, self.rescoring)
+        for part in (*parts, self.concepts):
             if part is not None:
                 yield from part.lines()
         for name, quality in (self.attributes or {}).items():

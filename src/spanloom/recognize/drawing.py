@@ -48,12 +48,17 @@ class Drawing(ABC):
 
     @abstractmethod
     def ready(self, documents: Iterable[Document]) -> list[Document]:
-        """Return documents with what `fitted` needs."""
+        """Return documents with what the model needs."""
 
     @property
     @abstractmethod
     def _headless(self) -> str | None:
-        """What becomes of mentions without a head; as of `Gold`."""
+        """As for `Gold`."""
+
+    @property
+    def structured(self) -> tuple[AnyModel, ...]:
+        """The trained models that it is made of."""
+        return (self.fitted,)
 
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""

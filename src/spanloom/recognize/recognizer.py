@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
-import numpy as np
-
-from spanloom.attributes import fit_attributes
+from spanloom.attributes import AttributeModel, attributing, fit_attributes
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
+from spanloom.evaluate.concepts import Resolver
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
@@ -38,7 +38,7 @@ from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Stage, stages_of
+from spanloom.model.stages import Stage, run_stages, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -67,18 +67,16 @@ from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_o
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Learned, TrainedModel
-from spanloom.recognize.staged import Staged
 from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.rescoring.fitting import sampled
-from spanloom.rescoring.listed import ListedNames
+from spanloom.rescoring.listed import listed_names
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
 from spanloom.vocabulary import Vocabulary
-from spanloom.vocabulary.lexicon import lexicon_of
 
 BATCH_TOKENS = 20_000  # predicted at once
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
@@ -90,14 +88,14 @@ class _Described(Estimated[TrainingReport]):
     strongest: Strongest
 
 
-class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Staged):
+class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     """A trainable recognizer of mentions.
 
     {parameters}
 
     Attributes after fitting: ``types_``, ``structure_``, ``model_``, ``report_``, ``strongest_``, ``pos_``,
-    ``splitter_``, ``pass_``, ``profile_``, ``stages_``, ``attributes_``, and ``lost_``, the mentions that the model
-    cannot hold; the last is not saved.
+    ``splitter_``, ``pass_``, ``profile_``, ``stages_``, and ``lost_``, the mentions that the model cannot hold; the
+    last is not saved.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -219,20 +217,20 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
-        stages: list[Stage] = []
+        following: list[Stage] = []
+        known = stage.known.documents[: None if lessons is None else lessons.annotated]
         if vocabularies:
             callback(Progress("linking", seconds=monotonic() - began))
-            known = stage.known.documents[: None if lessons is None else lessons.annotated]
             linking, linked = resolve_name("spanloom.concepts.fitting:fit_concepts")(
                 known, unseen.documents if ready.fold is None else None, vocabularies, seed=self.random_state, run=run
             )
-            stages.append(linking)
+            following.append(linking)
             self.report_ = replace(self.report_, concepts=linked)
-        some = spread(stage.known.documents, len(stage.known.tokens)) if self.attributes == "auto" else []
+        some = spread(known, len(stage.known.tokens)) if self.attributes == "auto" else ()
         if (attributes := fit_attributes(some, self.random_state, run=run)) is not None:
-            stages.append(attributes)
+            following.append(attributes)
             self.report_ = replace(self.report_, attributes=attributes.qualities)
-        self._follow(stages)
+        self._follow(following)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
         if told.against:
@@ -280,11 +278,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             first, known, gold = sampled(first, known, self._headless)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        listed = None
-        if vocabularies:
-            types = resolve_name("spanloom.concepts.fitting:assigned")(known.documents, vocabularies)
-            gapped = np.bincount(gold.table.kind[~gold.table.contiguous], minlength=len(self.types_)) > 0
-            listed = ListedNames.of([lexicon_of(one) for one in vocabularies], types, self.types_, gapped)
+        listed = listed_names(vocabularies or (), known.documents, self.types_, gold.table)
         second, rescoring, odds = fit_rescorer(
             first, known, gold, held, rules, run, fold, every=self.rescore_all, listed=listed
         )
@@ -341,32 +335,30 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
     @overload
     def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
-        notice: Notice = ..., mentions: WhichMentions = ...,
+        self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
     ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., attributes: Sequence[str] | str | None = ...,
-        notice: Notice = ..., mentions: WhichMentions = ...,
+        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
     ) -> list[Document]: ...  # fmt: skip
 
     def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
-        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
+        mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
     ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        found = self.stream(
-            X, threshold=threshold, answers=answers, attributes=attributes, notice=notice, mentions=mentions
-        )
-        return answer(X, found)
+        given: dict[str, Any] = {"notice": notice, "mentions": mentions, "attributes": attributes}
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, **given))
 
     def stream(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, attributes: Sequence[str] | str | None = None,
-        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
+        mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -380,26 +372,27 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
                 the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
                 the best structure, or with a second stage that of all candidates.
-            attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
-                marked by rules, see `spanloom.attributes`; ``all`` is all of both.
             notice: told of each sentence where the reading ``all`` is cut short, and once for each model if the
                 text differs much from its training text: in words, letter case, script or line ends.
             mentions: ``find``, or ``given`` to keep to the documents' own mentions, which get what stages after
                 recognition add, such as concepts.
+            attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
+                marked by rules, see `spanloom.attributes`; ``all`` is all of both, ``none`` is none.
 
         Raises:
-            UsageError: mentions are given to a model that has no such stage.
+            UsageError: mentions are given, and nothing is added to them; or an attribute that is not known.
         """
         _check_threshold(threshold)
-        if mentions == "given" and not self.stages_ and attributes is None:
-            raise UsageError("the model adds nothing to given mentions; train one with link, or let it find mentions")
+        stages, marked = self.stages_, attributing(self.stages_, attributes)
+        if attributes is not None:
+            stages = tuple(stage for stage in stages if stage.name != AttributeModel.name)
         documents = self._watched(documents_of(X), notice)
-        found: Iterable[Iterable[Document]]
-        if mentions == "given":
-            found = batches(documents, BATCH_TOKENS, prepare)
-        else:
-            found = self._stream(self.fitted, documents, threshold, answers, notice)
-        return self._staged(found, attributes)
+        if mentions == "find":
+            return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
+        if not self.stages_ and attributes is None:
+            expected = "train one with link, name attributes, or let it find mentions"
+            raise UsageError(f"the model adds nothing to given mentions; {expected}")
+        return marked(chain.from_iterable(run_stages(stages, own) for own in batches(documents, BATCH_TOKENS, prepare)))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -414,13 +407,13 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
 
     def _stream(
-        self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice
-    ) -> Iterator[Iterator[Document]]:
-        """Yield the documents of each batch with what is found."""
+        self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,
+        stages: Sequence[Stage] = (),
+    ) -> Iterator[Document]:  # fmt: skip
         splitting = SplittingStream(self.splitter_, notice)
         for batch, found in self._found(documents, splitting, notice):
             placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
-            yield answered(placed, found.answers()) if answers else placed
+            yield from run_stages(stages, answered(placed, found.answers()) if answers else placed)
 
     def _found(
         self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice
@@ -442,9 +435,25 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         return batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
 
     @property
-    def structured(self) -> tuple[AnyModel, ...]:
-        """The trained models that it is made of."""
-        return (self.fitted,)
+    def resolver(self) -> Resolver:
+        """The concepts that mentions are linked to.
+
+        Raises:
+            UsageError: it does not link.
+        """
+        for stage in self.stages_:
+            if stage.resolver is not None:
+                return stage.resolver
+        raise UsageError("the model does not link mentions; train one with link")
+
+    def _follow(self, stages: Sequence[Stage]) -> None:
+        """Let stages follow, which add to the mentions that are found, and to given ones."""
+        own, self.stages_ = type(self), tuple(stages)
+        given = {"given_mentions"} if stages else set[Capability]()
+        left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
+        vars(self).update(
+            annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
+        )
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
@@ -462,8 +471,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
     def _description(self) -> dict[str, Any]:
         own = of_structures(self.types_, self.structured)
-        stages = {stage.name: stage.describe() for stage in self.stages_}
-        return {"structure": self.structure_, **own, "tagger": told(self.pos_), **stages}
+        return {
+            "structure": self.structure_,
+            **own,
+            "tagger": told(self.pos_),
+            **{one.name: one.describe() for one in self.stages_},
+        }
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why mentions are found in a text, or not: see `spanloom.model.explain`.
@@ -477,7 +490,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         """
         asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
-        [[marked]] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
+        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None, self.stages_)
         found = marked.mentions
         by_tokens = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is None:
@@ -577,6 +590,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
+    stages_: tuple[Stage, ...] = ()
     _picked: Structure | None = None  # by auto
     _crosses = True  # whether small training data are cross-validated
 

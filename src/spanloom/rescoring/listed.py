@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pkgutil import resolve_name
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Batch
+from spanloom.document import Batch, Document
 from spanloom.errors import ModelError
 from spanloom.hashing import Slots, UInt64, find_numbers, mixed
 from spanloom.hypergraph import Ints
@@ -23,10 +24,11 @@ from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate, contiguous_table, no_heads
 from spanloom.vocabulary.folding import CLOSE, LOOSE
 from spanloom.vocabulary.key_table import KeyTable
-from spanloom.vocabulary.lexicon import Lexicon
+from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
 from spanloom.vocabulary.runs import Runs, runs
+from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["ListedIn", "ListedNames", "within"]
+__all__ = ["ListedIn", "ListedNames", "listed_names", "within"]
 
 LONGEST: Final = 8
 """Tokens of a name that is looked for in text."""
@@ -113,6 +115,24 @@ class ListedNames:
         table = KeyTable(keys, part.array("ptr", np.int64, len(keys) + 1), kinds, np.ones(len(kinds), np.int32))
         linked, gaps = (part.array(name, np.uint8, types) > 0 for name in ("linked", "gaps"))
         return cls(close, loose, table, linked, gaps)
+
+
+def listed_names(
+    vocabularies: Sequence[Vocabulary], documents: Sequence[Document], kinds: Sequence[str], gold: MentionTable
+) -> ListedNames | None:
+    """Return the names of the vocabularies that types of mentions are linked to; ``None`` without vocabularies.
+
+    Args:
+        vocabularies: that training mentions have concepts of.
+        documents: for training.
+        kinds: the types of the model.
+        gold: the mentions of the documents.
+    """
+    if not vocabularies:
+        return None
+    types = resolve_name("spanloom.concepts.fitting:assigned")(documents, vocabularies)
+    gaps = np.bincount(gold.kind[~gold.contiguous], minlength=len(kinds)) > 0
+    return ListedNames.of([lexicon_of(one) for one in vocabularies], types, kinds, gaps)
 
 
 def _pairs(keys: UInt64, kind: int) -> UInt64:
