@@ -75,7 +75,7 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
 
 
 def assigned_list(source: str, path: str | Path) -> tuple[str, list[Any]]:
-    """Return the name of the only list of annotated texts in a program, and the list; nothing of it is executed.
+    r"""Return the name of the only list of annotated texts in a program, and the list; nothing of it is executed.
 
     Raises:
         DataError: it is no Python, or holds none or several.

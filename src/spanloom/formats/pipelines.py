@@ -60,7 +60,7 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     tokens = [token for one in sentences for token in one]
     given = record.get("text")
     places = found_in(given, [_word(token) for token in tokens]) if isinstance(given, str) else None
-    text = given
+    text = given if isinstance(given, str) else ""
     if places is None:
         text, places = _laid_out(tokens)
     bounds, first = [], 0
