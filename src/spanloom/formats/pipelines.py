@@ -60,7 +60,7 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     tokens = [token for one in sentences for token in one]
     given = record.get("text")
     places = found_in(given, [_word(token) for token in tokens]) if isinstance(given, str) else None
-    text = given
+    text = given if isinstance(given, str) else ""
     if places is None:
         text, places = _laid_out(tokens)
     bounds, first = [], 0
@@ -73,10 +73,14 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
         if name is not None:
             columns[ours] = [token[name] for token in tokens]
     mentions = [
-        {"spans": [[places[start][0], places[end - 1][1]]], **fields}
+        {
+            "spans": [
+                [places[start][0], places[end - 1][1]] if first <= start < end <= end_ else [len(text), len(text) + 1]
+            ],
+            **fields,
+        }
         for sentence, own, (first, end_) in zip(record["sentences"], sentences, bounds, strict=True)
         for start, end, fields in _mentions(sentence, own, first)
-        if first <= start < end <= end_
     ]
     made = {"text": text, "tokens": places, "sentences": [pair for pair in bounds if pair[0] < pair[1]]}
     return {**rest, **made, **({"columns": columns} if columns else {}), "mentions": mentions}
