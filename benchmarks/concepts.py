@@ -172,7 +172,7 @@ def one_corpus(result: Result, name: str, corpus: Corpus, given: argparse.Namesp
         if own.any()
     ]
     result.table(
-        f"{name}: gold mentions with the right concepts, %", ["mentions", "number", "similarity", "K = 1", "ours"], rows
+        f"{name}: gold mentions with the right concepts, %", ["mentions", "number", "K = 1", "two", "ours"], rows
     )
     chances = probabilities(stage, bare)
     error = 100 * calibration_error(chances, ours.right)

@@ -73,8 +73,9 @@ IMPORTS_BY_NAME = {
     "lazy.py",
     "model/kinds.py",
     "model/stages.py",
-    "recognize/recognizer.py",  # training of the linking stage, which most models do not have
+    "recognize/recognizer.py",  # concepts and attributes, which most models do not have
     "rescoring/listed.py",  # likewise
+    "rescoring/rescorer.py",  # names of vocabularies, likewise
     "models.py",
     "text/tokens.py",  # its kernel, which whoever reads and writes files does not need
 }

@@ -10,7 +10,6 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from spanloom.attributes import NONE, Cues, attributing, read_cues, with_sections
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
@@ -27,6 +26,7 @@ from spanloom.models import load
 from spanloom.view.cells import visible
 
 if TYPE_CHECKING:
+    from spanloom.attributes import Cues
     from spanloom.model.choices import WhichMentions
 
 # option -> what a model that has a use for it is capable of
@@ -89,18 +89,18 @@ def run(
     if (language or cues) and not (attributes or sections):
         option = "--language" if language else "--cues"
         raise UsageError(f"{option} is about --attributes and --sections; give one of them, or leave it out")
-    own = read_cues(cues) if cues else None
+    own = resolve_name("spanloom.attributes:read_cues")(cues) if cues else None
     marked = _attributing(predictor, attributes, language, own)
     learned = attributes and "attributes" in predictor.capable
     found: Iterable[Document] = documents
     if not alone:  # rules need nothing of the model
         found = predict(
             predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading,
-            mentions=mentions, attributes=NONE if learned else None,
+            mentions=mentions, attributes="none" if learned else None,
         )  # fmt: skip
     found = marked(found)
     if sections:
-        found = with_sections(found, language, own)
+        found = resolve_name("spanloom.attributes:with_sections")(found, language, own)
     tally: Counter[str] = Counter()
     if draws:
         show(_with_words(tallied(found, tally), predictor))
@@ -124,7 +124,11 @@ def _attributing(
         return iter  # a model gives what it has learned by itself
     if not finds_mentions(model):
         raise UsageError(f"--attributes is about mentions, which a {model.kind} does not find; leave it out")
-    return attributing(getattr(model, "stages_", ()), names, language, cues)
+    attributing = resolve_name("spanloom.attributes:attributing")
+    marked: Callable[[Iterable[Document]], Iterator[Document]] = attributing(
+        getattr(model, "stages_", ()), names, language, cues
+    )
+    return marked
 
 
 def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model:

@@ -12,11 +12,12 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, Protocol
 
 from spanloom.document import Document
+from spanloom.errors import UsageError
 from spanloom.evaluate.concepts import Resolver
-from spanloom.model.protocol import Annotation
+from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import ModelPart
 
-__all__ = ["STAGES", "Stage", "run_stages", "stages_of"]
+__all__ = ["STAGES", "Stage", "Staged", "run_stages", "stages_of"]
 
 STAGES: Final[Mapping[str, str]] = MappingProxyType(
     {"concepts": "spanloom.concepts.stage:ConceptStage", "attributes": "spanloom.attributes.model:AttributeModel"}
@@ -58,3 +59,36 @@ def stages_of(part: ModelPart) -> tuple[Stage, ...]:
         ModelError: one is damaged.
     """
     return tuple(resolve_name(STAGES[name]).from_part(part.part(name)) for name in STAGES if name in part.parts)
+
+
+class Staged:
+    """Base class of estimators whose mentions stages add to.
+
+    Attributes:
+        stages_: in the order in which they run.
+    """
+
+    annotates: ClassVar[frozenset[Annotation]]
+    capable: ClassVar[frozenset[Capability]]
+    stages_: tuple[Stage, ...] = ()
+
+    @property
+    def resolver(self) -> Resolver:
+        """The concepts that mentions are linked to.
+
+        Raises:
+            UsageError: it does not link.
+        """
+        for stage in self.stages_:
+            if stage.resolver is not None:
+                return stage.resolver
+        raise UsageError("the model does not link mentions; train one with link")
+
+    def _follow(self, stages: Sequence[Stage]) -> None:
+        """Let stages follow, which add to the mentions that are found, and to given ones."""
+        own, self.stages_ = type(self), tuple(stages)
+        given = {"given_mentions"} if stages else set[Capability]()
+        left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
+        vars(self).update(
+            annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
@@ -13,10 +13,8 @@ from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, overload
 
-from spanloom.attributes import AttributeModel, attributing, fit_attributes
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
-from spanloom.evaluate.concepts import Resolver
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
@@ -38,7 +36,7 @@ from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Stage, run_stages, stages_of
+from spanloom.model.stages import Stage, Staged, run_stages, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -71,7 +69,6 @@ from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.rescoring.fitting import sampled
-from spanloom.rescoring.listed import listed_names
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
@@ -88,7 +85,7 @@ class _Described(Estimated[TrainingReport]):
     strongest: Strongest
 
 
-class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
+class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Staged):
     """A trainable recognizer of mentions.
 
     {parameters}
@@ -227,9 +224,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             following.append(linking)
             self.report_ = replace(self.report_, concepts=linked)
         some = spread(known, len(stage.known.tokens)) if self.attributes == "auto" else ()
-        if (attributes := fit_attributes(some, self.random_state, run=run)) is not None:
-            following.append(attributes)
-            self.report_ = replace(self.report_, attributes=attributes.qualities)
+        if any(mention.attributes for document in some for mention in document.mentions):
+            attributes = resolve_name("spanloom.attributes:fit_attributes")(some, self.random_state, run=run)
+            if attributes is not None:
+                following.append(attributes)
+                self.report_ = replace(self.report_, attributes=attributes.qualities)
         self._follow(following)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
@@ -278,7 +277,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             first, known, gold = sampled(first, known, self._headless)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        listed = listed_names(vocabularies or (), known.documents, self.types_, gold.table)
+        listed = None
+        if vocabularies:
+            names_of = resolve_name("spanloom.rescoring.listed:listed_names")
+            listed = names_of(vocabularies, known.documents, self.types_, gold.table)
         second, rescoring, odds = fit_rescorer(
             first, known, gold, held, rules, run, fold, every=self.rescore_all, listed=listed
         )
@@ -383,9 +385,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             UsageError: mentions are given, and nothing is added to them; or an attribute that is not known.
         """
         _check_threshold(threshold)
-        stages, marked = self.stages_, attributing(self.stages_, attributes)
+        stages: Sequence[Stage] = self.stages_
+        marked: Callable[[Iterable[Document]], Iterator[Document]] = iter
         if attributes is not None:
-            stages = tuple(stage for stage in stages if stage.name != AttributeModel.name)
+            marked = resolve_name("spanloom.attributes:attributing")(stages, attributes)
+            stages = tuple(stage for stage in stages if stage.name != "attributes")
         documents = self._watched(documents_of(X), notice)
         if mentions == "find":
             return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
@@ -434,27 +438,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """Return a batch with the columns of the first pass, where there is one."""
         return batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
 
-    @property
-    def resolver(self) -> Resolver:
-        """The concepts that mentions are linked to.
-
-        Raises:
-            UsageError: it does not link.
-        """
-        for stage in self.stages_:
-            if stage.resolver is not None:
-                return stage.resolver
-        raise UsageError("the model does not link mentions; train one with link")
-
-    def _follow(self, stages: Sequence[Stage]) -> None:
-        """Let stages follow, which add to the mentions that are found, and to given ones."""
-        own, self.stages_ = type(self), tuple(stages)
-        given = {"given_mentions"} if stages else set[Capability]()
-        left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
-        vars(self).update(
-            annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
-        )
-
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
         other = copy(self)
@@ -490,7 +473,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """
         asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
-        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None, self.stages_)
+        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
         found = marked.mentions
         by_tokens = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is None:
@@ -590,7 +573,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     overlaps_: OverlapRules | None = None  # all may
     second_: Rescorer | None = None
     pass_: DocumentPass | None = None
-    stages_: tuple[Stage, ...] = ()
     _picked: Structure | None = None  # by auto
     _crosses = True  # whether small training data are cross-validated
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from spanloom.model.report import RescoringReport
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
-from spanloom.rescoring.listed import ListedIn, ListedNames, within
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
 from spanloom.rescoring.rescorer import EarlyExit, Rescorer, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
@@ -34,6 +33,9 @@ from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, 
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
+
+if TYPE_CHECKING:  # imported where names of vocabularies are given
+    from spanloom.rescoring.listed import ListedIn, ListedNames
 
 __all__ = [
     "FirstStage",
@@ -227,7 +229,7 @@ def fit_rescorer(
         return None, None, None
     kinds, features = len(first.model.types), first.model.scorer.features
     templates = served(TEMPLATES, features, listed=listed is not None)
-    listed_in = within(listed, train)
+    listed_in = None if listed is None else listed.within(train)
     tokens = TokenColumns(train, templates, features)
     crossed = fold is not None
     if fold is None:
@@ -356,7 +358,7 @@ class _Judge:
         batch, potentials, gold = development
         self._made, self._run, self._total = made, run, gold.total
         tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
-        listed_in = within(made.listed, batch)
+        listed_in = None if made.listed is None else made.listed.within(batch)
         named = None if listed_in is None else listed_in.table()
         self.candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run, None, named)
         self._values = CandidateValues(self.candidates, batch, tokens, made.seen, listed_in)

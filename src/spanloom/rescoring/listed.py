@@ -28,7 +28,7 @@ from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
 from spanloom.vocabulary.runs import Runs, runs
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["ListedIn", "ListedNames", "listed_names", "within"]
+__all__ = ["ListedIn", "ListedNames", "listed_names"]
 
 LONGEST: Final = 8
 """Tokens of a name that is looked for in text."""
@@ -92,6 +92,10 @@ class ListedNames:
         every = np.concatenate([np.repeat(own.keys, np.diff(own.ptr)), keys])
         return replace(self, proposing=KeyTable.build(every, np.concatenate([own.values, kinds.astype(np.int32)])))
 
+    def within(self, batch: Batch) -> ListedIn:
+        """Return what the names say of a batch."""
+        return ListedIn(self, runs(batch.words), batch.sentences)
+
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
         own = self.proposing
@@ -119,8 +123,8 @@ class ListedNames:
 
 def listed_names(
     vocabularies: Sequence[Vocabulary], documents: Sequence[Document], kinds: Sequence[str], gold: MentionTable
-) -> ListedNames | None:
-    """Return the names of the vocabularies that types of mentions are linked to; ``None`` without vocabularies.
+) -> ListedNames:
+    """Return the names of the vocabularies that types of mentions are linked to.
 
     Args:
         vocabularies: that training mentions have concepts of.
@@ -128,8 +132,6 @@ def listed_names(
         kinds: the types of the model.
         gold: the mentions of the documents.
     """
-    if not vocabularies:
-        return None
     types = resolve_name("spanloom.concepts.fitting:assigned")(documents, vocabularies)
     gaps = np.bincount(gold.kind[~gold.contiguous], minlength=len(kinds)) > 0
     return ListedNames.of([lexicon_of(one) for one in vocabularies], types, kinds, gaps)
@@ -138,11 +140,6 @@ def listed_names(
 def _pairs(keys: UInt64, kind: int) -> UInt64:
     own = keys[keys != 0]
     return np.stack([own, np.full(len(own), kind, np.uint64)])
-
-
-def within(names: ListedNames | None, batch: Batch) -> ListedIn | None:
-    """Return what names, if there are any, say of a batch."""
-    return None if names is None else ListedIn(names, runs(batch.words), batch.sentences)
 
 
 @dataclass(frozen=True)

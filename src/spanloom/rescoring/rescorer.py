@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,14 @@ from spanloom.model.structured import LinearModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, identities, propose
-from spanloom.rescoring.listed import ListedNames, within
 from spanloom.rescoring.logistic import Regression
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
 from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.structures import MentionTable
+
+if TYPE_CHECKING:  # imported for models that have names of vocabularies
+    from spanloom.rescoring.listed import ListedNames
 
 __all__ = ["EarlyExit", "Rescorer", "ScoredCandidates", "odds_columns"]
 
@@ -136,7 +139,8 @@ class Rescorer:
             features: of the first stage.
         """
         tokens = TokenColumns(batch, self.templates, features)
-        return CandidateValues(candidates, batch, tokens, self.seen, within(self.listed, batch))
+        listed = None if self.listed is None else self.listed.within(batch)
+        return CandidateValues(candidates, batch, tokens, self.seen, listed)
 
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
@@ -163,7 +167,7 @@ class Rescorer:
         """
         batch, features = model.scorer.prepare(batch), model.scorer.features
         tokens = TokenColumns(batch, self.templates, features)
-        listed = within(self.listed, batch)
+        listed = None if self.listed is None else self.listed.within(batch)
         candidates = propose(
             model, potentials, tokens.words(batch), reading, run, given, None if listed is None else listed.table()
         )
@@ -245,7 +249,10 @@ class Rescorer:
         else:
             weights = Regression(part.array("weights", np.float32, len(index)), dense)
         seen = SeenNames.from_part(part.part("seen"))
-        listed = ListedNames.from_part(part.part("listed"), len(rules.gaps)) if "listed" in part.parts else None
+        listed = None
+        if "listed" in part.parts:
+            names: type[ListedNames] = resolve_name("spanloom.rescoring.listed:ListedNames")
+            listed = names.from_part(part.part("listed"), len(rules.gaps))
         return cls(
             tuple(said.templates),
             index,

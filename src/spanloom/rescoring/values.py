@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, partial
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,12 @@ from spanloom.hashing import RangeHashes, Slots, UInt64, hash_text, mixed
 from spanloom.hypergraph import Floats, Ints
 from spanloom.native import Kernel
 from spanloom.rescoring.candidates import CandidateMentions, Words
-from spanloom.rescoring.listed import ListedIn
 from spanloom.rescoring.relations import RELATIONS, strongest
 from spanloom.rescoring.seen import Names
 from spanloom.structures import MentionTable
+
+if TYPE_CHECKING:  # what reads names of vocabularies is imported for models that have some
+    from spanloom.rescoring.listed import ListedIn
 
 __all__ = [
     "GROUPS",
