@@ -104,6 +104,10 @@ NEEDED_BY_TESTS = {
     "cli/test_split_verb.py::test_formats_of_parts[spacy]": ("spacy",),
     "cli/test_split_verb.py::test_formats_of_parts[xmi]": ("cassis",),
     "formats/test_table_of_formats.py::test_the_page_says_what_each_format_holds": ("cassis", "pyarrow", "spacy"),
+    **{
+        f"formats/test_annotation_elsewhere.py::test_annotation_of_xmi[{name}]": ("cassis",)
+        for name in ("one", "twice", "views", "list")
+    },
     "test_architecture.py::test_benchmarks_import_what_is_there[decoders.py]": ("torch",),
     "test_doctests.py::test_module[spanloom.integrations.huggingface]": ("datasets",),
     "test_doctests.py::test_module[spanloom.lake.annotator]": ("pyarrow",),

@@ -74,6 +74,7 @@ IMPORTS_BY_NAME = {
     "model/kinds.py",
     "model/stages.py",
     "recognize/recognizer.py",  # training of the linking stage, which most models do not have
+    "rescoring/listed.py",  # likewise
     "models.py",
     "text/tokens.py",  # its kernel, which whoever reads and writes files does not need
 }

@@ -187,6 +187,20 @@ def test_train_says_how_it_goes_on_plain_lines(command, corpus, tmp_path):
     assert (quiet.returncode, quiet.stderr) == (0, "")
 
 
+def test_development_data_that_say_nothing_are_reported(command, corpus, tmp_path):
+    blank = tmp_path / "blank.jsonl"
+    blank.write_text('{"text": "No pain."}\n', encoding="utf-8")
+    said = {
+        corpus / "train.jsonl": "have the text of a training document",
+        blank: "no development document has a mention",
+    }
+    for dev, message in said.items():
+        data = ["--train", corpus / "train.jsonl", "--dev", dev, "--epochs", "1"]
+        result = command("train", "recognizer", *data, "--output", tmp_path / "m", "--force")
+        assert result.returncode == 0
+        assert message in result.stderr
+
+
 def test_train_needs_data_and_an_output(command, corpus, tmp_path):
     result = command("train", "recognizer", "--train", corpus / "train.jsonl")
     assert (result.returncode, result.stderr) == (

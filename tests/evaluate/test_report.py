@@ -171,6 +171,7 @@ def test_documents_without_unique_ids_are_matched_by_order() -> None:
             "1 predicted document(s) are not in gold, the first is 'b'",
         ),
         ([document(id="")], [document(id=""), document(id="")], "document number 2 is in the prediction only"),
+        ([document(id="a")], [document(id="a"), document(id="a")], "the prediction has two documents called 'a'"),
         (
             [document(id="a"), document(id="a")],
             [document(id="a"), document(id="c")],

@@ -233,7 +233,7 @@ HOSTILE = {
     "nothing": ([], "the file holds no task"),
     "number": ([{"data": {"text": "a"}}, 7], "tasks[1]: the task is no object"),
     "no text": ([{"data": {"n": 1}, "annotations": []}], "tasks[0]: data: 'text' is missing, expected a text"),
-    "text": ([{"data": {"text": ["a"]}}], "tasks[0]: data: 'text' is of type list, expected a text"),
+    "text": ([{"data": {"text": [7]}}], "tasks[0]: data: 'text' is of type list, expected a text"),
     "annotations": ([{"data": {"text": "a"}, "annotations": {"a": 1}}], "annotations is no list of objects"),
     "no result": ([one(id=1)], "annotations: 'result' is missing, expected a list"),
     "result": ([one(result=[7])], "result[0] is no object, expected a region"),
@@ -443,3 +443,23 @@ def test_hostile_html_takes_linear_time() -> None:
         region_ = node("/text()[1]", 0, "/text()[1]", 1, "x", hypertextlabels=["x"])
         understand({"data": {"text": html}, "annotations": [{"result": [region_]}]})
     assert process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "count"),
+    [
+        ([{"author": "A"}, {"author": "B", "text": "x y"}], "\nx y", 1),
+        (["No pain.", "x y"], "No pain.\nx y", 1),
+        ("https://example.org/talk.json", "https://example.org/talk.json", 0),
+    ],
+)
+def test_other_forms_of_dialogues(tmp_path: Path, data: Any, text: str, count: int) -> None:
+    value = {"start": "1", "end": "1", "startOffset": 0, "endOffset": 3, "paragraphlabels": ["x"]}
+    path = tasks(
+        tmp_path / "a.json",
+        {"data": {"talk": data}, "annotations": [{"result": [{"type": "paragraphlabels", "value": value}]}]},
+    )
+    found: list[str] = []
+    [document] = read(path, notice=found.append)
+    assert (document.text, [one.text(text) for one in document.mentions]) == (text, ["x y"] * count)
+    assert ["is not in the text (start '1'" in one for one in found] == [True] * (1 - count)

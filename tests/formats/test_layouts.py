@@ -294,7 +294,7 @@ def test_descriptions_that_do_not_fit(tmp_path: Path) -> None:
         ("label", [[0, 1]], "mentions=label"),
         ("labels", [[0, "1", "x"]], "mentions=labels"),
         ("spans", "x", "--from-llm"),
-        ("entities", ["pain"], "gives texts without offsets; write them as JSON lines"),
+        ("entities", ["pain"], "gives texts without offsets, which spanloom convert"),
         ("output", {"entities": [{"text": "pain", "type": "P"}]}, "--from-llm"),
     ],
 )

@@ -187,6 +187,8 @@ def test_a_list_in_a_program_is_read_and_nothing_is_executed(tmp_path: Path) -> 
     [
         (PROGRAM + PROGRAM.replace("TRAIN_DATA", "DEV"), "found 2 lists of annotated texts: 'TRAIN_DATA', 'DEV'"),
         (PROGRAM.replace('"P"', "LABEL"), "found 0 lists of annotated texts, expected one"),
+        (PROGRAM + "TRAIN_DATA += [('x', {})]\n", "the program changes TRAIN_DATA after its list"),
+        (PROGRAM + "for x in y:\n    TRAIN_DATA.append(x)\n", "the program changes TRAIN_DATA after its list"),
         (PROGRAM + "print 'a'\n", "no Python of version 3"),
         (PROGRAM + "x = " + "(" * 5_000, "no Python of version 3"),
     ],
@@ -196,3 +198,11 @@ def test_programs_that_are_not_read(tmp_path: Path, program: str, message: str) 
     with pytest.raises(DataError, match=r"a\.py") as error:
         list(read(tmp_path / "a.py"))
     assert message in str(error.value)
+
+
+def test_mentions_outside_their_sentence_are_an_error(tmp_path: Path) -> None:
+    record = corenlp(True)
+    record["sentences"][0]["entitymentions"][0]["tokenEnd"] = 99
+    (tmp_path / "a.json").write_text(json.dumps(record))
+    with pytest.raises(DataError, match="is outside the text"):
+        list(read(tmp_path / "a.json"))

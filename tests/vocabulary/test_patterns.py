@@ -85,3 +85,20 @@ def test_other_files_are_no_rules_and_patterns_are_no_documents(tmp_path: Path, 
         read_label_rules(tmp_path / "b.jsonl")
     with pytest.raises(DataError, match="it is a pattern: spanloom label PATTERNS TEXTS"):
         list(read(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "names", "note"),
+    [
+        ({"concepts": [{"id": "1", "name": "pain"}], "version": "2"}, ("pain",), ""),
+        ([{"id": "1", "name": "pain", "synonyms": {"en": ["ache"], "de": "Schmerz"}}], ("pain", "ache", "Schmerz"), ""),
+        ([{"id": "1", "name": "pain", "synonyms": [{"name": "ache", "scope": "EXACT"}]}], ("pain", "ache"), ""),
+        ([{"id": "1", "name": "pain", "synonyms": [{"en": {"x": "ache"}}]}], ("pain",), "values that are not read: 1"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::spanloom.errors.DataWarning")
+def test_names_in_objects(tmp_path: Path, content: Any, names: tuple[str, ...], note: str) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(content))
+    vocabulary = read_vocabulary(tmp_path / "a.json")
+    assert [one.names for one in vocabulary] == [names]
+    assert note in " ".join(map(str, vocabulary.notes))

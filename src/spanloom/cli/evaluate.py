@@ -208,7 +208,8 @@ def _marked(
 
 def _bare(document: Document) -> Document:
     """Return a document whose mentions have neither concepts nor attributes."""
-    return document.copy(mentions=[mention.replace(concepts=(), attributes={}) for mention in document.mentions])
+    nothing: dict[str, Any] = {"concepts": (), "concept_scores": (), "attributes": {}, "attribute_scores": {}}
+    return document.copy(mentions=[mention.replace(**nothing) for mention in document.mentions])
 
 
 def _are_scored(documents: Sequence[Document]) -> bool:

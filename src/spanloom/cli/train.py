@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -14,7 +16,8 @@ from spanloom.cli.config import CommonOptions, RecognizerOptions, checked, optio
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
-from spanloom.errors import UsageError
+from spanloom.document import Document
+from spanloom.errors import UsageError, plural
 from spanloom.files.output import output_folder, own_files
 from spanloom.models import Model, class_of
 from spanloom.vocabulary import read_vocabulary
@@ -66,14 +69,44 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         reading = Reading(
             say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
         )
-        data, dev = options.training(reading), None if options.dev is None else reading(options.dev)
+        seen, tried = _Seen(), _Seen()
+        data, dev = seen.of(options.training(reading)), None if options.dev is None else tried.of(reading(options.dev))
         with Reporter(options.quiet) as reporter:
             model.fit(data, dev=dev, progress=reporter, **more)
         model.save(folder)
+    for line in _cautions(seen, tried):
+        say.notice(line)
     for line in summary(model, monotonic() - began):
         say(line)
     say(f"saved as {options.output}")
     return reading.finish()
+
+
+@dataclass
+class _Seen:
+    """Counts documents that pass by: their texts, as hashes, and their mentions."""
+
+    texts: Counter[int] = field(default_factory=Counter)
+    mentions: int = 0
+
+    def of(self, documents: Iterator[Document]) -> Iterator[Document]:
+        for document in documents:
+            self.texts[hash(document.text)] += 1
+            self.mentions += len(document.mentions)
+            yield document
+
+
+def _cautions(train: _Seen, dev: _Seen) -> Iterator[str]:
+    """Yield what makes a score on development data meaningless."""
+    count = dev.texts.total()
+    known = sum(times for text, times in dev.texts.items() if text in train.texts)
+    if 2 * known > count:
+        yield (
+            f"{known:,} of {plural(count, 'development document')} have the text of a training document, so the score "
+            "says nothing about other text; give other documents as --dev, or none"
+        )
+    if count and train.mentions and not dev.mentions:
+        yield "no development document has a mention, so the score is 0 for every model; give annotated text as --dev"
 
 
 @contextmanager

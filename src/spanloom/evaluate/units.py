@@ -66,6 +66,8 @@ def _pair_by_order(gold: Sequence[Document], predicted: Sequence[Document]) -> l
     if len(gold) != len(predicted):
         longer, side = (gold, "gold") if len(gold) > len(predicted) else (predicted, "the prediction")
         i = min(len(gold), len(predicted))
+        if longer[i].id in {document.id for document in longer[:i]} - {""}:
+            raise DataError(f"{side} has two documents called {longer[i].id!r}; keep one of each")
         raise DataError(
             f"found {len(predicted)} predicted document(s), expected {len(gold)}: document {name(longer[i], i)} is "
             f"in {side} only; give both sides the same documents"

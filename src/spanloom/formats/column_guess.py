@@ -29,6 +29,7 @@ _CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LS
 _PHRASES = _CHUNKS | {"TOP", "ROOT", "S", "SBARQ", "SINV", "SQ", "FRAG", "NX", "QP", "WHNP", "WHADVP", "WHPP", "WHADJP"}
 _ARGUMENT = re.compile(r"V|(?:[RC]-)?ARG.*")  # of a predicate
 _FIXED_2012 = 11  # columns of CoNLL-2012 before those of predicates
+_OF_SENTENCE = re.compile(r"\d{1,6}-(\d{1,6})")
 _GAPS = re.compile(r"(?:[BI][DH]|[DH][BI])-")
 _IN_BRACKETS = TagDialect(BRACKETS)
 # names in header lines, in small letters
@@ -336,6 +337,9 @@ def _leading(rows: _Rows, width: int) -> list[str]:
 def _number(sentences: list[list[str]]) -> str:
     """Return what the values of a column before the words count; empty if they are words."""
     values = [value for sentence in sentences for value in sentence]
+    numbered = [[_OF_SENTENCE.fullmatch(value) for value in sentence] for sentence in sentences]
+    if values and all(all(found and int(found[1]) == at for at, found in enumerate(one, 1)) for one in numbered):
+        return "_"  # of sentence and token, as in WebAnno's TSV 2
     counts = all(value.isascii() and value.isdigit() and len(value) < 10 for value in values)
     if counts:
         numbers = [list(map(int, sentence)) for sentence in sentences]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, count_meta, unwritable
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
@@ -51,6 +51,10 @@ _ENTITY = ("NER", "ENTITY", "TAG")
 _IN_MISC = re.compile(r"(?:^|(?<=\|))(Entity|NER|ner|NE|NamedEntity|name)=([^|]*)")
 _BRACKET = re.compile(r"[()]")
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|(\.[0-9]{1,9}))?")
+_OLD = re.compile(r"(?:^|(?<=\|))(?:ClusterId|MentionSpan)=[^|]*")
+_TAGGED = re.compile(r"(?:^|\|)(?:([\w:.\[\]-]+)=)?(?:[BIESLU])-[A-Za-z][^|=\s]*(?=$|\|)")
+_TAG_NAMES = frozenset(("Entity", "NER", "ner", "NE", "NamedEntity", "name"))
+_NO_TAGS = frozenset(("ID", "FORM", "LEMMA", "UPOS", "XPOS", "HEAD", "DEPREL", "DEPS", *_ENTITY))
 _DROPPED = re.compile(r"(?:^|(?<=\|))(?:SpaceAfter|Entity|NER)=")  # of MISC, whatever their value
 
 
@@ -75,7 +79,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         rows = [_row(line, names, number, mentions) for number, line in block.lines]
         sentence = _sentence(block, rows, entity)
         if mentions:
-            sentence.problems += _not_tags(rows)
+            sentence.problems += [*_not_tags(rows), *_other_tags(rows)]
         if not reported and entity.unread and any(row.brackets for row in rows):
             reported = True
             message = f"brackets of Entity= also hold {', '.join(entity.unread)}, which are not read"
@@ -200,6 +204,21 @@ def _not_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
         if found and not TAG.fullmatch(found[2]) and found[2] not in ("_", "", "Yes", "No"):
             message = f"{found[0][:40]!r} of MISC is no tag such as B-PER, and is not read"
             yield _altered("values of MISC that are no tags", message, row.number)
+
+
+def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
+    """Yield warnings about tags, and mentions of old releases of CorefUD, under names that are not read."""
+    for row in rows:
+        for column, value in row.fields.items():
+            if column in _NO_TAGS or value == "_":
+                continue
+            if found := _OLD.search(value) if column == "MISC" else None:
+                message = f"{clip(found[0], 40)} of MISC is CorefUD before 1.0, and is not read; get a later release"
+                yield _altered("mentions of old releases", message, row.number)
+            elif (found := _TAGGED.search(value)) and not (column == "MISC" and found[1] in _TAG_NAMES):
+                name = found[1] or column
+                message = f"{clip(found[0].strip('|'), 40)} of {column} looks like a tag, and is not read; call it NER"
+                yield _altered(f"tags not read: {name}", message, row.number)
 
 
 def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:

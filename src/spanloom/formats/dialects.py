@@ -525,7 +525,7 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
         value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
         if value and not is_other(name) and looks_annotated(name, value, length):
             how = advice(name, value)
-            if isinstance(kept, str):
+            if isinstance(kept, str) and not isinstance(value, str):
                 how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
             message = f"the field {clip(name)} looks like annotation and is not read; {how}"
             problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

@@ -75,7 +75,7 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
 
 
 def assigned_list(source: str, path: str | Path) -> tuple[str, list[Any]]:
-    """Return the name of the only list of annotated texts in a program, and the list; nothing of it is executed.
+    r"""Return the name of the only list of annotated texts in a program, and the list; nothing of it is executed.
 
     Raises:
         DataError: it is no Python, or holds none or several.
@@ -101,10 +101,22 @@ def assigned_list(source: str, path: str | Path) -> tuple[str, list[Any]]:
             if as_object(first) is not first or (isinstance(first, dict) and _is_record(first)):
                 found |= {target.id: value for target in targets if isinstance(target, ast.Name)}
     if len(found) == 1:
-        return next(iter(found.items()))
+        [(name, value)] = found.items()
+        if any(_changes(node, name) for statement in body for node in ast.walk(statement)):
+            message = f"the program changes {name} after its list, and is not executed"
+            raise DataError(f"{message}; write the whole list to a file of JSON (json.dump) and read that", path=path)
+        return name, value
     shown = f"{plural(len(found), 'list')} of annotated texts{': ' * bool(found)}{', '.join(map(clip, found))}"
     advice = "write each to a file of JSON of its own (json.dump)"
     raise DataError(f'found {shown}, expected one, as TRAIN = [("TEXT", {{"entities": ...}})]; {advice}', path=path)
+
+
+def _changes(node: ast.AST, name: str) -> bool:
+    """Return whether a part of a program adds to a list of this name."""
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.target, ast.Name) and node.target.id == name
+    called = node.func if isinstance(node, ast.Call) else None
+    return isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == name
 
 
 def scan_lines(
@@ -189,8 +201,8 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
         if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
             for number, article in enumerate(articles):
                 for inner, paragraph in enumerate(article["paragraphs"]):
-                    name = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
-                    yield f"data[{number}].paragraphs[{inner}]", {**name, **paragraph}
+                    own = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
+                    yield f"data[{number}].paragraphs[{inner}]", {**own, **paragraph}
             return
         for name in _LISTS:
             held = value.get(name)

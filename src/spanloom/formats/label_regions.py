@@ -104,7 +104,7 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
     for names in {id(group): group for group in groups.values()}.values():
         _add_group(found, list(names), [regions[name] for name in names])
     unread = sum(isinstance(other, dict) and other.get("type") != "relation" for other in found.others)
-    unlabelled = sum(isinstance(one, dict) and _has_offsets(one) for one in found.others)
+    unlabelled = sum(isinstance(one, dict) and _has_offsets(one) and not _labels(one) for one in found.others)
     if unlabelled and not found.document.mentions:
         message = f"results with offsets and without labels: {unlabelled}; no mention was read, and they are kept"
         found.problems.append(Problem("warning", "annotation not read", message, altered=True))

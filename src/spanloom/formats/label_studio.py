@@ -43,6 +43,7 @@ from spanloom.formats.base import (
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.label_regions import CONCEPT, FRAGMENT, Understood, add_mentions
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
+from spanloom.formats.listed import scan_bioc
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
@@ -87,10 +88,19 @@ def scan_any(
     record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = ""
 ) -> list[Scanned]:
     """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
+    if isinstance(record, dict) and _is_bioc(record.get("passages")):
+        return [scan_bioc(record, path, line, place)]
     task = record if is_task(record) else _task_of_fields(record)
     if task is not None:
         return [_scan_task(task, fields, path, line, place)]
     return scan_record(record, mentions, fields, path, line, place)
+
+
+def _is_bioc(passages: object) -> bool:
+    """Return whether these are passages of BioC, and not of BigBIO."""
+    if not isinstance(passages, list) or not passages or not isinstance(passages[0], dict):
+        return False
+    return "offset" in passages[0] and "offsets" not in passages[0]
 
 
 def is_task(record: object) -> bool:

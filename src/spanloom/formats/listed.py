@@ -16,7 +16,7 @@ from spanloom.formats.base import Format
 from spanloom.formats.record_fields import RECORD_OPTIONS
 from spanloom.formats.source import bare, begins_with
 
-__all__ = ["COLUMNS", "CSV", "FORMATS", "JSON", "TEXT", "TSV"]
+__all__ = ["COLUMNS", "CSV", "FORMATS", "JSON", "TEXT", "TSV", "scan_bioc"]
 
 _TABLES: Final = ("columns", "texts", "tag_names")
 
@@ -41,6 +41,8 @@ def _claims(place: str, *suffixes: str) -> Callable[[Path], bool]:
     return lambda path: bare(path).suffix.lower() in suffixes and ask(path)
 
 
+scan_bioc: Final = _lazy("bioc.reading:scan_value")
+"""Returns the document of one of BioC among other records."""
 COLUMNS: Final[Format] = Format(
     "conll", (".conll", ".iob2", ".bio", ".iob", ".bioes", ".bilou"), _lazy("columns:scan"), _lazy("columns:write"),
     lambda path: COLUMNS.named(path) or _lazy("columns:claims")(path),

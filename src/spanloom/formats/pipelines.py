@@ -30,8 +30,9 @@ def sentences_of(value: Any) -> list[list[dict[str, Any]]] | None:
     """
     if not isinstance(value, list) or not value:
         return None
-    lists = [one.get("tokens") if isinstance(one, dict) else one for one in value]
-    if not all(isinstance(one, list) for one in lists) or not any(lists):
+    given = [one.get("tokens") if isinstance(one, dict) else one for one in value]
+    lists = [one for one in given if isinstance(one, list)]
+    if len(lists) < len(given) or not any(lists):
         return None
     tokens = [token for one in lists for token in one]
     if not all(isinstance(token, dict) and isinstance(_word(token), str) for token in tokens):
@@ -59,7 +60,7 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     tokens = [token for one in sentences for token in one]
     given = record.get("text")
     places = found_in(given, [_word(token) for token in tokens]) if isinstance(given, str) else None
-    text = given
+    text = given if isinstance(given, str) else ""
     if places is None:
         text, places = _laid_out(tokens)
     bounds, first = [], 0
@@ -72,10 +73,14 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
         if name is not None:
             columns[ours] = [token[name] for token in tokens]
     mentions = [
-        {"spans": [[places[start][0], places[end - 1][1]]], **fields}
+        {
+            "spans": [
+                [places[start][0], places[end - 1][1]] if first <= start < end <= end_ else [len(text), len(text) + 1]
+            ],
+            **fields,
+        }
         for sentence, own, (first, end_) in zip(record["sentences"], sentences, bounds, strict=True)
         for start, end, fields in _mentions(sentence, own, first)
-        if first <= start < end <= end_
     ]
     made = {"text": text, "tokens": places, "sentences": [pair for pair in bounds if pair[0] < pair[1]]}
     return {**rest, **made, **({"columns": columns} if columns else {}), "mentions": mentions}
@@ -137,8 +142,7 @@ def _mentions(sentence: Any, tokens: list[dict[str, Any]], first: int) -> Iterat
                 fields = {"type": one.get("ner"), **({"score": score} if sound else {})}
                 yield first + one["tokenBegin"], first + one["tokenEnd"], fields
         return
-    tags = [token.get("ner") for token in tokens]
-    tags = [tag if isinstance(tag, str) and tag else "O" for tag in tags]
+    tags = [str(token.get("ner") or "O") for token in tokens]
     if not all(tag == "O" or TAG.fullmatch(tag) for tag in tags):
         tags = [tag if tag == "O" else f"I-{tag}" for tag in tags]
     for start, end, kind in from_tags(tags):

@@ -226,7 +226,7 @@ class Task(NamedTuple):
                 yield None if start is None or end is None else (start, end)
         elif type(first) is int and type(last) is int and not relative:
             yield self._shown((first, last)) if self.nodes else (first, last)
-        elif self.is_plain and len(relative) == 2 and isinstance(first, str) and first == last:  # the only node
+        elif self.is_plain and len(relative) == 2 and isinstance(first, str) and first[:1] == "/":  # the only node
             yield relative[0], relative[1]
         if type(given[0]) is int and type(given[1]) is int:
             yield self._shown((given[0], given[1])) if self.nodes else (given[0], given[1])
@@ -305,9 +305,14 @@ def text_of(value: Any, html: bool) -> Task | None:
 
 def _paragraphs(value: Any) -> list[str] | None:
     """Return the texts of paragraphs, each an object with a text and perhaps an author; ``None`` of other values."""
-    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+    if not isinstance(value, list) or not value:
         return None
-    fields = [name for name in value[0] if all(isinstance(one.get(name), str) for one in value)]
-    others = sorted(fields, key=lambda name: -sum(len(one[name]) for one in value))
-    name = next(iter((*named(dict.fromkeys(fields), _SAID), *others)), None)
-    return None if name is None else [one[name] for one in value]
+    if all(isinstance(one, str) for one in value):
+        return value
+    if not all(isinstance(one, dict) for one in value):
+        return None
+    sizes: Counter[str] = Counter()
+    for one in value:
+        sizes.update({name: len(part) for name, part in one.items() if isinstance(part, str)})
+    name = next(named(sizes, _SAID), None) or next((name for name, _ in sizes.most_common(1)), None)
+    return None if name is None else [one[name] if isinstance(one.get(name), str) else "" for one in value]

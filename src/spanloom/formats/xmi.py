@@ -36,7 +36,7 @@ from xml.parsers.expat import ExpatError, ParserCreate, errors
 from spanloom.document import Document, Mention
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.validate import Problem, find_errors
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError, clip, plural
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
@@ -224,7 +224,9 @@ def scan(
             # the library warns of offsets that it cannot convert, and goes on
             warnings.simplefilter("error", UserWarning)
             raw, problems = repaired(raw, known)
-            view = _view(cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known))
+            cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
+            view = _view(cas)
+            problems += _other_views(cas, view)
             document = _document(view, types, given, problems)
     except DataError:
         raise
@@ -245,6 +247,17 @@ def _view(cas: Any) -> Any:
         return cas.get_view(names[0] if len(names) == 1 else _INITIAL)
     found = ", ".join(map(repr, names)) or "none"
     raise DataError(f"views with a text: {found}; expected one, or one that is called {_INITIAL!r}")
+
+
+def _other_views(cas: Any, view: Any) -> Iterator[Problem]:
+    """Yield a warning for other views with a text and annotations of it."""
+    for sofa in cas.sofas:
+        if sofa.sofaString is None or sofa.sofaID == view.get_sofa().sofaID:
+            continue
+        count = sum(fs.type.name not in _READ for fs in cas.get_view(sofa.sofaID).select(ANNOTATION))
+        if count:
+            message = f"the view {clip(sofa.sofaID)} has a text of its own and {plural(count, 'annotation')}; not read"
+            yield Problem("warning", "views not read", message, altered=True)
 
 
 def _document(
@@ -269,7 +282,11 @@ def _document(
         if kind == MENTION and types is None:
             document.mentions.append(_whole(fs))
         elif kind in layers:
-            document.mentions.append(_single(fs, *roles[kind]))
+            found = list(_singles(fs, *roles[kind]))
+            document.mentions += found
+            used = {*roles[kind], *found[0].attributes}
+            unread = _texts(fs).keys() - used if kind.startswith(_CUSTOM) else ()
+            others.update(f"{kind}|{name}" for name in unread)
         elif kind == METADATA:
             document.id = _text(fs, "documentTitle") or _text(fs, "documentId")
             if document.id != _text(fs, "documentId"):
@@ -375,14 +392,16 @@ def _object(fs: Any, name: str) -> Any:
     return found
 
 
-def _single(fs: Any, kind: str, concept: str) -> Mention:
+def _singles(fs: Any, kind: str, concept: str) -> Iterator[Mention]:
+    """Yield a mention for each value of the feature with the type."""
     identifier = _text(fs, concept)
     concepts = [identifier] if identifier else []
     if any(feature.name == "ontologyConceptArr" for feature in fs.type.all_features):
         found = (_text(concept, "cui") for concept in _elements(fs.ontologyConceptArr))
         concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
-    value = _text(fs, kind) or fs.type.name.rpartition(".")[2]
-    return Mention(value, [(fs.begin, fs.end)], concepts=concepts, attributes=_attributes(fs, kind, concept))
+    attributes = _attributes(fs, kind, concept)
+    for value in _values(fs, kind) or [fs.type.name.rpartition(".")[2]]:
+        yield Mention(value, [(fs.begin, fs.end)], concepts=concepts, attributes=attributes)
 
 
 def _attributes(fs: Any, kind: str, concept: str) -> dict[str, Any]:
@@ -401,9 +420,15 @@ def _attributes(fs: Any, kind: str, concept: str) -> dict[str, Any]:
     return found
 
 
-def _text(fs: Any, name: str) -> str:
+def _values(fs: Any, name: str) -> list[str]:
+    """Return the texts of a feature, which may hold several."""
     value = getattr(fs, name, None)
-    return value if isinstance(value, str) else ""
+    listed = getattr(value, "elements", None)
+    return [one for one in (listed if isinstance(listed, list) else [value]) if isinstance(one, str) and one]
+
+
+def _text(fs: Any, name: str) -> str:
+    return next(iter(_values(fs, name)), "")
 
 
 def _add_tokens(document: Document, annotations: list[Any], problems: list[Problem]) -> None:

@@ -35,7 +35,16 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
     places = {name: None if text is None else _places(text) for name, text in texts.items()}
     problems: list[Problem] = []
     kept, gone, changed = [], set(), False
+    ids: set[str | None] = set()
     for element, kind in elements:
+        name = element.get(_ID)
+        if name is not None and name in ids and _is_annotation(types, kind, element):
+            message = f"the annotation {kind} has the xmi:id {clip(name)} of another; it is left out"
+            line = element.sourceline
+            problems.append(Problem("warning", "identifiers that stand twice", message, line=line, altered=True))
+            root.remove(element)
+            continue
+        ids.add(name)
         if kind in (_SOFA, _VIEW, _NULL) or not _is_annotation(types, kind, element):
             kept.append((element, kind))
             continue
@@ -127,12 +136,15 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
     there = {element.get(_ID) for element, _ in elements}
     named: set[str] = set()
     count = 0
-    for element, kind in list(elements):
-        if element.get("sofa", element.get(_ID)) not in there:
-            element.getparent().remove(element)
-            elements.remove((element, kind))
-            there.discard(element.get(_ID))
-            count += 1
+    left = []
+    for element, kind in elements:
+        if element.get("sofa", element.get(_ID)) in there:
+            left.append((element, kind))
+            continue
+        element.getparent().remove(element)
+        there.discard(element.get(_ID))
+        count += 1
+    elements[:] = left
     for element, kind in elements:
         references = {"members"} if kind == _VIEW else {"elements"} if kind == ARRAY else set()
         if types.contains_type(kind):

@@ -30,7 +30,7 @@ class Stage(Protocol):
     name: ClassVar[str]
     gives: ClassVar[frozenset[Annotation]]
 
-    def run(self, documents: Sequence[Document]) -> list[Document]:
+    def run(self, documents: Sequence[Document]) -> Iterable[Document]:
         """Return the documents with more known of their mentions."""
 
     @property

@@ -55,6 +55,11 @@ class Drawing(ABC):
     def _headless(self) -> str | None:
         """As for `Gold`."""
 
+    @property
+    def structured(self) -> tuple[AnyModel, ...]:
+        """The trained models that it is made of."""
+        return (self.fitted,)
+
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
         return self._finder().alternatives(self._batches(documents_of(X)))

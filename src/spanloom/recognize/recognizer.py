@@ -71,10 +71,12 @@ from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.rescoring.fitting import sampled
+from spanloom.rescoring.listed import listed_names
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
+from spanloom.vocabulary import Vocabulary
 
 BATCH_TOKENS = 20_000  # predicted at once
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
@@ -210,7 +212,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             if self.rescore and self.encoder is None and not learned.soft:
                 callback(Progress("second stage", seconds=monotonic() - began))
                 annotated = None if lessons is None else lessons.annotated
-                found = self._fit_second(learned, rules, run, annotated, ready.fold) or found
+                found = self._fit_second(learned, rules, run, annotated, ready.fold, vocabularies) or found
         if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
@@ -261,8 +263,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         return None
 
     def _fit_second(
-        self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None
-    ) -> list[Document] | None:
+        self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
+        vocabularies: Sequence[Vocabulary] | None = None,
+    ) -> list[Document] | None:  # fmt: skip
         """Train the second stage; keep it if development F1 is better, and return what it then finds there."""
         stage = learned.stage
         known = stage.known if annotated is None else stage.known.take(range(annotated))
@@ -275,7 +278,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
             first, known, gold = sampled(first, known, self._headless)
         own = Gold(stage.unseen, self.types_, self._headless)
         held = RescoringDevelopment(stage.unseen, stage.potentials, own)
-        second, rescoring, odds = fit_rescorer(first, known, gold, held, rules, run, fold, every=self.rescore_all)
+        listed = listed_names(vocabularies or (), known.documents, self.types_, gold.table)
+        second, rescoring, odds = fit_rescorer(
+            first, known, gold, held, rules, run, fold, every=self.rescore_all, listed=listed
+        )
         self.report_ = replace(self.report_, rescoring=rescoring)
         if second is None or rescoring is None:
             return None
@@ -427,11 +433,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
     def _passed(self, batch: Batch) -> Batch:
         """Return a batch with the columns of the first pass, where there is one."""
         return batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
-
-    @property
-    def structured(self) -> tuple[AnyModel, ...]:
-        """The trained models that it is made of."""
-        return (self.fitted,)
 
     @property
     def resolver(self) -> Resolver:

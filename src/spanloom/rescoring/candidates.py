@@ -20,6 +20,7 @@ from spanloom.structures.base import concatenate, contiguous_table
 __all__ = [
     "ELSEWHERE",
     "GIVEN",
+    "NAMED",
     "PENALTIES",
     "CandidateMentions",
     "Words",
@@ -33,7 +34,9 @@ PENALTIES: Final = (0.0, 2.0, 4.0)
 """The mention penalties whose best structures propose; with 4, a mention at odds of 1 to 50 may be proposed."""
 ELSEWHERE: Final = len(PENALTIES)
 """The level of a candidate that no structure proposes, but which has the words of a likely one of its document."""
-GIVEN: Final = ELSEWHERE + 1
+NAMED: Final = ELSEWHERE + 1
+"""The level of a candidate that neither proposes, but whose words are a name of a vocabulary, gaps closed."""
+GIVEN: Final = NAMED + 1
 """The level of a candidate that is only given."""
 LONGEST: Final = 8
 """Tokens of a candidate whose words are looked for elsewhere, at most."""
@@ -98,7 +101,7 @@ class Words(NamedTuple):
 
 def propose(
     model: LinearModel, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
-    given: MentionTable | None = None,
+    given: MentionTable | None = None, named: MentionTable | None = None,
 ) -> CandidateMentions:  # fmt: skip
     """Return the candidates of some sentences.
 
@@ -109,6 +112,7 @@ def propose(
         reading: of overlapping mentions.
         run: how pieces of the work are run; the result does not depend on it.
         given: mentions that are candidates, proposed or not; the structure must be able to hold each of them.
+        named: mentions whose words are a name; those that the structure cannot hold are left out.
     """
 
     def weighed(table: MentionTable, level: Ints) -> CandidateMentions:
@@ -121,7 +125,8 @@ def propose(
     level = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     _, kept = np.unique(identities(every), return_index=True)  # of equal ones the first, which has the lowest level
     parts = [weighed(every.take(kept), level[kept])]
-    for number, table in ((ELSEWHERE, _elsewhere(model, parts[0], text)), (GIVEN, given)):
+    listed = None if named is None or model.structure.heads else named.take(model.structure.holds(named))
+    for number, table in ((ELSEWHERE, _elsewhere(model, parts[0], text)), (NAMED, listed), (GIVEN, given)):
         if table is not None and len(table):
             new = table.take(~np.isin(identities(table), np.concatenate([identities(part.table) for part in parts])))
             parts.append(weighed(new, np.full(len(new), number)))

@@ -26,12 +26,14 @@ from spanloom.model.report import RescoringReport
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
+from spanloom.rescoring.listed import ListedIn, ListedNames, within
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
 from spanloom.rescoring.rescorer import EarlyExit, Rescorer, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate
 
 __all__ = [
     "FirstStage",
@@ -146,7 +148,9 @@ def held_out(first: FirstStage, fold: Ints, use: Callable[[HeldOutPart], R], run
     return cross_fit(fold, fit, predict, run)
 
 
-def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executor = SERIAL) -> CandidateMentions:
+def held_out_candidates(
+    first: FirstStage, text: Words, fold: Ints, run: Executor = SERIAL, named: MentionTable | None = None
+) -> CandidateMentions:
     """Return the candidates of the training data, each fold's by a first stage that was trained on the others.
 
     Args:
@@ -154,11 +158,19 @@ def held_out_candidates(first: FirstStage, text: Words, fold: Ints, run: Executo
         text: its sentences.
         fold: (N,) of each sentence that has gold mentions, or could have.
         run: runs folds side by side.
+        named: mentions whose words are a name.
     """
 
     def use(part: HeldOutPart) -> CandidateMentions:
-        own = part.sentences
-        found = propose(part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading)
+        own, names = part.sentences, None
+        if named is not None:
+            number = np.full(int(max(own.max(), named.sentence.max(initial=0))) + 1, -1)
+            number[own] = np.arange(len(own))
+            own_names = named.take(np.flatnonzero(number[named.sentence] >= 0))
+            names = MentionTable(number[own_names.sentence], *own_names[1:])
+        found = propose(
+            part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names
+        )
         return replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:]))
 
     return merge(held_out(first, fold, use, run))
@@ -189,6 +201,7 @@ def fit_rescorer(
     fold: Ints | None = None,
     *,
     every: bool = False,
+    listed: ListedNames | None = None,
 ) -> tuple[Rescorer | None, RescoringReport | None, Floats | None]:
     """Train the second stage of a model.
 
@@ -204,6 +217,7 @@ def fit_rescorer(
         run: how pieces of the work are run; the result does not depend on it.
         fold: (N,) of each sentence, where the potentials of the development data are cross-validated ones.
         every: whether it scores all candidates, without an early exit.
+        listed: names of vocabularies, which propose candidates.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
@@ -212,22 +226,30 @@ def fit_rescorer(
     if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
         return None, None, None
     kinds, features = len(first.model.types), first.model.scorer.features
-    templates = served(TEMPLATES, features)
+    templates = served(TEMPLATES, features, listed=listed is not None)
+    listed_in = within(listed, train)
     tokens = TokenColumns(train, templates, features)
     crossed = fold is not None
     if fold is None:
         fold = folds_of(train, first.seed)
-        candidates = held_out_candidates(first, tokens.words(train), fold, run)
+        named = _named(listed_in, gold.table, fold)
+        candidates = held_out_candidates(first, tokens.words(train), fold, run, named)
     else:
-        candidates = propose(first.model, development.potentials, tokens.words(train), first.reading, run)
+        named = _named(listed_in, gold.table, fold)
+        candidates = propose(first.model, development.potentials, tokens.words(train), first.reading, run, None, named)
     table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
-    values = CandidateValues(candidates, train, tokens, held_out)
+    values = CandidateValues(candidates, train, tokens, held_out, listed_in)
     made = conjunctions(templates)
     built = build_index(made.keys(values.table(made.names)), min_count=MIN_COUNT)
     right = np.isin(identities(candidates.table), identities(table))
     blank = Rescorer(
-        templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules
+        templates,
+        built.index,
+        Regression.zeros(len(built.index), 2 + kinds),
+        SeenNames.of(text, table.kind),
+        rules,
+        listed=None if listed_in is None else listed_in.names.with_mentions(listed_in.keys(table), table.kind),
     )
     judge = _Judge(blank, development, first, run)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
@@ -264,6 +286,18 @@ def fit_rescorer(
         kept=after > first.f1,
     )  # fmt: skip
     return (best if report.kept else None), report, odds if crossed else None
+
+
+def _named(listed: ListedIn | None, gold: MentionTable, fold: Ints) -> MentionTable | None:
+    """Return where training text has names, those of the training mentions of other folds among them."""
+    if listed is None:
+        return None
+    keys, found = listed.keys(gold), []
+    for number in np.unique(fold).tolist():
+        others = fold[gold.sentence] != number
+        own = replace(listed, names=listed.names.with_mentions(keys[others], gold.kind[others])).table()
+        found.append(own.take(fold[own.sentence] == number))
+    return concatenate(found)
 
 
 def _rows(matrix: Sparse, kept: NDArray[np.bool_]) -> Sparse:
@@ -322,8 +356,10 @@ class _Judge:
         batch, potentials, gold = development
         self._made, self._run, self._total = made, run, gold.total
         tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
-        self.candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run)
-        self._values = CandidateValues(self.candidates, batch, tokens, made.seen)
+        listed_in = within(made.listed, batch)
+        named = None if listed_in is None else listed_in.table()
+        self.candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run, None, named)
+        self._values = CandidateValues(self.candidates, batch, tokens, made.seen, listed_in)
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._conflicts = made.rules.conflicts(self.candidates.table)
         self._possible = made.rules.possible(self.candidates.table)

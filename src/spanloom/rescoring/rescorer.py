@@ -18,6 +18,7 @@ from spanloom.model.structured import LinearModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, identities, propose
+from spanloom.rescoring.listed import ListedNames, within
 from spanloom.rescoring.logistic import Regression
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
@@ -112,6 +113,7 @@ class Rescorer:
         scalings: from probabilities to how often such predictions are right.
         scales: (1, 1) float32, of which weights of a compact model are multiples; ``None`` for any other.
         early_exit: candidates that it skips, which saves about half of its time; ``None`` if it scores all.
+        listed: names of vocabularies; ``None`` if it knows none.
     """
 
     templates: tuple[str, ...]
@@ -123,6 +125,7 @@ class Rescorer:
     scalings: Scalings = UNSCALED
     scales: Singles | None = None
     early_exit: EarlyExit | None = None
+    listed: ListedNames | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch, features: FeatureSet) -> CandidateValues:
         """Return the feature values of the candidates of a batch.
@@ -132,7 +135,8 @@ class Rescorer:
             batch: with the columns of the first stage.
             features: of the first stage.
         """
-        return CandidateValues(candidates, batch, TokenColumns(batch, self.templates, features), self.seen)
+        tokens = TokenColumns(batch, self.templates, features)
+        return CandidateValues(candidates, batch, tokens, self.seen, within(self.listed, batch))
 
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
@@ -159,8 +163,11 @@ class Rescorer:
         """
         batch, features = model.scorer.prepare(batch), model.scorer.features
         tokens = TokenColumns(batch, self.templates, features)
-        candidates = propose(model, potentials, tokens.words(batch), reading, run, given)
-        values = CandidateValues(candidates, batch, tokens, self.seen)
+        listed = within(self.listed, batch)
+        candidates = propose(
+            model, potentials, tokens.words(batch), reading, run, given, None if listed is None else listed.table()
+        )
+        values = CandidateValues(candidates, batch, tokens, self.seen, listed)
         return ScoredCandidates(candidates, self.odds(candidates, values, run))
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
@@ -209,6 +216,7 @@ class Rescorer:
             early_exit=self.early_exit,
         )
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
+        parts |= {} if self.listed is None else {"listed": self.listed.to_part()}
         arrays = {"odds": self.weights.dense}
         if self.scales is None:
             return said.part({"weights": self.weights.sparse, **arrays}, parts)
@@ -237,8 +245,18 @@ class Rescorer:
         else:
             weights = Regression(part.array("weights", np.float32, len(index)), dense)
         seen = SeenNames.from_part(part.part("seen"))
+        listed = ListedNames.from_part(part.part("listed"), len(rules.gaps)) if "listed" in part.parts else None
         return cls(
-            tuple(said.templates), index, weights, seen, rules, said.threshold, said.scalings, scales, said.early_exit
+            tuple(said.templates),
+            index,
+            weights,
+            seen,
+            rules,
+            said.threshold,
+            said.scalings,
+            scales,
+            said.early_exit,
+            listed,
         )
 
 

@@ -22,6 +22,7 @@ from spanloom.hashing import RangeHashes, Slots, UInt64, hash_text, mixed
 from spanloom.hypergraph import Floats, Ints
 from spanloom.native import Kernel
 from spanloom.rescoring.candidates import CandidateMentions, Words
+from spanloom.rescoring.listed import ListedIn
 from spanloom.rescoring.relations import RELATIONS, strongest
 from spanloom.rescoring.seen import Names
 from spanloom.structures import MentionTable
@@ -48,8 +49,8 @@ _BEFORE, _BEHIND = 1, 2  # the sentence: in place of a hash
 _TEXT: Final = Column("low")
 _OPEN, _CLOSE = (np.array([hash_text(mark) for mark in marks], np.uint64) for marks in ("([{", ")]}"))
 _NAMES = frozenset((
-    "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "seen", "again",
-    "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
+    "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "seen", "listed",
+    "again", "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
 ))  # fmt: skip
 _FINE, _COARSE = 0.5, 1.5
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -69,6 +70,10 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "text": ("text|type", "text"),
     "seen": ("seen", "seen|odds.coarse", "seen|len:4", "seen|type"),
+    "listed": (
+        "listed", "listed|type", "listed|odds.coarse", "listed|type|odds.coarse", "listed|seen", "listed|level",
+        "listed|len:6", "listed|parts|type", "listed|parts|gap.len:6", "listed|parts|odds.coarse",
+    ),
     "relations": tuple(
         text for name in RELATIONS for text in (name, f"{name}|odds.coarse", f"{name}.less", f"{name}.less|type")
     ),
@@ -109,8 +114,14 @@ def read_column(name: str) -> tuple[Column, str, int] | None:
     return column, place[1], int(place[2] or 0)
 
 
-def served(templates: Sequence[str], features: FeatureSet) -> tuple[str, ...]:
-    """Return the templates whose columns are those of words, or such as the first stage reads."""
+def served(templates: Sequence[str], features: FeatureSet, *, listed: bool = False) -> tuple[str, ...]:
+    """Return the templates whose columns are those of words, or such as the first stage reads.
+
+    Args:
+        templates: to choose from.
+        features: of the first stage.
+        listed: whether there are names of vocabularies.
+    """
     have = {*features.needs, *features.computed}
 
     def there(column: Column) -> bool:
@@ -118,7 +129,8 @@ def served(templates: Sequence[str], features: FeatureSet) -> tuple[str, ...]:
             return features.clusters is not None
         return word_column(column) is not None or column.name in have
 
-    return tuple(template for template in templates if all(map(there, columns_of(template))))
+    wanted = (template for template in templates if listed or "listed" not in template)
+    return tuple(template for template in wanted if all(map(there, columns_of(template))))
 
 
 def check_templates(templates: Sequence[str], features: FeatureSet) -> None:
@@ -233,7 +245,8 @@ class CandidateValues:
 
     ``type``; ``odds`` of the exact marginal, in bins of half a unit, ``odds.coarse`` of one and a half; ``level``, the
     lowest mention penalty that proposes it; ``len`` in tokens; ``text``; ``parts``; ``brackets``, whether they balance;
-    ``gap.len`` and ``gap.text``; ``seen``, how training has its text; each of `RELATIONS`, the odds of the likeliest
+    ``gap.len`` and ``gap.text``; ``seen``, how training has its text; ``listed``, whether
+    it is a name of its type's vocabulary; each of `RELATIONS`, the odds of the likeliest
     candidate that is this to it, and with ``.less`` how much less they are; ``again`` and ``again.other``, the odds of
     the likeliest candidate elsewhere in the document with its text and its type, or another; ``column[place]``, where a
     place is ``first``, ``last``, ``gap`` or ``join``, which is the token behind the first gap, perhaps with a distance.
@@ -243,9 +256,13 @@ class CandidateValues:
         batch: the sentences, and the documents that they are in.
         tokens: of the batch.
         seen: names of training mentions.
+        listed: names of vocabularies, if there are any.
     """
 
-    def __init__(self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, seen: Names) -> None:
+    def __init__(
+        self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, seen: Names,
+        listed: ListedIn | None = None,
+    ) -> None:  # fmt: skip
         table = candidates.table
         self.candidates, self._tokens, self._seen = candidates, tokens, seen
         self._low, self._high = batch.sentences[table.sentence], batch.sentences[table.sentence + 1]
@@ -262,6 +279,7 @@ class CandidateValues:
             "gap.len": lambda: self._gap[1] - self._gap[0],
             "gap.text": self._gap_text,
             "seen": lambda: seen.recall(self.text, table.kind) + 1,
+            "listed": lambda: table.kind * 0 if listed is None else listed.degrees(table),
             "again": lambda: self._again[0],
             "again.other": lambda: self._again[1],
             **{name: partial(self._relation, 0, number) for number, name in enumerate(RELATIONS)},

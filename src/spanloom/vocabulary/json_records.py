@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from spanloom.errors import DataError, UsageError
-from spanloom.formats.json_text import loads
+from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.source import BOM, raw_lines, read_bytes
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
 from spanloom.vocabulary.notes import Notes
@@ -24,6 +24,8 @@ from spanloom.vocabulary.records import Record, gathered_records
 _EXPECTED: Final = (
     "expected fields such as concept_id, canonical_name and aliases; name them (--columns id=NAME,name=NAME)"
 )
+_NAMES: Final = ("name", "label", "term", "value", "text", "synonym", "val", "str")
+"""Fields of objects in place of texts."""
 _Found = tuple[int | None, str, Mapping[str, Any]]
 
 
@@ -60,7 +62,7 @@ def scan_json(
         if not {"id", "name"} <= found.keys():
             message = f"{place}found the fields {', '.join(header)[:80] or 'of an empty object'}, {_EXPECTED}"
             raise DataError(message, path=path, line=line)
-        row = {ours: [text for name in names for text in _texts(fields[name])] for ours, names in found.items()}
+        row = {ours: [text for name in names for text in _texts(fields[name], notes)] for ours, names in found.items()}
         row["synonyms"] = [*row["name"][1:], *row.get("synonyms", ())]
         try:
             gathering.add(row, line)
@@ -80,7 +82,11 @@ def json_objects(path: str | Path, given: Mapping[str, Sequence[str]] = MappingP
             if raw.strip():
                 yield line, "", _object(loads(raw, path, line), path, line)
         return
-    value = loads(read_bytes(path).removeprefix(BOM), path)
+    value: Any = loads(read_bytes(path).removeprefix(BOM), path)
+    lists = [part for part in value.values() if isinstance(part, list)] if isinstance(value, Mapping) else []
+    listed = len(lists) == 1 and lists[0] and all(isinstance(one, dict) for one in lists[0])
+    if listed and not assigned(list(value), given):  # as {"concepts": [...]}
+        value = lists[0]
     if isinstance(value, Mapping):
         if assigned(list(value), given):
             yield None, "", value
@@ -114,7 +120,18 @@ def _object(value: object, path: str | Path, line: int | None) -> Mapping[str, A
     return value
 
 
-def _texts(value: Any) -> list[str]:
-    """Return the texts of a field: of a list all of them, of objects none."""
+def _texts(value: Any, notes: Notes) -> list[str]:
+    """Return the texts of a field: of a list all of them, of an object its name, or those of each language."""
     values = value if isinstance(value, list) else [value]
-    return [str(one).strip() for one in values if isinstance(one, str | int) and str(one).strip()]
+    found: list[str] = []
+    for one in values:
+        if isinstance(one, str | int) and str(one).strip():
+            found.append(str(one).strip())
+        elif isinstance(one, dict) and (name := next((name for name in _NAMES if name in one), None)) is not None:
+            found += [str(one[name]).strip()] if isinstance(one[name], str) and one[name].strip() else []
+        elif isinstance(one, dict) and all(isinstance(part, str | list) for part in one.values()):
+            listed = [part if isinstance(part, list) else [part] for part in one.values()]
+            found += [text.strip() for part in listed for text in part if isinstance(text, str) and text.strip()]
+        elif isinstance(one, dict | list) and one:
+            notes.add("values that are not read", to_json(one))
+    return found

@@ -32,6 +32,8 @@ TYPE: Final = "type"
 _NO_ATTRIBUTES: Final = frozenset((
     "compositerole", "annotator", "annotators", "updatedat", "createdat", "updatedby", "createdby", "spanloomconcepts",
 ))  # fmt: skip
+_TYPES: Final = ("type", "entitytype", "semantictype", "category", "label", "class", "annotationtype", "tag", "nertag")
+"""Names of infons with the type, without case and marks."""
 EXACT: Final = "spanloom.concepts"
 """The infon with concepts as they are, a list in JSON; it counts as long as it agrees with the others."""
 # names of infons without case and marks -> the prefix of the identifiers in them
@@ -80,10 +82,18 @@ class Names(NamedTuple):
         names = given_names(columns, ("type", "concept", "concepts"))
         return cls(names.get("type", ""), names.get("concept", names.get("concepts", "")))
 
-    def type_of(self, infons: Infons) -> str:
-        """Return the type in infons; empty if there is none."""
-        value = infons.get(self.type or TYPE)
-        return value if isinstance(value, str) else ""
+    def types_of(self, infons: Infons) -> list[str]:
+        """Return the types in infons; none if there are none.
+
+        >>> [Names().types_of(infons) for infons in ({"type": ["D", "E"]}, {"Entity_Type": "D"}, {"id": "1"})]
+        [['D', 'E'], ['D'], []]
+        """
+        name = self.type or TYPE
+        if not self.type and not infons.get(TYPE):
+            usual = {_without_marks(key): key for key in reversed(infons) if infons[key]}
+            name = next((usual[one] for one in _TYPES if one in usual), TYPE)
+        value = infons.get(name)
+        return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
 
 
 _USUAL: Final = Names()

@@ -53,11 +53,12 @@ import numpy as np
 from spanloom.document import Document, Mention, Span
 from spanloom.document.surfaces import difference
 from spanloom.document.validate import Problem
-from spanloom.errors import clip
+from spanloom.errors import DataError, clip
 from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.bioc.concepts import Names, attributes_of, concepts_of, infons_for, unread_infons
-from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, to_value
+from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, from_value, to_value
 from spanloom.formats.field_names import Columns
+from spanloom.formats.unread import looks_annotated
 
 _READINGS = {
     "joined": "passage offsets do not fit the mentions' texts; read as passages joined by one space",
@@ -117,6 +118,17 @@ def scan(parse: Callable[[str | Path], Parsed], path: str | Path, columns: Colum
         yield Scanned(None, [problem], name)
 
 
+def scan_value(value: object, path: str, line: int | None, place: str) -> Scanned:
+    """Return the document of one that is a record of a file of JSON."""
+    try:
+        tree = from_value("document", value)
+    except DataError as error:
+        return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path, line=line)], path, line)
+    scanned = _understood(tree, {}, path, Names(), Counter())
+    problems = [replace(problem, line=line) for problem in scanned.problems]
+    return scanned._replace(problems=problems, line=line)
+
+
 def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Names, unread: Counter[str]) -> Scanned:
     """Convert a tree to a document, or to its problems."""
     pieces = [piece for passage in tree.passages for piece in _pieces(passage)]
@@ -139,6 +151,11 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
         "unread": tree.unread,
     }
     document.meta["bioc"] = {name: value for name, value in kept.items() if value}
+    for place, value in tree.unread.items():
+        name = place.rpartition(".")[2]
+        if place.count(".") < 2 and (name == "entities" or looks_annotated(name, value, 1 << 20)):
+            message = f"the field {clip(place)} looks like annotation and is not read; BioC has it in 'annotations'"
+            found.problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
     problems = [replace(problem, path=path, line=problem.line or tree.line) for problem in found.problems]
     lines = [node.line for node in found.nodes if node.line is not None]
     places = [(path, line) for line in lines] if len(lines) == len(found.nodes) else None
@@ -190,7 +207,7 @@ def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundA
     mentions = list(found.mentions)
     parts = [one for one in placed if one.node.locations and one.is_part]
     places = zip(parts, (layout.place(one.node.locations, one.piece) for one in parts), strict=True)
-    inner = [Extent(infons.type_of(one.node.infons), spans[0].start, spans[-1].end) for one, spans in places]
+    inner = [Extent(_first_type(infons, one.node), spans[0].start, spans[-1].end) for one, spans in places]
     covers = iter(covering(inner, [Extent(mention.type, mention.start, mention.end) for mention in mentions]))
     for one in placed:
         if not one.node.locations:
@@ -226,7 +243,15 @@ class _MentionIds:
 
 def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> None:
     node = one.node
-    kind, name = found.names.type_of(node.infons), names.next(node)
+    kind, name = _first_type(found.names, node), names.next(node)
+    if len(types := found.names.types_of(node.infons)) > 1:
+        message = f"the annotation {name[:_SHOWN]} has the types {', '.join(map(clip, types[:5]))}; the first is read"
+        found.problems.append(Problem("warning", "several types", message, line=node.line, altered=True))
+    if not kind:
+        shown = ", ".join(map(clip, list(node.infons)[:5])) or "none"
+        message = f"there is no infon 'type', found {shown}; name the one that holds it (--columns type=NAME, columns=)"
+        number = len(found.mentions)
+        found.problems.append(Problem("error", "no type", message, f"mention {name}", number, line=node.line))
     concepts = concepts_of(node.infons, found.names)
     if not concepts:
         found.unread += unread_infons(node.infons)
@@ -236,6 +261,10 @@ def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> 
         found.infons[name] = node.infons
     found.mentions.append(mention)
     found.nodes.append(node)
+
+
+def _first_type(names: Names, node: BiocNode) -> str:
+    return next(iter(names.types_of(node.infons)), "")
 
 
 def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:

@@ -201,6 +201,8 @@ def _name(value: object, place: str) -> str:
 
 
 def _integer(value: object, place: str) -> int:
+    if (isinstance(value, str) and _INTEGER.fullmatch(value)) or (isinstance(value, float) and value.is_integer()):
+        value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and -_LARGEST < value < _LARGEST:
         return value
     raise wrong(place, value, "an integer")
@@ -215,7 +217,7 @@ def parse_json(path: str | Path) -> Parsed:
     Raises:
         DataError: the file as a whole is no BioC JSON, or holds no document.
     """
-    found, content = False, loads(read_bytes(path).removeprefix(BOM), path)
+    found, content = False, _loaded(read_bytes(path).removeprefix(BOM), path)
     if isinstance(content, dict) and content.keys().isdisjoint((*_DOCUMENTS, "passages")):
         raise DataError(f"found an object with {_listed_fields(content)}, expected {_BIOC}")
     for value, collection in _collected(content):
@@ -228,6 +230,17 @@ def parse_json(path: str | Path) -> Parsed:
             yield Problem("error", "wrong field", error.message, place, path=str(path)), collection
     if not found:
         raise DataError(f"the file holds no document; expected {_BIOC}")
+
+
+def _loaded(raw: bytes, path: str | Path) -> Any:
+    """Return the value of a file, or the list of those on its lines."""
+    try:
+        return loads(raw, path)
+    except DataError:
+        lines = [line for line in raw.splitlines() if line.strip()]
+        if len(lines) < 2 or not all(line.strip().startswith(b"{") and line.strip().endswith(b"}") for line in lines):
+            raise
+        return [loads(line, path, number) for number, line in enumerate(raw.splitlines(), 1) if line.strip()]
 
 
 def _listed_fields(content: dict[str, object]) -> str:
@@ -379,6 +392,8 @@ def _node(element: Any) -> BiocNode:
                 node.id = _content(child).strip()
             case "offset" if "offset" in fields:
                 node.offset = _whole(_content(child), "<offset>", child)
+            case "text" if "text" in fields and node.text is not None:
+                raise DataError(f"found two <text> in <{kind}>, expected one", line=child.sourceline)
             case "text" if "text" in fields:
                 node.text = _content(child)
             case "location" if "locations" in fields:

@@ -1,0 +1,240 @@
+"""Names of vocabularies for the second stage: which candidates have one, and where text has one, gaps closed.
+
+The key of a folded text is the sum of its words' hashes (see `spanloom.vocabulary.folding`), so that of a mention with
+gaps is the sum over its parts, and *T and B cells* has the name *T cells* as well as *B cells*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pkgutil import resolve_name
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch, Document
+from spanloom.errors import ModelError
+from spanloom.hashing import Slots, UInt64, find_numbers, mixed
+from spanloom.hypergraph import Ints
+from spanloom.modelfile import Array, ModelPart
+from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate, contiguous_table, no_heads
+from spanloom.vocabulary.folding import CLOSE, LOOSE
+from spanloom.vocabulary.key_table import KeyTable
+from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
+from spanloom.vocabulary.runs import Runs, runs
+from spanloom.vocabulary.store import Vocabulary
+
+__all__ = ["ListedIn", "ListedNames", "listed_names", "within"]
+
+LONGEST: Final = 8
+"""Tokens of a name that is looked for in text."""
+_FIRST, _SECOND, _GAP = 4, 3, 5  # tokens of the parts of a name with a gap, and of the gap, at most
+
+
+@dataclass(frozen=True, eq=False)
+class ListedNames:
+    """Folded names, of vocabularies and of training mentions.
+
+    Args:
+        close, loose: ascending keys of a vocabulary's names, folded closely and loosely, each with a type of mentions
+            that are linked to it.
+        proposing: keys of names, and of training mentions, folded closely -> the types that they propose.
+        linked: (K,) which types have a vocabulary.
+        gaps: (K,) of which types training mentions have gaps.
+    """
+
+    close: UInt64
+    loose: UInt64
+    proposing: KeyTable
+    linked: NDArray[np.bool_]
+    gaps: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls, lexicons: Sequence[Lexicon], types: Mapping[str, int], kinds: Sequence[str], gaps: NDArray[np.bool_]
+    ) -> ListedNames:
+        """From the names of vocabularies.
+
+        Args:
+            lexicons: of their names.
+            types: type -> number of its vocabulary.
+            kinds: the types of the model.
+            gaps: as above.
+        """
+        numbers = [types.get(kind, -1) for kind in kinds]
+        pairs = [
+            [_pairs(lexicons[number].keys[degree], kind) for kind, number in enumerate(numbers) if number >= 0]
+            for degree in (CLOSE, LOOSE)
+        ]
+        (close, kind), (loose, other) = (np.concatenate(columns, 1) for columns in pairs)
+        return cls(
+            np.unique(mixed(0, close, kind)), np.unique(mixed(0, loose, other)),
+            KeyTable.build(close, kind.astype(np.int32)), np.array(numbers) >= 0, gaps,
+        )  # fmt: skip
+
+    @cached_property
+    def slots(self) -> Slots:
+        """The numbers of the keys that propose."""
+        return Slots.numbering(self.proposing.keys)
+
+    def with_mentions(self, keys: UInt64, kinds: Ints) -> ListedNames:
+        """Return the same, to which training mentions are names, too, where text is looked through.
+
+        Args:
+            keys: (M,) of their words, folded closely; see `ListedIn.keys`.
+            kinds: (M,) their types.
+        """
+        own = self.proposing
+        every = np.concatenate([np.repeat(own.keys, np.diff(own.ptr)), keys])
+        return replace(self, proposing=KeyTable.build(every, np.concatenate([own.values, kinds.astype(np.int32)])))
+
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file."""
+        own = self.proposing
+        arrays: dict[str, Array] = {
+            "close": self.close, "loose": self.loose, "keys": own.keys, "ptr": own.ptr, "kinds": own.values,
+            "linked": self.linked.astype(np.uint8), "gaps": self.gaps.astype(np.uint8),
+        }  # fmt: skip
+        return ModelPart(arrays=arrays)
+
+    @classmethod
+    def from_part(cls, part: ModelPart, types: int) -> ListedNames:
+        """Return what `to_part` gave.
+
+        Raises:
+            ModelError: it is damaged.
+        """
+        close, loose, keys = (part.array(name, np.uint64, None) for name in ("close", "loose", "keys"))
+        kinds = part.array("kinds", np.int32, None)
+        if len(kinds) and not 0 <= kinds.min() <= kinds.max() < types:
+            raise ModelError(f"{part.name}kinds names types beyond the {types} of the model; train the model again")
+        table = KeyTable(keys, part.array("ptr", np.int64, len(keys) + 1), kinds, np.ones(len(kinds), np.int32))
+        linked, gaps = (part.array(name, np.uint8, types) > 0 for name in ("linked", "gaps"))
+        return cls(close, loose, table, linked, gaps)
+
+
+def listed_names(
+    vocabularies: Sequence[Vocabulary], documents: Sequence[Document], kinds: Sequence[str], gold: MentionTable
+) -> ListedNames | None:
+    """Return the names of the vocabularies that types of mentions are linked to; ``None`` without vocabularies.
+
+    Args:
+        vocabularies: that training mentions have concepts of.
+        documents: for training.
+        kinds: the types of the model.
+        gold: the mentions of the documents.
+    """
+    if not vocabularies:
+        return None
+    types = resolve_name("spanloom.concepts.fitting:assigned")(documents, vocabularies)
+    gaps = np.bincount(gold.kind[~gold.contiguous], minlength=len(kinds)) > 0
+    return ListedNames.of([lexicon_of(one) for one in vocabularies], types, kinds, gaps)
+
+
+def _pairs(keys: UInt64, kind: int) -> UInt64:
+    own = keys[keys != 0]
+    return np.stack([own, np.full(len(own), kind, np.uint64)])
+
+
+def within(names: ListedNames | None, batch: Batch) -> ListedIn | None:
+    """Return what names, if there are any, say of a batch."""
+    return None if names is None else ListedIn(names, runs(batch.words), batch.sentences)
+
+
+@dataclass(frozen=True)
+class ListedIn:
+    """The tokens of a batch, as names are compared with them.
+
+    Args:
+        names: that are looked for.
+        tokens: T.
+        sentences: (N + 1,) first token of each sentence.
+    """
+
+    names: ListedNames
+    tokens: Runs
+    sentences: Ints
+
+    def keys(self, table: MentionTable, degree: int = CLOSE) -> UInt64:
+        """Return the key of the folded words of each mention, gaps closed, (M,); 0 for words that mean nothing."""
+        base = np.repeat(self.sentences[table.sentence], np.diff(table.ptr))
+        sums = self.tokens.sums[degree]
+        parts = sums[base + table.end] - sums[base + table.first]
+        return np.add.reduceat(parts, table.ptr[:-1]) if len(parts) else parts
+
+    def degrees(self, table: MentionTable) -> Ints:
+        """Return whether the words of each mention, gaps closed, are a name of its type's vocabulary, (M,).
+
+        1 is no, 2 a name folded loosely, 3 one folded closely; 0 where a type has no vocabulary.
+        """
+        found = self.names.linked[table.kind].astype(np.int64)
+        for degree, value, names in ((LOOSE, 2, self.names.loose), (CLOSE, 3, self.names.close)):
+            if len(names):
+                keys = self.keys(table, degree)
+                asked = mixed(0, keys, table.kind)
+                at = np.minimum(np.searchsorted(names, asked), len(names) - 1)
+                found[(names[at] == asked) & (keys != 0)] = value
+        return found
+
+    def table(self) -> MentionTable:
+        """Return the mentions whose words are a name of their type, folded closely.
+
+        1. Runs of up to `LONGEST` tokens.
+        2. If a type has gaps, two parts of up to four and three tokens with up to five between them. The sum of both
+           keys is looked up, so that no text is built.
+
+        Parts begin and end with words that mean something.
+        """
+        bounds = np.repeat(self.sentences[1:], np.diff(self.sentences))
+        solid, sums, tokens = self.tokens.solid, self.tokens.sums[CLOSE], np.flatnonzero(self.tokens.solid)
+        slots, names = self.names.slots, self.names.proposing
+        found = [MentionTable.build([])]
+
+        def named(keys: UInt64) -> Ints:
+            numbers = np.empty(len(keys), np.int64)
+            find_numbers(keys, *slots, names.keys, numbers)
+            return numbers
+
+        for size in range(1, LONGEST + 1):
+            start = tokens[tokens + size <= bounds[tokens]]
+            start = start[solid[start + size - 1]]
+            at = named(sums[start + size] - sums[start])
+            kept = np.flatnonzero(at >= 0)
+            found.append(self._mentions(start[kept], size, None, None, names.gather(at[kept]), gapped=False))
+        shapes = (
+            (one, gap, two)
+            for one in range(1, _FIRST + 1) for gap in range(1, _GAP + 1) for two in range(1, _SECOND + 1)
+        )  # fmt: skip
+        for one, gap, two in shapes if self.names.gaps.any() else ():
+            start = tokens[tokens + one + gap + two <= bounds[tokens]]
+            other, end = start + one + gap, start + one + gap + two
+            kept = np.flatnonzero(solid[start + one - 1] & solid[other] & solid[end - 1])
+            start, other, end = start[kept], other[kept], end[kept]
+            at = named(sums[start + one] - sums[start] + (sums[end] - sums[other]))
+            kept = np.flatnonzero(at >= 0)
+            found.append(self._mentions(start[kept], one, other[kept], end[kept], names.gather(at[kept]), gapped=True))
+        return concatenate(found)
+
+    def _mentions(
+        self, start: Ints, size: int, other: Ints | None, end: Ints | None, kinds: tuple[Ints, NDArray[np.int32]], *,
+        gapped: bool,
+    ) -> MentionTable:  # fmt: skip
+        """Return mentions of each place and each of its types; of one part or, with ``other`` and ``end``, of two."""
+        ptr, kind = kinds
+        rows = np.repeat(np.arange(len(start)), np.diff(ptr))
+        if gapped:
+            kept = self.names.gaps[kind]
+            rows, kind = rows[kept], kind[kept]
+        sentence = np.searchsorted(self.sentences, start, side="right") - 1
+        base = self.sentences[sentence]
+        first = (start - base)[rows]
+        if other is None or end is None:
+            return contiguous_table(sentence[rows], kind.astype(np.int64), first, first + size)
+        starts = np.stack([first, (other - base)[rows]], 1).reshape(-1)
+        ends = np.stack([first + size, (end - base)[rows]], 1).reshape(-1)
+        every = 2 * np.arange(len(rows) + 1)
+        return MentionTable(sentence[rows], kind.astype(np.int64), every, starts, ends, no_heads(len(rows)))
