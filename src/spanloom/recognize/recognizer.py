@@ -450,7 +450,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         """Let stages follow, which add to the mentions that are found, and to given ones."""
         own, self.stages_ = type(self), tuple(stages)
         given = {"given_mentions"} if stages else set[Capability]()
-        left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
+        left_out = {"arrays"} if any("concepts" in one.gives for one in stages) else set[Capability]()
         vars(self).update(
             annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
         )
