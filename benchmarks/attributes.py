@@ -6,11 +6,14 @@ The 36 bundled notes are annotated with *negated*, *uncertain*, *historical* and
 them); mentions of body parts have none. Each fold of six is predicted by a stage that learned from the notes of the
 other five, with gold mentions; rules need no training. A prediction is right if the mention has the attribute with that
 value. *Gaps* are mentions with gaps, *enumerations* those that share an attribute with another mention of their
-sentence. The annotation was made by correcting what an early state of the rules marked, so figures of rules are
-friendlier than on notes of others.
+sentence. The annotation was made by correcting
+what an early state of the rules marked, and cues were added after a look at what they missed there (of *uncertain*, the
+words for treatments that are proposed: F1 was 73.5 before), so figures of rules are friendlier than on notes of others.
 
 *Cases* are single mentions in English, Spanish and Chinese sentences (`tests/attributes/cases_*.tsv`), written before
-the rules. Every second one was kept aside while cues were chosen. A case is right if all four attributes are.
+the rules. Every second one was kept aside while cues were chosen by the others; of these the rules then had 67 of 71,
+25 of 26 and 25 of 25 right (66, 24 and 23 in the first version). Their mistakes were corrected last. A case is right
+if all four attributes are.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def test_cues_of_ones_own_are_added(tmp_path) -> None:
         ("[headings]\nplan = '('", "headings.plan is .*, expected a regular expression"),
         ("language = 3", "language is '3', expected a text"),
         ("[negated", "not a TOML file of cues"),
-        (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "stands for 1,000,000 phrases"),
+        (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "expands to 1,000,000 phrases"),
     ],
 )
 def test_files_that_hold_no_cues_are_refused(tmp_path, text: str, message: str) -> None:

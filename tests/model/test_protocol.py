@@ -77,7 +77,9 @@ def test_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write([Document("chest pain today", "b")], tmp_path / "in.jsonl")
     options = dict.fromkeys(("output_format", "input_format", "columns", "reading", "mentions", "encoder", "jobs"))
+    options |= dict.fromkeys(("attributes", "language", "cues"))
     options |= {"on_error": "stop", "threshold": 0.0, "answers": False, "force": False, "quiet": False}
+    options["sections"] = False
     given = [str(tmp_path / "in.jsonl")]
     predict_verb.run(loaded, given, str(tmp_path / "out.jsonl"), **options)
     [found] = read(tmp_path / "out.jsonl")
@@ -105,7 +107,7 @@ def test_evaluate(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
         "columns",
     )
     options = dict.fromkeys((*names, "on_error", "html", "jobs"))
-    options |= dict.fromkeys(("heads", "concepts", "words", "force", "quiet"), False)
+    options |= dict.fromkeys(("heads", "concepts", "attributes", "words", "force", "quiet"), False)
     gold = str(tmp_path / "gold.jsonl")
     evaluate_verb.run(gold, model=loaded, as_json=True, seed=0, **options)
     assert json.loads(capsys.readouterr().out)["overall"]["f1"] == 1

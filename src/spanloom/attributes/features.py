@@ -26,8 +26,8 @@ from spanloom.text.sections import headings
 __all__ = ["BLOCK_TOKENS", "MentionFeatures", "blocks", "mention_features"]
 
 BLOCK_TOKENS: Final = 20_000
-_PLACES: Final = 3  # words on either side that are told by their place
-_AROUND: Final = 10  # words on either side that are told by their clause
+_PLACES: Final = 3  # words on either side, each with its distance
+_AROUND: Final = 10  # words on either side, in any order
 _WORDS: Final = 8  # first and last words of a mention
 _BINS: Final = np.array([0, 1, 2, 3, 5, 9, 17])
 _TRUST: Final = 2.0  # the number of a rule's verdict; the larger, the fewer mentions show that it is right

@@ -316,7 +316,7 @@ class _Reader(NamedTuple):
             parts += [[text[at : match.start()]], choice]
             at, count = match.end(), count * len(choice)
         if count > _MOST:
-            raise DataError(f"{clip(text)} stands for {count:,} phrases, expected at most {_MOST:,}", path=self.path)
+            raise DataError(f"{clip(text)} expands to {count:,} phrases, expected at most {_MOST:,}", path=self.path)
         for choices in product(*parts):
             made = "".join(choices) + text[at:]
             yield from self._expanded(made, words) if _GROUP.search(made) else (made,)

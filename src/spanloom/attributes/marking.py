@@ -21,7 +21,7 @@ __all__ = ["ALL", "Rules", "language_of", "mark"]
 
 ALL: Final = "all"
 BLOCK_TOKENS: Final = 20_000
-_SAMPLE: Final = 4000  # characters that tell a document's language
+_SAMPLE: Final = 4000  # characters by which the language of a document is found
 _SPANISH: Final = frozenset("áéíóúñ¿")
 _HAN: Final = 0.2  # share of ideographs among letters from which on a text is Chinese
 

@@ -155,7 +155,7 @@ class AttributeModel:
             yield document.copy(mentions=[next(marked) for _ in document.mentions])
 
     def explain(self, document: Document, mention: Mention) -> Mapping[str, Mapping[str, float]]:
-        """Return the probability of each value of each attribute of a mention; ``""`` stands for no value.
+        """Return the probability of each value of each attribute of a mention; ``""`` is no value.
 
         Args:
             document: its text.
