@@ -53,6 +53,7 @@ EXITS: Final = (3.0, 4.0, 5.0, 6.0)
 """Thresholds of the early exit; the first whose cost in development F1 is at most `LOSS` is taken."""
 LOSS: Final = 0.0005
 _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
+_SURE: Final = 50.0  # log-odds of what does not matter
 _ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
 _FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
 
@@ -224,7 +225,9 @@ def fit_rescorer(
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     values = CandidateValues(candidates, train, tokens, held_out)
     made = conjunctions(templates)
-    built = build_index(made.keys(values.table(made.names)), min_count=MIN_COUNT)
+    told = np.flatnonzero(_told(candidates, first.data.silent))
+    built = build_index(made.keys(values.table(made.names, told)), min_count=MIN_COUNT)
+    candidates = candidates.take(told)
     right = np.isin(identities(candidates.table), identities(table))
     blank = Rescorer(
         templates, built.index, Regression.zeros(len(built.index), 2 + kinds), SeenNames.of(text, table.kind), rules
@@ -266,6 +269,12 @@ def fit_rescorer(
     return (best if report.kept else None), report, odds if crossed else None
 
 
+def _told(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return (C,) of which candidates sentences say whether they are right; (N, K) are the silent ones."""
+    table = candidates.table
+    return np.ones(len(candidates), np.bool_) if silent is None else ~silent[table.sentence, table.kind]
+
+
 def _rows(matrix: Sparse, kept: NDArray[np.bool_]) -> Sparse:
     """Return some rows of a matrix without dense columns."""
     sizes = np.diff(matrix.offsets)
@@ -279,11 +288,13 @@ class RescoringDevelopment(NamedTuple):
         batch: with the columns that the first stage reads.
         potentials: of it.
         gold: its mentions.
+        silent: (N, K) sentences that say nothing of a type; candidates of it are found there, but not counted.
     """
 
     batch: Batch
     potentials: Potentials
     gold: Gold
+    silent: NDArray[np.bool_] | None = None
 
 
 def calibrate_second(
@@ -303,11 +314,13 @@ def calibrate_second(
     Returns:
         The second stage, the report on it, and the development documents with what is found.
     """
-    batch, potentials, _ = development
+    batch, potentials = development.batch, development.potentials
     scored = second.scored(model, batch, potentials, reading, run)
     if odds is not None:
         scored = scored._replace(odds=odds)
-    chosen = second.chosen(scored)
+    told = _told(scored.candidates, development.silent)
+    chosen = second.chosen(scored) & told
+    scored = scored._replace(odds=np.where(told, scored.odds, -_SURE))
     scores = replace(second, scalings=UNSCALED).probabilities(scored.odds[chosen])
     predicted = place(batch, scored.candidates.table.take(chosen), model.types, scores)
     answers = second.log_answers(scored, chosen, len(batch.sentences) - 1)
@@ -319,12 +332,13 @@ class _Judge:
     """Development data whose candidates are looked at once."""
 
     def __init__(self, made: Rescorer, development: RescoringDevelopment, first: FirstStage, run: Executor) -> None:
-        batch, potentials, gold = development
+        batch, potentials, gold, silent = development
         self._made, self._run, self._total = made, run, gold.total
         tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
         self.candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run)
         self._values = CandidateValues(self.candidates, batch, tokens, made.seen)
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
+        self._told = _told(self.candidates, silent)
         self._conflicts = made.rules.conflicts(self.candidates.table)
         self._possible = made.rules.possible(self.candidates.table)
         self.reached = float(self._right.sum()) / max(1, gold.total)
@@ -341,7 +355,7 @@ class _Judge:
         return step / _STEPS, tried[step]
 
     def _f1(self, weights: Floats) -> float:
-        chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts)
+        chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts) & self._told
         return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
 
 
