@@ -6,8 +6,9 @@ corpora: its documents are ``unknown`` there (``meta.annotation``), and the type
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ from spanloom import read
 from spanloom.document import Document, Mention
 from spanloom.document.parts import split
 
-__all__ = ["SOURCES", "Source", "union"]
+__all__ = ["CHANGES", "SENTENCES", "SOURCES", "Source", "bare", "changed", "union"]
 
 Parts = tuple[list[Document], list[Document], list[Document]]
 NLM = {"SpecificDisease": "disease", "DiseaseClass": "disease", "Modifier": "disease", "CompositeMention": "disease"}
@@ -63,7 +64,9 @@ class Source(NamedTuple):
         found = dict.fromkeys((self.types[mention.type], mention.spans) for mention in own)
         said = {"default": "unknown", "types": dict.fromkeys(sorted(set(self.types.values())), "complete")}
         mentions = [Mention(name, spans) for name, spans in found]
-        return Document(document.text, id=document.id, mentions=mentions, meta={"annotation": said})
+        return Document(
+            document.text, id=document.id, mentions=mentions, meta={"annotation": said, "corpus": self.name}
+        )
 
 
 JSONL = ("train.jsonl", "dev.jsonl", "test.jsonl")
@@ -75,10 +78,7 @@ SOURCES = (
     Source("ncbi_disease", [f"NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")], NLM, "pubtator"),
     Source(
         "craft", JSONL[:2],
-        {
-            "PR": "gene_or_protein", "CHEBI": "chemical", "NCBITaxon": "species", "CL": "cell", "UBERON": "anatomy",
-            "GO_CC": "cellular_component", "GO_BP": "process", "SO": "sequence",
-        },
+        {"PR": "gene_or_protein", "NCBITaxon": "species", "GO_BP": "process", "SO": "sequence"},
     ),
     Source(
         "cancer_genetics", JSONL,
@@ -87,6 +87,69 @@ SOURCES = (
     Source("anatem", JSONL, ANATOMY),
     Source("genia_documents", JSONL, {"cell_line": "cell_line"}),
 )  # fmt: skip
+
+
+SENTENCES = (
+    "Mutations in BRCA1 and BRCA2 increase the risk of hereditary breast and ovarian cancer.",
+    "The patient is a 74 year old man with hypertension, type 2 diabetes and chronic kidney disease.",
+    "She complained of pain in her left arm and shortness of breath since Monday.",
+    "He was given aspirin 100 mg and metoprolol, and his troponin was raised.",
+    "Infection with SARS-CoV-2 can cause acute respiratory distress syndrome.",
+    "The spike protein of the virus binds to ACE2 on the surface of lung cells.",
+    "Patients who took paxlovid (nirmatrelvir/ritonavir) recovered faster than those on placebo.",
+    "Semaglutide lowers blood sugar, but it may cause nausea and pancreatitis.",
+    "p53 activates the transcription of p21 in HeLa cells after DNA damage.",
+    "T cells from mice without IL-2 did not proliferate.",
+    "The Pax6 gene is expressed in the retina of mouse embryos.",
+    "Zebrafish larvae were exposed to ethanol for 24 hours.",
+    "Chancellor Scholz met President Macron in Berlin on Tuesday to talk about Ukraine.",
+    "Apple will open a new store in Frankfurt next year.",
+    "Marie Curie was born in Warsaw in 1867 and discovered radium.",
+    "My dog ate chocolate and the vet gave him charcoal.",
+    "I stopped taking Prozac because it gave me terrible headaches.",
+    "There is no evidence of pneumonia, and the heart and lungs are normal.",
+    "Water, salt and sugar are mixed before the flour is added.",
+    "The World Health Organization warned of an outbreak of cholera in Haiti.",
+)
+"""Ordinary sentences, whose mentions the card shows as the model finds them."""
+
+
+def _by_character(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a change of a text that keeps its length."""
+    return lambda text: "".join(new if len(new := change(old)) == 1 else old for old in text)
+
+
+def _ragged(text: str) -> str:
+    """Return a text with line ends in place of blanks, after 40 to 80 characters."""
+    draw, parts, width, limit = random.Random(0), list(text), 0, 60
+    for place, character in enumerate(text):
+        width += 1
+        if character == " " and width > limit:
+            parts[place], width, limit = "\n", 0, draw.randint(40, 80)
+    return "".join(parts)
+
+
+CHANGES: dict[str, Callable[[str], str]] = {
+    "in capitals": _by_character(str.upper),
+    "in lower case": _by_character(str.lower),
+    "in title case": lambda text: re.sub(r"(?<![^\W_])[a-z]", lambda found: found[0].upper(), text),
+    "without commas and full stops": lambda text: re.sub(r"[.,;:](?=\s|$)", " ", text),
+    "with ragged line ends": _ragged,
+}
+"""Changes of a text that keep the places of its mentions."""
+
+
+def changed(documents: Iterable[Document], way: str) -> list[Document]:
+    """Return documents whose text is changed in one of the ways of `CHANGES`."""
+    return [one.copy(text=CHANGES[way](one.text)) for one in documents]
+
+
+def bare(documents: Iterable[Document]) -> list[Document]:
+    """Return documents with their text and mentions only."""
+    return [
+        Document(one.text, id=one.id, mentions=[Mention(mention.type, mention.spans) for mention in one.mentions])
+        for one in documents
+    ]
 
 
 def union(data: Path, sources: Iterable[Source] = SOURCES) -> Parts:

@@ -168,12 +168,11 @@ def completed(
         return Filled(data)
     silent = silent_in(known, tagger)
     if silent is not None and estimator.density is None:
-        for name, lacking in zip(tagger.types, silent.all(0).tolist(), strict=True):
-            if lacking:
-                raise DataError(
-                    f"the annotation of all training text is unknown of type {name!r}; annotate the type in some "
-                    "documents, or leave it out (--types)"
-                )
+        for number in np.flatnonzero(silent.all(0)).tolist():
+            raise DataError(
+                f"the annotation of all training text is unknown of type {tagger.types[number]!r}; annotate the type "
+                "in some documents, or leave it out (--types)"
+            )
         return Filled(replace(data, silent=silent))
     if not isinstance(data.target, EdgeTarget):
         raise UsageError("annotation of the training data is incomplete; a student learns from complete annotation")

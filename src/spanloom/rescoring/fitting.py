@@ -92,7 +92,9 @@ def sampled(
         headless: as for `Gold`.
         most: tokens of the part, about.
     """
-    rows = range(0, len(train.documents), -(-len(train.tokens) // most))
+    documents = len(train.documents)
+    kept = min(documents, max(1, documents * most // len(train.tokens)))
+    rows = [number * documents // kept for number in range(kept)]
     own = first.model.scorer.prepare(train.take(rows))
     bounds = train.firsts
     sentences = np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in rows])
