@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from common import Clock, Result, options, run_cases, say
 
 sys.path.append(str(Path(__file__).parents[1] / "models"))
-from biomedical import SOURCES, Source, bare, union
+from biomedical import SOURCES, Source, bare, material
 
 from spanloom import Document, Recognizer, load
 from spanloom.evaluate import evaluate
@@ -60,7 +60,7 @@ def measured(case: Case, data: Path, limit: int | None) -> dict[str, Any]:
     if case.source is None:
         model: Any = load(READY)
     else:
-        train, dev, _ = union(data, [case.source])
+        train, dev, _ = material(data, [case.source])
         with Clock() as clock:
             model = Recognizer(**SETTINGS).fit(train[:limit], dev=dev[:limit])
         say(f"{clock.seconds.cpu:.0f} s of processor time")
