@@ -1,11 +1,12 @@
 """Make the models that come ready: train them on the corpora, make them compact, measure them, write their cards.
 
-    python models/make.py --data DATA [--only genia]
+    python models/make.py --data DATA [--only genia] [--work WORK]
 
 Each model is trained on the text of a corpus, and made compact by its development data. Recognizers see no tokens of
 it, since the text of users has none; a segmenter learns its words. Test data are looked at once, as plain text, when
 all is chosen. A model goes to its distribution, such as `models`, its card to `NAME.md` beside it, its figures to
-`catalogue.json`, and a table of all to `docs/models-ready.md`. With --only, other models stay as they are. The
+`catalogue.json`, and a table of all to `docs/models-ready.md`. With --only, other models stay as they are. With --work,
+trained models are kept in a folder until they are compact, and an interrupted run takes those of the same commit. The
 corpora stay where they are: no text of them goes into a model or a card. A card names the commit that its model was
 made from.
 """
@@ -228,12 +229,26 @@ RECIPES = (
 )  # fmt: skip
 
 
-def made(recipe: Recipe, data: Path) -> dict[str, Any]:
+def fitted(recipe: Recipe, train: list[Document], dev: list[Document], work: Path | None) -> tuple[Any, float]:
+    """Return a trained model, and the seconds of processor time that it took."""
+    kept = None if work is None else work / f"{recipe.name}-{COMMIT}"
+    if kept is not None and (kept / "seconds").exists():
+        return load(kept / "model"), float((kept / "seconds").read_text())
+    began = time.process_time()
+    model = recipe.estimator(**COMMON, **recipe.params).fit(
+        train, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1)
+    )
+    training = time.process_time() - began
+    if kept is not None:
+        model.save(kept / "model", force=True)
+        (kept / "seconds").write_text(str(training))
+    return model, training
+
+
+def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     """Train a model, make it compact, save it, and return its line of the catalogue."""
     train, dev, test = recipe.parts(data)
-    began = time.process_time()
-    model = recipe.estimator(**COMMON, **recipe.params).fit(train, dev=dev)
-    training = time.process_time() - began
+    model, training = fitted(recipe, train, dev, work)
     small = compact(model, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1))
     small.save(recipe.folder, force=True)
     ready: Any = load(recipe.folder)
@@ -411,6 +426,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", required=True, type=Path, help="the folder that holds the corpora, such as gum/")
     parser.add_argument("--only", action="append", help="names of models [all]")
+    parser.add_argument("--work", type=Path, help="a folder that keeps trained models, to go on after an interruption")
     parser.add_argument("--speed", action="store_true", help="only measure the speed of the models that are there")
     chosen = parser.parse_args()
     for recipe in RECIPES:
@@ -421,7 +437,7 @@ def main() -> None:
             say(recipe.name, f"{rate:,.0f} tokens a second")
             written(recipe, catalogue_of(recipe.package)[recipe.name] | {"tokens_per_second": rate})
             continue
-        said = made(recipe, chosen.data)
+        said = made(recipe, chosen.data, chosen.work)
         say(recipe.name, said)
         if said["bytes"] > LARGEST:
             shutil.rmtree(recipe.folder)
