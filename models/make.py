@@ -205,11 +205,12 @@ RECIPES = (
         "BC5CDR (Li et al. 2016, public domain mark): chemicals and diseases. NCBI Disease (Dogan et al. 2014, public "
         "domain): diseases. CRAFT 5 (Cohen et al. 2017, CC BY 3.0): genes and proteins, species, processes (GO), "
         "sequences (SO). Cancer Genetics of BioNLP 2013 (Pyysalo et al. 2013, CC BY-SA 3.0): genes and proteins, "
-        "chemicals, species. AnatEM (Pyysalo and Ananiadou 2013, CC BY-SA 3.0), which has the texts of it, too: "
+        "chemicals, species, cells, cellular components, anatomy. AnatEM (Pyysalo and Ananiadou 2013, CC BY-SA 3.0), "
+        "without the texts of Cancer Genetics, which it has, too: "
         "cells, cellular components, anatomy. GENIA 3.02 (Kim et al. 2003, CC BY 3.0): cell lines. Each type is "
         "learned from these corpora alone. What is made of the model is to be shared alike.",
         "Those of the corpora; of CRAFT as for `craft`. A text that is tested on in one corpus is not trained on in "
-        "another. A quarter of the training documents are copies, half of them in lower case and half in title case. "
+        "another. A fifth of the training documents are copies, half of them in lower case and half in title case. "
         "Mentions of a type count where the corpus annotates it.",
         "Corpora draw their types by different guidelines: it has one of them for each text, and not always that of "
         "the corpus. It knows no negation. In text that is not biomedical, names may be taken for cell lines or genes.",
