@@ -332,6 +332,8 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
         origin = f"- **Made** by `models/make.py` of commit {said['commit']}, Spanloom {said['spanloom']}.\n"
     more = "".join(
         f"- **{MORE[name][0]}**: {rates(said[name])}, of {said[name]['gold']:,} in the test data. {MORE[name][1]}\n"
+        if said[name]["f1"]
+        else f"- **{MORE[name][0]}**: none is found of the {said[name]['gold']:,} in the test data.\n"
         for name in MORE
         if name in said
     )
