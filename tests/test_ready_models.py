@@ -1,4 +1,4 @@
-"""The models of `models/` and `models-zh/`: they load, find what they say, are small, and hold no readable text."""
+"""Models that come ready: they load, find what they say, are small, and hold no readable text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from spanloom.models import load
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = {"models": "spanloom_models", "models-zh": "spanloom_models_zh"}
+PACKAGES = {"models": "spanloom_models", "models-sa": "spanloom_models_sa", "models-zh": "spanloom_models_zh"}
 FOLDERS = [ROOT / place / "src" / module for place, module in PACKAGES.items()]
 CATALOGUES = {folder: json.loads((folder / "catalogue.json").read_text(encoding="utf-8")) for folder in FOLDERS}
 MODELS = {name: (folder / name, said) for folder, listed in CATALOGUES.items() for name, said in listed.items()}
@@ -28,6 +28,7 @@ TEXTS = {
     "ncbi_disease": ("Mutations of BRCA1 cause hereditary breast cancer and ovarian cancer.", "SpecificDisease"),
     "gum": ("The president of the United States met students in Chicago on Monday.", "place"),
     "craft": ("The Pax6 gene is expressed in the retina of mouse embryos.", "UBERON"),
+    "biomedical": ("Aspirin may cause bleeding of the stomach in patients with hypertension.", "disease"),
     "chinese": ("鲁迅1881年生于浙江绍兴。", "LOC"),
 }
 
@@ -102,4 +103,4 @@ def test_a_package_names_its_entry_point(place: str) -> None:
 
 def test_what_is_shared_alike_is_a_package_of_its_own() -> None:
     alike = [{"SA" in said["licence"] for said in CATALOGUES[folder].values()} for folder in FOLDERS]
-    assert alike == [{False}, {True}]
+    assert alike == [{False}, {True}, {True}]

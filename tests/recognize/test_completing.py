@@ -280,3 +280,59 @@ def test_text_of_which_nothing_is_said_is_refused(notes: Any) -> None:
         DataError, match="the annotation of all training text is unknown: nothing says where a mention is"
     ):
         Recognizer(**SETTINGS, density=200).fit(given, dev=notes.dev)
+
+
+def of_types(documents: Sequence[Document], *kept: Sequence[str]) -> list[Document]:
+    """Documents that say all of some types and nothing of others, the first ones of the first types and so on."""
+    return [
+        one.copy(
+            mentions=[mention for mention in one.mentions if mention.type in types],
+            meta={"annotation": {"default": "unknown", "types": dict.fromkeys(types, "complete")}},
+        )
+        for i, one in enumerate(documents)
+        for types in [kept[i % len(kept)]]
+    ]
+
+
+def test_a_type_is_learned_from_the_documents_that_say_something_of_it(notes: Any) -> None:
+    """Types do not interact, so at the optimum each has the probabilities of a model of its own documents alone."""
+    first, other = ["drug", "test"], ["anatomy", "problem"]
+    settings = SETTINGS | {"optimizer": "lbfgs", "iterations": 400}
+    given = of_types(notes.train, first, other)
+    joint = Recognizer(**settings).fit(given, dev=notes.dev)
+    assert joint.report_.completion is None
+    for n, types in enumerate((first, other)):
+        own = Recognizer(**settings).fit([one.copy(meta={}) for one in given[n::2]], dev=notes.dev)
+        dev = [one.copy(mentions=[m for m in one.mentions if m.type in types]) for one in notes.dev]
+        of_joint, of_own = (np.concatenate(model.marginals(dev, calibrated=False)) for model in (joint, own))
+        np.testing.assert_allclose(of_joint, of_own, atol=2e-3)
+
+
+def test_what_is_found_where_nothing_is_said_is_not_counted(notes: Any) -> None:
+    """Development data that say nothing of some types tune the others, and calibrate them, with a second stage, too."""
+    first, other = ["drug", "test"], ["anatomy", "problem", "treatment"]
+    settings: dict[str, Any] = SETTINGS | {"tune_penalty": True, "rescore": True}
+    given = of_types(notes.train, first, other)
+    model = Recognizer(**settings).fit(given, dev=of_types(notes.dev, first, other))
+    report = model.report_
+    assert report.rescoring is not None
+    assert report.calibration is not None
+    assert report.dev_f1 == max(report.rescoring.before, report.rescoring.after)
+    silent = [one.copy(mentions=[], meta={"annotation": "unknown"}) for one in notes.dev]
+    more = Recognizer(**settings).fit(given, dev=of_types(notes.dev, first, other) + silent)
+    assert more.report_.dev_f1 == report.dev_f1
+    assert more.report_.penalty == report.penalty
+
+
+def test_a_type_of_which_nothing_is_said_anywhere_is_refused(notes: Any) -> None:
+    given = [one.copy(meta={"annotation": {"types": {"drug": "unknown"}}}) for one in notes.train]
+    with pytest.raises(DataError, match="the annotation of all training text is unknown of type 'drug'; annotate"):
+        Recognizer(**SETTINGS).fit(given, dev=notes.dev)
+
+
+def test_types_that_no_document_has_together_may_overlap(notes: Any) -> None:
+    first, other = ["drug", "test"], ["anatomy", "problem", "treatment"]
+    model = Recognizer(**SETTINGS).fit(of_types(notes.train, first, other), dev=notes.dev)
+    assert model.overlaps_ is not None
+    row, column = (model.types_.index(name) for name in ("drug", "problem"))
+    assert model.overlaps_.allowed[:, row, column].all()

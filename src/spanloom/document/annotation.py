@@ -21,9 +21,21 @@ from numpy.typing import NDArray
 from spanloom.document.batch import Batch
 from spanloom.document.claims import CLAIMS, claims_of, refuse
 from spanloom.document.document import Document
+from spanloom.document.span import Mention
 from spanloom.errors import DataError, clip
 
-__all__ = ["AT_LEAST", "COMPLETE", "UNKNOWN", "Completeness", "Said", "Zone", "completeness", "doubt", "zones_of"]
+__all__ = [
+    "AT_LEAST",
+    "COMPLETE",
+    "UNKNOWN",
+    "Completeness",
+    "Said",
+    "Zone",
+    "completeness",
+    "doubt",
+    "judged",
+    "zones_of",
+]
 
 Completeness = Literal["complete", "at-least", "unknown"]
 """``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are there, and others may be.
@@ -147,6 +159,36 @@ def doubt(document: Document, types: Iterable[str]) -> str | None:
             return f"{SAYS[said[said.argmax()]]!r} of type {clip(name)}"
     open_claim = next((claim.kind for claim in claims if claim.kind != "not"), None)  # a denied mention is none anyway
     return None if open_claim is None else f"that one of several mentions is there ({open_claim})"
+
+
+def judged(gold: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
+    """Yield documents without the mentions in text of which the annotation of other documents says nothing.
+
+    Args:
+        gold: whose annotation may be ``unknown``.
+        found: the same texts, with mentions that are to be compared with it.
+
+    >>> gold = Document("p53 and MDM2.", meta={"annotation": {"default": "unknown", "types": {"gene": "complete"}}})
+    >>> mentions = [Mention("gene", [(0, 3)]), Mention("cell", [(8, 12)])]
+    >>> [[mention.type for mention in one.mentions] for one in judged([gold], [gold.copy(mentions=mentions)])]
+    [['gene']]
+    """
+    for said, one in zip(gold, found, strict=True):
+        if "annotation" not in said.meta:
+            yield one
+            continue
+        zones = zones_of(said)
+        yield one.copy(mentions=[mention for mention in one.mentions if _last(zones, mention) != "unknown"])
+
+
+def _last(zones: Sequence[Zone], mention: Mention) -> Completeness:
+    """Return what is said of the text of a mention: of several things that are said of its parts, the last."""
+    found = [
+        zone.says
+        for zone in zones
+        if (zone.types is None or mention.type in zone.types) and zone.start < mention.end and mention.start < zone.end
+    ]
+    return found[-1]
 
 
 def _numbers(document: Document, zone: Zone, types: Sequence[str]) -> Iterator[int]:

@@ -45,6 +45,7 @@ class TrainingSet:
         group_sizes: (F,) how many features share each row; a row's penalty is divided by it.
         counts: (F,) how many tokens have each feature.
         weights: (N,) of each sentence's loss; all are 1 when ``None``.
+        silent: (N, K) sentences that say nothing of a type, and have no loss there; none when ``None``.
         scratch: where the arrays are, and where learning makes others of their size.
 
     Raises:
@@ -58,6 +59,7 @@ class TrainingSet:
     group_sizes: Singles
     counts: NDArray[np.int32]
     weights: Floats | None = None
+    silent: NDArray[np.bool_] | None = None
     scratch: Scratch = MEMORY
 
     def __post_init__(self) -> None:
@@ -116,8 +118,15 @@ class TrainingSet:
     def _residual(
         self, potentials: Potentials, offsets: Ints, sentences: Ints | None, tokens: Ints | None, run: Executor
     ) -> Residual:
+        if self.silent is not None:
+            silent = self.silent if sentences is None else self.silent[sentences]
+            told = np.repeat(~silent, np.diff(offsets), axis=0)[:, None]
+            potentials = Potentials(potentials.roles * told, potentials.constants)  # 0, so that the score is 0 there
         sums = self.engine.expectations(potentials, offsets, run)
         wanted = self.target.wanted(potentials, sentences, tokens)
         loss = float(sums.log_partition.sum()) - wanted.score[0] - wanted.score[1]
         roles = np.subtract(sums.roles, wanted.roles, out=sums.roles)
+        if self.silent is not None:
+            loss -= float(sums.log_partition[silent].sum())
+            roles *= told
         return Residual(loss, roles, sums.constants - wanted.constants)

@@ -39,4 +39,5 @@ def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:
         target = data.target.take(sentences)
     else:
         target = EdgeTarget(data.engine, offsets, edges[tokens])
-    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, np.maximum(counts, 1), weights)
+    silent = None if data.silent is None else data.silent[sentences]
+    return TrainingSet(data.engine, matrix, offsets, target, data.group_sizes, np.maximum(counts, 1), weights, silent)

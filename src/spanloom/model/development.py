@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Batch
 from spanloom.hypergraph import Edges, Ints, Potentials
@@ -31,20 +32,24 @@ class HeldOut:
         headless: as for `Gold`.
         tunes: whether the mention penalty is tuned.
         wanted: how many mentions it is to make found, where too few are annotated to tell by F1 what it should be.
+        silent: (N, K) sentences that say nothing of a type; what is found of it there is not counted.
     """
 
     _wanted: float | None = None
+    silent: NDArray[np.bool_] | None = None
 
     def __init__(
         self, batch: Batch, model: AnyModel, reading: str, headless: str | None = None, tunes: bool = False,
-        wanted: float | None = None,
+        wanted: float | None = None, silent: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         gold = Gold(batch, model.types, headless)
+        if silent is not None:
+            gold.keep(~silent[gold.table.sentence, gold.table.kind])
         self._reading = reading
         self._gold = frozenset(gold.table.headed())
         self._total = gold.total
         self._offsets: Ints = batch.sentences
-        self._model, self.tunes, self._wanted = model, tunes, wanted
+        self._model, self.tunes, self._wanted, self.silent = model, tunes, wanted, silent
 
     def f1(self, model: AnyModel, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
@@ -102,20 +107,25 @@ class Development(HeldOut):
     """Development data whose features are looked up once; a `spanloom.learn.Judge`.
 
     Args:
-        batch, model, reading, headless, tunes, wanted: as for `HeldOut`; the model has any weights.
+        batch, model, reading, headless, tunes, wanted, silent: as for `HeldOut`; the model has any weights.
         run: how the look-up is run.
     """
 
     def __init__(
         self, batch: Batch, model: LinearModel, reading: str, headless: str | None = None, tunes: bool = False,
-        run: Executor = SERIAL, wanted: float | None = None,
+        run: Executor = SERIAL, wanted: float | None = None, silent: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(batch, model, reading, headless, tunes, wanted)
+        super().__init__(batch, model, reading, headless, tunes, wanted, silent)
         self._matrix = model.scorer.matrix(batch, run)
 
     def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:
-        """Potentials under weights of single features."""
-        return role_scores(self._matrix, weights, run=run)
+        """Potentials under weights of single features; no mention of which nothing is said may start."""
+        found = role_scores(self._matrix, weights, run=run)
+        if self.silent is not None:
+            silent = np.repeat(self.silent, np.diff(self._offsets), axis=0)
+            for row in self._model.start_rows:
+                found.roles[:, row][silent] = -np.inf
+        return found
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """F1, as `highest` has it."""

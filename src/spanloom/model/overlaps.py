@@ -56,7 +56,7 @@ class OverlapRules:
         return cls.of_ways(_WAYS, types)
 
     @classmethod
-    def learn(cls, gold: MentionTable, types: int) -> OverlapRules:
+    def learn(cls, gold: MentionTable, types: int, apart: Mask | None = None) -> OverlapRules:
         """Return what training shows, and what it could not be expected to show.
 
         A pair of types that is not seen is forbidden where chance would have given three: as many pairs as overlap in
@@ -67,6 +67,7 @@ class OverlapRules:
         Args:
             gold: training mentions.
             types: K.
+            apart: (K, K) pairs of types that no sentence could show together; they are allowed.
         """
         seen, count = _seen(gold, types), np.bincount(gold.kind, minlength=types)
         share = count / max(1, len(gold))
@@ -75,7 +76,7 @@ class OverlapRules:
         same = np.arange(types)
         nested = seen[NESTED, same, same]
         allowed[NESTED, same, same] &= (nested >= _RARE * count) | (nested == 0)
-        return cls(allowed, _shown(gaps, share, 0))
+        return cls(allowed if apart is None else allowed | apart, _shown(gaps, share, 0))
 
     @property
     def forbid(self) -> bool:
@@ -158,16 +159,18 @@ def _shown(seen: Ints, share: Floats, axes: int | tuple[int, ...]) -> Mask:
     return shown
 
 
-def rules_of(name: Overlap, gold: MentionTable, types: int) -> OverlapRules:
+def rules_of(name: Overlap, gold: MentionTable, types: int, silent: Mask | None = None) -> OverlapRules:
     """Return the rules that a parameter names.
 
     Args:
         name: ``learned``, ``free``, ``nested`` or ``none``.
         gold: training mentions.
         types: K.
+        silent: (N, K) training sentences that say nothing of a type.
     """
     if name == "learned":
-        return OverlapRules.learn(gold, types)
+        told = None if silent is None else (~silent).astype(np.float64)
+        return OverlapRules.learn(gold, types, None if told is None else told.T @ told == 0)
     return OverlapRules.of_ways({"free": _WAYS, "nested": (SAME, NESTED, SHARING), "none": ()}[name], types)
 
 

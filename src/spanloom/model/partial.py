@@ -10,7 +10,7 @@ from spanloom.errors import DataError
 from spanloom.hypergraph import Edges, Engine, Ints
 from spanloom.structures import MentionTable, Structure
 
-__all__ = ["allowed_structures", "given_mentions", "said_of_lanes"]
+__all__ = ["allowed_structures", "given_mentions", "said_of_lanes", "silent_cells"]
 
 Bools = NDArray[np.bool_]
 
@@ -30,6 +30,27 @@ def given_mentions(table: MentionTable, said: Said, offsets: Ints) -> Bools:
     some = counts[base + table.end, kind] > counts[base + table.first, kind]
     np.logical_or.at(known, owner, some)
     return known
+
+
+def silent_cells(said: Said | None, offsets: Ints) -> Bools | None:
+    """Return (N, K) the sentences and types of which nothing is said; ``None`` where some are said partly, or nothing.
+
+    Such sentences are no evidence about these types, and all others are complete, so that nothing is to be filled in.
+
+    Args:
+        said: (T, K) of each token and type.
+        offsets: (N + 1,) first token of each sentence.
+
+    >>> silent_cells(np.array([[COMPLETE, UNKNOWN], [COMPLETE, UNKNOWN], [COMPLETE, COMPLETE]]), np.array([0, 2, 3]))
+    array([[False,  True],
+           [False, False]])
+    """
+    if said is None or ((said != COMPLETE) & (said != UNKNOWN)).any():
+        return None
+    starts = np.minimum(offsets[:-1], len(said) - 1)
+    least, most = np.minimum.reduceat(said, starts, axis=0), np.maximum.reduceat(said, starts, axis=0)
+    silent: Bools = most == UNKNOWN
+    return None if (least != most).any() or silent.all() else silent
 
 
 def said_of_lanes(structure: Structure, said: Said) -> Said:

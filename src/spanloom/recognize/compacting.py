@@ -11,6 +11,7 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from spanloom.document import Document
+from spanloom.document.annotation import judged
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate.compare import exact, score
 from spanloom.evaluate.words import words
@@ -174,7 +175,7 @@ def _untagged(model: MentionEstimator[Any], document: Document) -> Document:
 
 def _f1(model: MentionEstimator[Any], gold: Sequence[Document]) -> float:
     """Return F1 of mentions; of a model that finds words, too, the mean of both."""
-    found = list(model.stream(gold))
+    found = list(judged(gold, model.stream(gold)))
     keys = (exact, words) if "words" in model.annotates else (exact,)
     return fmean(score(gold, found, key=key).f1 for key in keys)
 

@@ -8,6 +8,7 @@ from math import isfinite, sqrt
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
 from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Said, completeness
@@ -20,14 +21,14 @@ from spanloom.learn.held_out import HELD_EPOCHS, Held
 from spanloom.model.claimed import with_claims
 from spanloom.model.corpus import Gold
 from spanloom.model.parameters import lambdas
-from spanloom.model.partial import allowed_structures
+from spanloom.model.partial import allowed_structures, silent_cells
 from spanloom.model.report import CompletionReport, Density
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.scoring import Weights
 
-__all__ = ["Completing", "Filled", "completed", "densities", "found_of", "marked", "partly"]
+__all__ = ["Completing", "Filled", "completed", "densities", "found_of", "marked", "partly", "silent_in"]
 
 FEWEST: Final = 20  # mentions of a type in complete parts, from which its density is estimated
 _PER = 1000  # tokens, of which a density is told
@@ -46,6 +47,19 @@ def marked(documents: Sequence[Document], says: Completeness) -> list[Document]:
 def partly(documents: Sequence[Document], types: Sequence[str]) -> bool:
     """Return whether the annotation of prepared documents is not complete somewhere."""
     return any("annotation" in one.meta for one in documents) and completeness(Batch.of(documents), types) is not None
+
+
+def silent_in(batch: Batch, model: LinearModel) -> NDArray[np.bool_] | None:
+    """Return (N, K) the sentences that say nothing of a type, where each says of a type all or nothing.
+
+    It is ``None`` where annotation is complete, nowhere complete, or partly missing otherwise, and of a structure that
+    joins types or has constants, whose counts are not of single sentences.
+    """
+    if model.structure.joint or model.engine.template.constants:
+        return None
+    if any(claims_of(document, None) for document in batch.documents):
+        return None
+    return silent_cells(completeness(batch, model.types), batch.sentences)
 
 
 def found_of(unseen: Batch, known: Batch, gold: Gold, completion: CompletionReport | None) -> float:
@@ -145,11 +159,21 @@ def completed(
 ) -> Filled:  # fmt: skip
     """Return the training data of an estimator with completed annotation, where it is not complete.
 
-    Development data that are complete tell the density where nothing else does.
+    Where no density is given, and each sentence says of a type all or nothing, nothing is filled in: a type is learned
+    from the sentences that say something of it. Development data that are complete tell the density where nothing else
+    does.
     """
     said = completeness(known, tagger.types)
     if said is None:
         return Filled(data)
+    silent = silent_in(known, tagger)
+    if silent is not None and estimator.density is None:
+        for number in np.flatnonzero(silent.all(0)).tolist():
+            raise DataError(
+                f"the annotation of all training text is unknown of type {tagger.types[number]!r}; annotate the type "
+                "in some documents, or leave it out (--types)"
+            )
+        return Filled(replace(data, silent=silent))
     if not isinstance(data.target, EdgeTarget):
         raise UsageError("annotation of the training data is incomplete; a student learns from complete annotation")
     l2 = lambdas(estimator.l2)[0]

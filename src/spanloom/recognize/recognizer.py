@@ -56,7 +56,7 @@ from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
 from spanloom.recognize.assembling import assembled
 from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
-from spanloom.recognize.completing import Filled, completed, found_of, partly
+from spanloom.recognize.completing import Filled, completed, found_of, partly, silent_in
 from spanloom.recognize.crossing import cross_fitted, f1_interval
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
@@ -179,13 +179,13 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             )
         gold, unseen = stage.gold, stage.unseen
         self.types_, self.lost_, self.pos_ = ready.types, tuple(gold.lost), ready.pos
-        rules = rules_of(self.overlap, gold.table, len(self.types_))
+        rules = rules_of(self.overlap, gold.table, len(self.types_), None if learned is None else learned.data.silent)
         if lessons is not None and not len(gold.table) and self.overlap == "learned":
             rules = lessons.overlaps
         self.overlaps_ = rules
         best = best_consistent(stage.model, rules, stage.potentials, unseen.sentences, self.reading, run)
         self.model_, checked = stage.model, None
-        if not partly(unseen.documents, self.types_):
+        if stage.held.silent is not None or not partly(unseen.documents, self.types_):
             self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
         features = None if learned is None else learned.features
         report = make_report(
@@ -275,8 +275,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         )  # fmt: skip
         if annotated is None and (learned.data.scratch is not MEMORY or len(known.tokens) > PIECE_TOKENS):
             first, known, gold = sampled(first, known, self._headless)
-        own = Gold(stage.unseen, self.types_, self._headless)
-        held = RescoringDevelopment(stage.unseen, stage.potentials, own)
+        own, silent, potentials = Gold(stage.unseen, self.types_, self._headless), stage.held.silent, stage.potentials
+        if silent is not None:
+            own.keep(~silent[own.table.sentence, own.table.kind])
+            potentials = stage.model.score(stage.unseen, run)  # candidates of all types, as in new text
+        held = RescoringDevelopment(stage.unseen, potentials, own, silent)
         listed = None
         if vocabularies:
             names_of = resolve_name("spanloom.rescoring.listed:listed_names")
@@ -308,11 +311,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         filled = Filled(data, start)
         if work is None and annotators is None:
             filled = completed(self, tagger, known, unseen, data, gold, edges, run, callback)
-        wanted, tunes = None, self.tune_penalty
-        if partly(unseen.documents, types):
+        wanted, tunes, silent = None, self.tune_penalty, silent_in(unseen, tagger)
+        if silent is None and partly(unseen.documents, types):
             wanted, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
         unseen = known if fold is not None else unseen
-        development = Development(unseen, tagger, self.reading, self._headless, tunes, run, wanted)
+        development = Development(unseen, tagger, self.reading, self._headless, tunes, run, wanted, silent)
         training = Training(
             data=filled.data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
             iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, callback=callback,

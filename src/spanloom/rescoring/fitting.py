@@ -57,6 +57,7 @@ EXITS: Final = (3.0, 4.0, 5.0, 6.0)
 """Thresholds of the early exit; the first whose cost in development F1 is at most `LOSS` is taken."""
 LOSS: Final = 0.0005
 _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
+_SURE: Final = 50.0  # log-odds of what does not matter
 _ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
 _FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
 
@@ -95,7 +96,9 @@ def sampled(
         headless: as for `Gold`.
         most: tokens of the part, about.
     """
-    rows = range(0, len(train.documents), -(-len(train.tokens) // most))
+    documents = len(train.documents)
+    kept = min(documents, max(1, documents * most // len(train.tokens)))
+    rows = [number * documents // kept for number in range(kept)]
     own = first.model.scorer.prepare(train.take(rows))
     bounds = train.firsts
     sentences = np.concatenate([np.arange(bounds[i], bounds[i + 1]) for i in rows])
@@ -243,7 +246,9 @@ def fit_rescorer(
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     values = CandidateValues(candidates, train, tokens, held_out, listed_in)
     made = conjunctions(templates)
-    built = build_index(made.keys(values.table(made.names)), min_count=MIN_COUNT)
+    told = np.flatnonzero(_told(candidates, first.data.silent))
+    built = build_index(made.keys(values.table(made.names, told)), min_count=MIN_COUNT)
+    candidates = candidates.take(told)
     right = np.isin(identities(candidates.table), identities(table))
     blank = Rescorer(
         templates,
@@ -302,6 +307,12 @@ def _named(listed: ListedIn | None, gold: MentionTable, fold: Ints) -> MentionTa
     return concatenate(found)
 
 
+def _told(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    """Return (C,) of which candidates sentences say whether they are right; (N, K) are the silent ones."""
+    table = candidates.table
+    return np.ones(len(candidates), np.bool_) if silent is None else ~silent[table.sentence, table.kind]
+
+
 def _rows(matrix: Sparse, kept: NDArray[np.bool_]) -> Sparse:
     """Return some rows of a matrix without dense columns."""
     sizes = np.diff(matrix.offsets)
@@ -315,11 +326,13 @@ class RescoringDevelopment(NamedTuple):
         batch: with the columns that the first stage reads.
         potentials: of it.
         gold: its mentions.
+        silent: (N, K) sentences that say nothing of a type; candidates of it are found there, but not counted.
     """
 
     batch: Batch
     potentials: Potentials
     gold: Gold
+    silent: NDArray[np.bool_] | None = None
 
 
 def calibrate_second(
@@ -339,11 +352,13 @@ def calibrate_second(
     Returns:
         The second stage, the report on it, and the development documents with what is found.
     """
-    batch, potentials, _ = development
+    batch, potentials = development.batch, development.potentials
     scored = second.scored(model, batch, potentials, reading, run)
     if odds is not None:
         scored = scored._replace(odds=odds)
-    chosen = second.chosen(scored)
+    told = _told(scored.candidates, development.silent)
+    chosen = second.chosen(scored) & told
+    scored = scored._replace(odds=np.where(told, scored.odds, -_SURE))
     scores = replace(second, scalings=UNSCALED).probabilities(scored.odds[chosen])
     predicted = place(batch, scored.candidates.table.take(chosen), model.types, scores)
     answers = second.log_answers(scored, chosen, len(batch.sentences) - 1)
@@ -355,7 +370,7 @@ class _Judge:
     """Development data whose candidates are looked at once."""
 
     def __init__(self, made: Rescorer, development: RescoringDevelopment, first: FirstStage, run: Executor) -> None:
-        batch, potentials, gold = development
+        batch, potentials, gold, silent = development
         self._made, self._run, self._total = made, run, gold.total
         tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
         listed_in = None if made.listed is None else made.listed.within(batch)
@@ -363,6 +378,7 @@ class _Judge:
         self.candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run, None, named)
         self._values = CandidateValues(self.candidates, batch, tokens, made.seen, listed_in)
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
+        self._told = _told(self.candidates, silent)
         self._conflicts = made.rules.conflicts(self.candidates.table)
         self._possible = made.rules.possible(self.candidates.table)
         self.reached = float(self._right.sum()) / max(1, gold.total)
@@ -379,7 +395,7 @@ class _Judge:
         return step / _STEPS, tried[step]
 
     def _f1(self, weights: Floats) -> float:
-        chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts)
+        chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts) & self._told
         return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
 
 
