@@ -207,7 +207,7 @@ RECIPES = (
         "sequences (SO). Cancer Genetics of BioNLP 2013 (Pyysalo et al. 2013, CC BY-SA 3.0): genes and proteins, "
         "chemicals, species, cells, cellular components, anatomy. AnatEM (Pyysalo and Ananiadou 2013, CC BY-SA 3.0), "
         "without the texts of Cancer Genetics, which it has, too: "
-        "cells, cellular components, anatomy. GENIA 3.02 (Kim et al. 2003, CC BY 3.0): cell lines. Each type is "
+        "cells, cellular components, anatomy. GENIA corpus 3.02 (Kim et al. 2003, CC BY 3.0): cell lines. Each type is "
         "learned from these corpora alone. What is made of the model is to be shared alike.",
         "Those of the corpora; of CRAFT as for `craft`. A text that is tested on in one corpus is not trained on in "
         "another. A fifth of the training documents are copies, half of them in lower case and half in title case. "
