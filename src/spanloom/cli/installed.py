@@ -16,7 +16,9 @@ def run(as_json: bool) -> None:
         print(json.dumps([_plain(one) for one in there], indent=2))
         return
     if not there:
-        print("no models are installed; pip install ./models ./models-sa ./models-zh, in Spanloom's folder, brings some")
+        print(
+            "no models are installed; pip install ./models ./models-sa ./models-zh, in Spanloom's folder, brings some"
+        )
         return
     rows = [("name", "F1", "MB", "licence", "finds")]
     rows += [(one.name, f"{100 * one.f1:.1f}", f"{one.size / 1e6:.1f}", one.licence, one.finds) for one in there]
