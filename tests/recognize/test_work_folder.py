@@ -325,7 +325,8 @@ def test_a_full_disk_is_one_line(room: int, tmp_path: Path) -> None:
 def test_documents_come_back_as_they_were(tmp_path: Path) -> None:
     odd = Document(
         "a\x85b\n\ud800 c", "", [[0, 1]], [[0, 1]], {"pos": ["\u2028"]},
-        [Mention("x", [(0, 1), (4, 5)], "T1", (0, 1), ("C:1",), 0.25)], {"deep": [1, {"x": None}]},
+        [Mention("x", [(0, 1), (4, 5)], "T1", (0, 1), ("C:1",), 0.25, {"a": True}, {"a": 0.5}, (0.75,))],
+        {"deep": [1, {"x": None}]}, [("plan", (0, 2))],
     )  # fmt: skip
     given = [odd, *map(prepare, part("dev")), Document("", tokens=[], sentences=[])]
     lines: list[bytes] = []

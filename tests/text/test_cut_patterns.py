@@ -175,10 +175,12 @@ def test_a_stream_joins_what_no_mention_needs_split_and_tells_once_of_what_stays
     def run(*documents: Document) -> list[Document]:
         ready = [prepare(stream.see(document)) for document in documents]
         split = stream.split(Batch.of(ready))
-        return list(stream.join(document.copy(meta={"seen": True}) for document in split.documents))
+        found = {"meta": {"seen": True}, "sections": [("plan", (0, 0))]}
+        return list(stream.join(document.copy(**found) for document in split.documents))
 
     plain, empty, text = run(brought("whole", (0, 3)), Document(""), Document("a-b", mentions=[Mention("x", [(2, 3)])]))
     assert plain.words == ["a-b", "a-c"] and plain.columns == {"n": ["0", "1"]} and plain.meta == {"seen": True}
+    assert [section.name for document in (plain, empty, text) for section in document.sections] == ["plan"] * 3
     assert not empty.words and text.words == ["a", "-", "b"] and not told
     for name in "pq":
         [cut] = run(brought(name, (0, 3), (6, 7)))

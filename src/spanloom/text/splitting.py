@@ -318,8 +318,8 @@ class SplittingStream:
             if document.token_count == whole.token_count:
                 yield document
                 continue
-            predicted_parts = {"mentions": document.mentions, "meta": document.meta, "sections": document.sections}
-            joined = split_at_mentions(whole.copy(**predicted_parts))
+            found = {"mentions": document.mentions, "meta": document.meta, "sections": document.sections}
+            joined = split_at_mentions(whole.copy(**found))
             if brought and not self._told and joined.token_count > whole.token_count:
                 self._told = True
                 self._notice(
