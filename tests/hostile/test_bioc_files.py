@@ -69,7 +69,7 @@ XML: dict[str, tuple[str | bytes, int | None, str]] = {
     "outside": (GOOD.replace('"5"', '"60"'), 4, "mention 0: span 60-64 is outside the text of 15 characters"),
     "before": (GOOD.replace('"5"', '"-2"'), 4, "mention 0: span -2-2 is outside the text of 15 characters"),
     "negative length": (GOOD.replace('"4"', '"-4"'), 4, "mention 0: span 5-1 is empty"),
-    "no type": (GOOD.replace('"type"', '"kind"'), 4, "mention 0: the type is empty"),
+    "no type": (GOOD.replace('"type"', '"kind"'), 4, "mention 0: there is no infon 'type', found 'kind', 'MESH'"),
 }
 
 
@@ -107,7 +107,7 @@ JSON: dict[str, tuple[object, str]] = {
     "a document is no object": ({"documents": ["a"]}, 'the document is "a", expected an object'),
     "no passages": ({"documents": [{"id": "1"}]}, "document 1: passages is missing, expected a list"),
     "text": (document(passage={"text": ["a"]}), 'passages[0].text is ["a"], expected a string'),
-    "offset": (document(passage={"offset": "0"}), 'passages[0].offset is "0", expected an integer'),
+    "offset": (document(passage={"offset": "x"}), 'passages[0].offset is "x", expected an integer'),
     "a huge offset": (document(passage={"offset": 10**40}), "expected an integer"),
     "location": (document(annotation={"locations": [5]}), "passages[0].annotations[0].locations[0] is 5, expected"),
     "infons": (document(annotation={"infons": []}), "annotations[0].infons is [], expected an object"),

@@ -365,7 +365,14 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     def _chain_params(self) -> dict[str, Any]:
         params = {name: value for name, value in self.get_params().items() if name not in ("order", "features")}
         # documents are ready before a chain sees them, a chain is its tokens' model alone, and mentions do not overlap
-        fixed = {"pos": None, "split_tokens": False, "passes": "one", "rescore": False, "overlap": "free"}
+        fixed = {
+            "pos": None,
+            "split_tokens": False,
+            "passes": "one",
+            "rescore": False,
+            "overlap": "free",
+            "attributes": "off",
+        }
         return {**params, **fixed}
 
     @property
@@ -386,7 +393,7 @@ def _restored(part: ModelPart, shared: ColumnResources) -> Recognizer:
     """A chain, without its report and its strongest features."""
     model = model_of(part, shared, STRUCTURES[STRUCTURE])
     features = features_of(model)
-    chain = Recognizer(STRUCTURE, pos=None)
+    chain = Recognizer(STRUCTURE, pos=None, attributes="off")
     if features is not None:
         chain.features = [str(template) for template in features.templates]
     chain.types_, chain.model_ = model.types, model
