@@ -181,8 +181,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing):
         if stage.held.silent is not None or not partly(unseen.documents, self.types_):
             self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
         report = make_report(
-            stage.known, unseen, gold, stage.edges, stage.fit, stage.rows,
-            None if learned is None else learned.features, self.model_, checked, MEMORY if work is None else work.scratch,
+            stage.known, unseen, gold, stage.edges, stage.fit, stage.rows, learned and learned.features, self.model_,
+            checked, MEMORY if work is None else work.scratch,
         )  # fmt: skip
         told = rules.report(self.overlap, gold.table)
         f1 = stage.held.f1_of(best.table)
