@@ -165,7 +165,7 @@ def test_the_threshold_makes_them_come_and_go(page: Page) -> None:
     page.wait_for_selector("#least:text-is('100 %')")
     assert names(page) == []
     assert f"0 of {len(before)} mentions" in page.inner_text("#status")
-    scores = sorted(int(name.split()[1].rstrip("%")) for name in before)
+    scores = sorted(int(name.split()[-1].rstrip("%")) for name in before)
     page.evaluate(_SLIDE, (scores[0] + 1) / 100)
     page.wait_for_selector(f"#status:text-matches('^[1-9][0-9]* of {len(scores)} mentions')")
     assert 0 < len(names(page)) < len(before)
