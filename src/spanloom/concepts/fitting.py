@@ -159,7 +159,7 @@ def fit_concepts(
         run: how pieces of the work are run; the result does not depend on it.
 
     Raises:
-        DataError: no training mention has a concept of a vocabulary, or there are fewer than two documents.
+        DataError: no training mention has a concept of a vocabulary, or there are fewer documents than folds.
     """
     types = assigned(train, vocabularies) if types is None else types
     if len(train) < FOLDS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
@@ -158,9 +158,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             work: the folder that training data are in, where they are not in memory.
         """
         run = threads(self.n_jobs)
-        vocabularies = None  # read before all that takes long
+        linked: tuple[Sequence[Vocabulary], Mapping[str, int]] | None = None  # checked before all that takes long
         if self.link is not None:
             vocabularies = resolve_name("spanloom.concepts.fitting:linked_vocabularies")(self.link)
+            types = resolve_name("spanloom.concepts.fitting:assigned")(ready.known.documents, vocabularies)
+            linked = vocabularies, types
         if self.structure == AUTO:
             confirming = ready.unseen if ready.fold is None else Batch.of([])
             self._picked = choose_structure(ready.known, confirming, ready.types, self.components)
@@ -209,20 +211,20 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             if self.rescore and self.encoder is None and not learned.soft:
                 callback(Progress("second stage", seconds=monotonic() - began))
                 annotated = None if lessons is None else lessons.annotated
-                found = self._fit_second(learned, rules, run, annotated, ready.fold, vocabularies) or found
+                found = self._fit_second(learned, rules, run, annotated, ready.fold, linked) or found
         if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
         following: list[Stage] = []
         known = stage.known.documents[: None if lessons is None else lessons.annotated]
-        if vocabularies:
+        if linked is not None:
             callback(Progress("linking", seconds=monotonic() - began))
-            linking, linked = resolve_name("spanloom.concepts.fitting:fit_concepts")(
-                known, unseen.documents if ready.fold is None else None, vocabularies, seed=self.random_state, run=run
+            linking, concepts = resolve_name("spanloom.concepts.fitting:fit_concepts")(
+                known, unseen.documents if ready.fold is None else None, *linked, seed=self.random_state, run=run
             )
             following.append(linking)
-            self.report_ = replace(self.report_, concepts=linked)
+            self.report_ = replace(self.report_, concepts=concepts)
         some = spread(known, len(stage.known.tokens)) if self.attributes == "auto" else ()
         if any(mention.attributes for document in some for mention in document.mentions):
             attributes = resolve_name("spanloom.attributes:fit_attributes")(some, self.random_state, run=run)
@@ -263,7 +265,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
     def _fit_second(
         self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
-        vocabularies: Sequence[Vocabulary] | None = None,
+        linked: tuple[Sequence[Vocabulary], Mapping[str, int]] | None = None,
     ) -> list[Document] | None:  # fmt: skip
         """Train the second stage; keep it if development F1 is better, and return what it then finds there."""
         stage = learned.stage
@@ -281,16 +283,15 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             potentials = stage.model.score(stage.unseen, run)  # candidates of all types, as in new text
         held = RescoringDevelopment(stage.unseen, potentials, own, silent)
         listed = None
-        if vocabularies:
-            names_of = resolve_name("spanloom.rescoring.listed:listed_names")
-            listed = names_of(vocabularies, known.documents, self.types_, gold.table)
-        second, rescoring, odds = fit_rescorer(
+        if linked is not None:
+            listed = resolve_name("spanloom.rescoring.listed:listed_names")(*linked, self.types_, gold.table)
+        second, rescoring, scored = fit_rescorer(
             first, known, gold, held, rules, run, fold, every=self.rescore_all, listed=listed
         )
         self.report_ = replace(self.report_, rescoring=rescoring)
         if second is None or rescoring is None:
             return None
-        self.second_, checked, found = calibrate_second(self.fitted, second, held, self.reading, run, odds)
+        self.second_, checked, found = calibrate_second(self.fitted, second, held, self.reading, run, scored)
         self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
         return found
 

@@ -27,7 +27,7 @@ from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
-from spanloom.rescoring.rescorer import EarlyExit, Rescorer, odds_columns
+from spanloom.rescoring.rescorer import EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served
 from spanloom.scoring import role_scores
@@ -207,7 +207,7 @@ def fit_rescorer(
     *,
     every: bool = False,
     listed: ListedNames | None = None,
-) -> tuple[Rescorer | None, RescoringReport | None, Floats | None]:
+) -> tuple[Rescorer | None, RescoringReport | None, ScoredCandidates | None]:
     """Train the second stage of a model.
 
     With ``fold`` the development data are the training data, as first stages of the other folds see them. The second
@@ -226,7 +226,7 @@ def fit_rescorer(
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
-        where it is not better. With ``fold``, the (C,) log-odds of candidates by the regressions of the other folds.
+        where it is not better. With ``fold``, the candidates and their log-odds by the regressions of the other folds.
     """
     if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
         return None, None, None
@@ -237,10 +237,10 @@ def fit_rescorer(
     crossed = fold is not None
     if fold is None:
         fold = folds_of(train, first.seed)
-        named = _named(listed_in, gold.table, fold)
+    named = _named(listed_in, gold.table, fold)
+    if not crossed:
         candidates = held_out_candidates(first, tokens.words(train), fold, run, named)
     else:
-        named = _named(listed_in, gold.table, fold)
         candidates = propose(first.model, development.potentials, tokens.words(train), first.reading, run, None, named)
     table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
     held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
@@ -258,7 +258,7 @@ def fit_rescorer(
         rules,
         listed=None if listed_in is None else listed_in.names.with_mentions(listed_in.keys(table), table.kind),
     )
-    judge = _Judge(blank, development, first, run)
+    judge = _Judge(blank, development, first, run, candidates if crossed else None)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
     weights, parts = None, dict[int, Regression]()  # each begins where that of the lambda before it has ended
     for l2 in LAMBDAS:
@@ -292,7 +292,7 @@ def fit_rescorer(
         len(candidates), int(right.sum()), judge.reached, l2, 1 / (1 + float(np.exp(-best.threshold))), first.f1, after,
         kept=after > first.f1,
     )  # fmt: skip
-    return (best if report.kept else None), report, odds if crossed else None
+    return (best if report.kept else None), report, ScoredCandidates(candidates, odds) if crossed else None
 
 
 def _named(listed: ListedIn | None, gold: MentionTable, fold: Ints) -> MentionTable | None:
@@ -337,7 +337,7 @@ class RescoringDevelopment(NamedTuple):
 
 def calibrate_second(
     model: LinearModel, second: Rescorer, development: RescoringDevelopment, reading: str, run: Executor = SERIAL,
-    odds: Floats | None = None,
+    scored: ScoredCandidates | None = None,
 ) -> tuple[Rescorer, CalibrationReport, list[Document]]:  # fmt: skip
     """Return a second stage with maps fitted to what it finds in development data; see `spanloom.model.calibration`.
 
@@ -347,15 +347,14 @@ def calibrate_second(
         development: the data.
         reading: of the structures that propose.
         run: how pieces of the work are run; the result does not depend on it.
-        odds: (C,) of the candidates, in place of those of the second stage.
+        scored: cross-validated candidates, in place of those of the second stage.
 
     Returns:
         The second stage, the report on it, and the development documents with what is found.
     """
     batch, potentials = development.batch, development.potentials
-    scored = second.scored(model, batch, potentials, reading, run)
-    if odds is not None:
-        scored = scored._replace(odds=odds)
+    if scored is None:
+        scored = second.scored(model, batch, potentials, reading, run)
     told = _told(scored.candidates, development.silent)
     chosen = second.chosen(scored) & told
     scored = scored._replace(odds=np.where(told, scored.odds, -_SURE))
@@ -367,16 +366,30 @@ def calibrate_second(
 
 
 class _Judge:
-    """Development data whose candidates are looked at once."""
+    """Development data whose candidates are looked at once.
 
-    def __init__(self, made: Rescorer, development: RescoringDevelopment, first: FirstStage, run: Executor) -> None:
+    Args:
+        made: the second stage, untrained.
+        development: the data.
+        first: the first stage.
+        run: how pieces of the work are run.
+        candidates: cross-validated ones, whose log-odds are given; proposed when ``None``.
+    """
+
+    def __init__(
+        self, made: Rescorer, development: RescoringDevelopment, first: FirstStage, run: Executor,
+        candidates: CandidateMentions | None = None,
+    ) -> None:  # fmt: skip
         batch, potentials, gold, silent = development
         self._made, self._run, self._total = made, run, gold.total
-        tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
-        listed_in = None if made.listed is None else made.listed.within(batch)
-        named = None if listed_in is None else listed_in.table()
-        self.candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run, None, named)
-        self._values = CandidateValues(self.candidates, batch, tokens, made.seen, listed_in)
+        self._values: CandidateValues | None = None
+        if candidates is None:
+            tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
+            listed_in = None if made.listed is None else made.listed.within(batch)
+            named = None if listed_in is None else listed_in.table()
+            candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run, None, named)
+            self._values = CandidateValues(candidates, batch, tokens, made.seen, listed_in)
+        self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._told = _told(self.candidates, silent)
         self._conflicts = made.rules.conflicts(self.candidates.table)
@@ -384,7 +397,8 @@ class _Judge:
         self.reached = float(self._right.sum()) / max(1, gold.total)
 
     def odds(self, weights: Regression) -> Floats:
-        """Return the log-odds of the candidates with these weights, (C,)."""
+        """Return the log-odds of proposed candidates with these weights, (C,)."""
+        assert self._values is not None
         return replace(self._made, weights=weights).odds(self.candidates, self._values, self._run)
 
     def tuned(self, odds: Floats) -> tuple[float, float]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pkgutil import resolve_name
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Batch, Document
+from spanloom.document import Batch
 from spanloom.errors import ModelError
 from spanloom.hashing import Slots, UInt64, find_numbers, mixed
 from spanloom.hypergraph import Ints
@@ -122,17 +121,16 @@ class ListedNames:
 
 
 def listed_names(
-    vocabularies: Sequence[Vocabulary], documents: Sequence[Document], kinds: Sequence[str], gold: MentionTable
+    vocabularies: Sequence[Vocabulary], types: Mapping[str, int], kinds: Sequence[str], gold: MentionTable
 ) -> ListedNames:
     """Return the names of the vocabularies that types of mentions are linked to.
 
     Args:
         vocabularies: that training mentions have concepts of.
-        documents: for training.
+        types: type -> number of its vocabulary.
         kinds: the types of the model.
-        gold: the mentions of the documents.
+        gold: training mentions.
     """
-    types = resolve_name("spanloom.concepts.fitting:assigned")(documents, vocabularies)
     gaps = np.bincount(gold.kind[~gold.contiguous], minlength=len(kinds)) > 0
     return ListedNames.of([lexicon_of(one) for one in vocabularies], types, kinds, gaps)
 
