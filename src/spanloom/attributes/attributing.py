@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from spanloom.attributes.features import blocks
 from spanloom.attributes.lexicon import Cues
-from spanloom.attributes.marking import ALL, Rules, marked
+from spanloom.attributes.marking import ALL, Rules, blocks, marked
 from spanloom.attributes.model import AttributeModel
 from spanloom.document import Document
 from spanloom.model.stages import Stage

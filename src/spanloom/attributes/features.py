@@ -6,8 +6,7 @@ hundreds of words take linear time.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -15,17 +14,15 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.attributes.lexicon import ATTRIBUTES, Pair, bundled
-from spanloom.attributes.marking import Rules, headings_of, verdict_table
+from spanloom.attributes.marking import Rules, headings_above, verdict_table
 from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
 from spanloom.document import Batch, Document
 from spanloom.features import Keys
 from spanloom.hashing import Int64, UInt64, hash_text, mixed
 from spanloom.hypergraph import Floats
-from spanloom.text.sections import headings
 
-__all__ = ["BLOCK_TOKENS", "MentionFeatures", "blocks", "mention_features"]
+__all__ = ["MentionFeatures", "mention_features"]
 
-BLOCK_TOKENS: Final = 20_000
 _PLACES: Final = 3  # words on either side, each with its distance
 _AROUND: Final = 10  # words on either side, in any order
 _WORDS: Final = 8  # first and last words of a mention
@@ -33,20 +30,6 @@ _BINS: Final = np.array([0, 1, 2, 3, 5, 9, 17])
 _TRUST: Final = 2.0  # the number of a rule's verdict; the larger, the fewer mentions show that it is right
 _EDGE: Final = np.uint64(3)  # in place of a word: the end of the sentence
 _MARKS: Final = frozenset(("-", "*", "•", "–", "·", "○", "▪", "+", "#", "<number>"))
-
-
-def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield documents in lists of about `BLOCK_TOKENS` tokens, of about six characters each."""
-    block: list[Document] = []
-    size = 0
-    for document in documents:
-        block.append(document)
-        size += len(document.text)
-        if size >= 6 * BLOCK_TOKENS:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
 
 
 class MentionFeatures(NamedTuple):
@@ -186,12 +169,11 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, v
 
 def _sections(documents: Sequence[Document], scopes: Scopes) -> UInt64:
     """Return (M,) the hash of the heading of each mention's section, or of its name; of "none" before the first."""
-    rules, hashes = headings_of(scopes.cues), []
-    for document in documents:
-        found = headings(document.text, rules) if document.mentions else []
-        starts = [heading.start for heading in found]
-        for mention in document.mentions:
-            at = bisect_right(starts, mention.start)
-            heading = found[at - 1] if at else None
-            hashes.append(hash_text("none" if heading is None else heading.section or heading.words.casefold()))
-    return np.array(hashes, np.uint64)
+    return np.array(
+        [
+            hash_text("none" if heading is None else heading.section or heading.words.casefold())
+            for document in documents
+            for heading in headings_above(document, scopes.cues)
+        ],
+        np.uint64,
+    )

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.attributes.features import blocks, mention_features
-from spanloom.attributes.marking import Rules
+from spanloom.attributes.features import mention_features
+from spanloom.attributes.marking import Rules, blocks
 from spanloom.attributes.model import AttributeModel, Classifier
 from spanloom.document import Document
 from spanloom.errors import DataWarning, clip, plural

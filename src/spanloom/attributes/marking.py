@@ -15,9 +15,9 @@ from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError, clip, meant
 from spanloom.text import SECTIONS, tokenize
-from spanloom.text.sections import headings
+from spanloom.text.sections import Heading, headings
 
-__all__ = ["ALL", "Rules", "language_of", "mark"]
+__all__ = ["ALL", "BLOCK_TOKENS", "Rules", "blocks", "headings_above", "language_of", "mark"]
 
 ALL: Final = "all"
 BLOCK_TOKENS: Final = 20_000
@@ -152,8 +152,8 @@ def verdict_table(
     if any(columns.values()):
         at = 0
         for document in documents:
-            for section in sections_of(document, cues):
-                found[at, columns.get(section, [])] = True
+            for heading in headings_above(document, cues):
+                found[at, columns.get("" if heading is None else heading.section, [])] = True
                 at += 1
     return found
 
@@ -166,12 +166,12 @@ def reached(scopes: Scopes, pair: int, parts: MentionParts) -> Flags:
     return found
 
 
-def sections_of(document: Document, cues: Cues) -> list[str]:
-    """Return the section of each mention, by the headings of its language; empty where there is none."""
+def headings_above(document: Document, cues: Cues) -> list[Heading | None]:
+    """Return the heading that each mention is under, by the expressions of a language; ``None`` before the first."""
     found = headings(document.text, headings_of(cues)) if document.mentions else []
     starts = [heading.start for heading in found]
     rows = [bisect_right(starts, mention.start) for mention in document.mentions]
-    return [found[row - 1].section if row else "" for row in rows]
+    return [found[row - 1] if row else None for row in rows]
 
 
 def headings_of(cues: Cues) -> dict[str, str]:
@@ -211,15 +211,23 @@ def mark(
 
 
 def marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:
+    """Yield documents with some attributes by rules, in place of their own."""
+    for block in blocks(documents):
+        yield from _with(block, rules, names)
+
+
+def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield documents in lists of about `BLOCK_TOKENS` tokens, of about six characters each."""
     block: list[Document] = []
     size = 0
     for document in documents:
         block.append(document)
         size += len(document.text)
-        if size >= BLOCK_TOKENS * 6:
-            yield from _with(block, rules, names)
+        if size >= 6 * BLOCK_TOKENS:
+            yield block
             block, size = [], 0
-    yield from _with(block, rules, names)
+    if block:
+        yield block
 
 
 def _with(documents: Sequence[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:

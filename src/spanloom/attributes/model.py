@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import BaseModel
 
-from spanloom.attributes.features import blocks, mention_features, pairs
-from spanloom.attributes.marking import Rules
+from spanloom.attributes.features import mention_features, pairs
+from spanloom.attributes.marking import Rules, blocks
 from spanloom.document import Document, Mention
 from spanloom.document.span import found_mention
 from spanloom.errors import ModelError, UsageError, clip, meant
