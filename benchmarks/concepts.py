@@ -148,7 +148,7 @@ def probabilities(stage: ConceptStage, documents: Sequence[Document]) -> np.ndar
     """The probability of what each mention is linked to, by document, in the order of the mentions."""
     rows = []
     for number, vocabulary in enumerate(stage.vocabularies):
-        own = candidates_of(vocabulary, documents, lambda kind, number=number: stage.types.get(kind) == number)
+        own = candidates_of(vocabulary, documents, {kind for kind, at in stage.types.items() if at == number})
         _, scores = stage.best(own)
         rows += list(zip(own.documents.tolist(), own.places.tolist(), scores.tolist(), strict=True))
     return np.array([score for _, _, score in sorted(rows)])

@@ -273,7 +273,7 @@ def test_candidates_of_a_mention_come_with_probabilities(stage: ConceptStage) ->
 
 def test_candidates_know_their_mentions(vocabulary: Vocabulary) -> None:
     one = LinkedVocabulary.of(vocabulary, Memory.build(TRAIN, vocabulary), 5)
-    own = candidates_of(one, TEST, lambda kind: kind == "problem")
+    own = candidates_of(one, TEST, {"problem"})
     pairs = zip(own.documents.tolist(), own.places.tolist(), strict=True)
     expected = [
         (d, p) for d, document in enumerate(TEST) for p, m in enumerate(document.mentions) if m.type == "problem"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanloom.concepts.forms import NUMBERS, FormTable
+from spanloom.concepts.forms import NUMBERS, FormTable, gathered
 from spanloom.hashing import Int64
 from spanloom.hypergraph import Floats
 from spanloom.vocabulary.store import Vocabulary
@@ -29,10 +29,8 @@ class Parents:
 
     def of(self, concepts: Int64) -> tuple[Int64, Int64]:
         """Return pairs: the place of a concept, and the number of a parent."""
-        sizes = np.diff(self.ptr)[concepts]
-        at = np.repeat(np.arange(len(concepts)), sizes)
-        first = np.append(0, np.cumsum(sizes)[:-1])
-        return at, self.numbers[np.repeat(self.ptr[concepts] - first, sizes) + np.arange(sizes.sum())]
+        rows, ptr = gathered(self.ptr, concepts)
+        return np.repeat(np.arange(len(concepts)), np.diff(ptr)), self.numbers[rows]
 
 
 def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Parents) -> tuple[Int64, Int64, Floats]:
@@ -52,7 +50,7 @@ def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Par
         Rows of the table, (C,), where those of each mention begin, (M + 1,), and (C, D) their numbers.
     """
     pairs, inverse = np.unique(np.stack([documents, forms]), axis=1, return_inverse=True)
-    rows, ptr = table.rows(pairs[1])
+    rows, ptr = gathered(table.ptr, pairs[1])
     size = len(parents.ptr) - 1
     concept, likely, numbers = table.concept[rows], table.likely[rows], table.numbers[rows]
     pair = np.repeat(np.arange(pairs.shape[1]), np.diff(ptr))
@@ -79,7 +77,5 @@ def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Par
         related = np.zeros(len(single))
         np.maximum.at(related, at, largest(base[at] + parent, pair[single][at]))
         numbers[single, _RELATED] = related
-    sizes = np.diff(ptr)[inverse]
-    every = np.append(0, np.cumsum(sizes))
-    taken = np.repeat(ptr[:-1][inverse] - every[:-1], sizes) + np.arange(every[-1])
+    taken, every = gathered(ptr, inverse)
     return rows[taken], every, numbers[taken]

@@ -19,11 +19,8 @@ from spanloom.concepts.stage import (
     Linked,
     LinkedVocabulary,
     candidates_of,
-    every_mention,
-    gold_readings,
-    joined,
 )
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning
 from spanloom.learn.folds import deal
 from spanloom.learn.platt import FEWEST, IDENTITY, fit_platt
@@ -118,10 +115,16 @@ class _Examples(NamedTuple):
 
 
 def _examples(parts: Sequence[tuple[LinkedVocabulary, Linked, Sequence[Document], int]]) -> _Examples:
-    groups, readings = joined([(own, len(one.forms.vocabulary)) for one, own, _, _ in parts])
-    gold, seen, fold = [], [], []
+    every = [own.groups for _, own, _, _ in parts]
+    groups = Groups(
+        np.append(0, np.cumsum(np.concatenate([np.diff(one.ptr) for one in every]))),
+        np.concatenate([one.numbers for one in every]), np.concatenate([one.values for one in every], 1),
+    )  # fmt: skip
+    readings, gold, seen, fold = [], [], [], []
     for one, own, documents, number in parts:
-        answers = gold_readings(one.forms.vocabulary, every_mention(own, documents))
+        readings += own.readings(len(one.forms.vocabulary))
+        places = zip(own.documents.tolist(), own.places.tolist(), strict=True)
+        answers = [_answer(one.forms.vocabulary, documents[at].mentions[place]) for at, place in places]
         gold += answers
         seen += [not answer or any(one.forms.prior[concept] for concept in answer) for answer in answers]
         fold += [number] * len(answers)
@@ -135,6 +138,12 @@ def _examples(parts: Sequence[tuple[LinkedVocabulary, Linked, Sequence[Document]
             among = [len(reading) == 1 and reading[0] in answer for reading in readings[first:end]]
             right[first:end] = same if same.any() else among
     return _Examples(groups, right, exact, np.array(seen, np.bool_), np.array(fold, np.int64)).take(known)
+
+
+def _answer(vocabulary: Vocabulary, mention: Mention) -> tuple[int, ...] | None:
+    """Return the numbers of a gold mention's concepts, ascending; ``None`` if the vocabulary lacks all of them."""
+    numbers = sorted({vocabulary.find(concept) for concept in mention.concepts} - {-1})
+    return tuple(numbers) if numbers or not mention.concepts else None
 
 
 def fit_concepts(
@@ -176,14 +185,14 @@ def fit_concepts(
         for number, one in enumerate(whole):
             chosen = _own(types, number)
             other = one.with_memory(Memory.build(rest, one.forms.vocabulary, chosen))
-            parts.append((other, candidates_of(other, held, chosen.__contains__), held, part))
+            parts.append((other, candidates_of(other, held, chosen), held, part))
     examples = _examples(parts)
     learned = examples.take(examples.reached)
     stage = ConceptStage(tuple(whole), types, fit_ranker(learned.groups, learned.right, LAMBDAS[1], run=run))
     if dev is None:
         judged, shares, l2 = examples, _crossed(examples, run), LAMBDAS[1]
     else:
-        searched = (candidates_of(one, dev, _own(types, n).__contains__) for n, one in enumerate(whole))
+        searched = (candidates_of(one, dev, _own(types, n)) for n, one in enumerate(whole))
         judged = _examples([(one, found, dev, 0) for one, found in zip(whole, searched, strict=True)])
         tried = {
             l2: stage.ranker if l2 == LAMBDAS[1] else fit_ranker(learned.groups, learned.right, l2, run=run)

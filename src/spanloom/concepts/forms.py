@@ -25,7 +25,7 @@ from spanloom.vocabulary.folding import fold_text
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["NIL", "NUMBERS", "TEMPLATES", "Form", "FormTable", "VocabularyForms"]
+__all__ = ["NIL", "NUMBERS", "TEMPLATES", "Form", "FormTable", "VocabularyForms", "gathered"]
 
 NIL: Final = -1
 """The concept of the candidate that is no concept."""
@@ -85,11 +85,17 @@ class FormTable(NamedTuple):
     values: UInt64
     likely: NDArray[np.float64]
 
-    def rows(self, forms: Int64) -> tuple[Int64, Int64]:
-        """Return the rows of some forms, one after the other, and where those of each begin."""
-        sizes = np.diff(self.ptr)[forms]
-        ptr = np.append(0, np.cumsum(sizes))
-        return np.repeat(self.ptr[forms] - ptr[:-1], sizes) + np.arange(ptr[-1]), ptr
+
+def gathered(ptr: Int64, items: Int64) -> tuple[Int64, Int64]:
+    """Return the rows of some items, one after the other, and where those of each begin.
+
+    Args:
+        ptr: (N + 1,) where the rows of each of N items begin.
+        items: (M,) numbers of items.
+    """
+    sizes = np.diff(ptr)[items]
+    own = np.append(0, np.cumsum(sizes))
+    return np.repeat(ptr[items] - own[:-1], sizes) + np.arange(own[-1]), own
 
 
 class _Single(NamedTuple):

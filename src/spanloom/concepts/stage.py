@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from spanloom.concepts.evidence import Parents, with_evidence
 from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, VocabularyForms
 from spanloom.concepts.ranker import Groups, Ranker
-from spanloom.document import Document, Mention
+from spanloom.document import Document
 from spanloom.errors import ModelError
 from spanloom.evaluate.concepts import Resolver
 from spanloom.features import FeatureIndex
@@ -101,19 +100,19 @@ class Linked(NamedTuple):
         ]
 
 
-def candidates_of(vocabulary: LinkedVocabulary, documents: Sequence[Document], chosen: Callable[[str], bool]) -> Linked:
+def candidates_of(vocabulary: LinkedVocabulary, documents: Sequence[Document], types: Collection[str]) -> Linked:
     """Return the candidates of some mentions.
 
     Args:
         vocabulary: that they are linked to.
         documents: with mentions.
-        chosen: whether mentions of a type are linked to it.
+        types: of the mentions that are linked to it.
     """
     numbers: dict[Form, int] = {}
     rows = [
         (number, place, numbers.setdefault(form, len(numbers)))
         for number, document in enumerate(documents)
-        for place, form in _forms(document, chosen)
+        for place, form in _forms(document, types)
     ]
     owner, place, form = np.array(rows, np.int64).reshape(-1, 3).T.copy()
     table = vocabulary.forms.table(list(numbers))
@@ -122,8 +121,8 @@ def candidates_of(vocabulary: LinkedVocabulary, documents: Sequence[Document], c
     return Linked(groups, table.concept[at], table.sets, owner, place)
 
 
-def _forms(document: Document, chosen: Callable[[str], bool]) -> Iterator[tuple[int, Form]]:
-    own = [(place, mention) for place, mention in enumerate(document.mentions) if chosen(mention.type)]
+def _forms(document: Document, types: Collection[str]) -> Iterator[tuple[int, Form]]:
+    own = [(place, mention) for place, mention in enumerate(document.mentions) if mention.type in types]
     defined = abbreviations(document) if own else {}
     for place, mention in own:
         text = " ".join(mention.text(document.text).split())
@@ -169,19 +168,23 @@ class ConceptStage:
         What a document gets depends on no other.
         """
         mentions = [list(document.mentions) for document in documents]
-        for number, vocabulary in enumerate(self.vocabularies):
-            own = candidates_of(vocabulary, documents, lambda kind, number=number: self.types.get(kind) == number)  # type: ignore[misc]
-            best, scores = self.best(own)
-            size, names = len(vocabulary.forms.vocabulary), vocabulary.forms.vocabulary
-            readings = own.readings(size)
+        for names, linked in self._linked(documents):
+            best, scores = self.best(linked)
+            readings = linked.readings(len(names))
             for owner, place, row, score in zip(
-                own.documents.tolist(), own.places.tolist(), best.tolist(), scores.tolist(), strict=True
+                linked.documents.tolist(), linked.places.tolist(), best.tolist(), scores.tolist(), strict=True
             ):
                 concepts = tuple(names[concept].id for concept in readings[row])
                 mentions[owner][place] = mentions[owner][place].replace(
                     concepts=concepts, concept_scores=(score,) * len(concepts)
                 )
         return [document.copy(mentions=own) for document, own in zip(documents, mentions, strict=True)]
+
+    def _linked(self, documents: Sequence[Document]) -> Iterator[tuple[Vocabulary, Linked]]:
+        """Yield each vocabulary with the candidates of the mentions that are linked to it."""
+        for number, vocabulary in enumerate(self.vocabularies):
+            chosen = {kind for kind, own in self.types.items() if own == number}
+            yield vocabulary.forms.vocabulary, candidates_of(vocabulary, documents, chosen)
 
     def best(self, linked: Linked) -> tuple[Int64, Floats]:
         """Return the row of the best candidate of each mention, (M,), and its calibrated probability."""
@@ -200,12 +203,10 @@ class ConceptStage:
             For each mention identifiers and a probability, the likeliest first; none for types that are not linked.
         """
         found: list[list[tuple[tuple[str, ...], float]]] = [[] for _ in document.mentions]
-        for number, vocabulary in enumerate(self.vocabularies):
-            own = candidates_of(vocabulary, [document], lambda kind, number=number: self.types.get(kind) == number)  # type: ignore[misc]
-            names = vocabulary.forms.vocabulary
-            readings, ptr = own.readings(len(names)), own.groups.ptr.tolist()
-            shares = np.exp(self.ranker.log_shares(own.groups))
-            for place, first, end in zip(own.places.tolist(), ptr[:-1], ptr[1:], strict=True):
+        for names, linked in self._linked([document]):
+            readings, ptr = linked.readings(len(names)), linked.groups.ptr.tolist()
+            shares = np.exp(self.ranker.log_shares(linked.groups))
+            for place, first, end in zip(linked.places.tolist(), ptr[:-1], ptr[1:], strict=True):
                 order = first + np.argsort(-shares[first:end], kind="stable")[:most]
                 found[place] = [
                     (tuple(names[concept].id for concept in readings[row]), float(shares[row]))
@@ -268,30 +269,3 @@ class ConceptStage:
             index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(NUMBERS))
         )
         return cls(tuple(vocabularies), said.types, ranker, said.scaling)
-
-
-def gold_readings(vocabulary: Vocabulary, mentions: Sequence[Mention]) -> list[tuple[int, ...] | None]:
-    """Return the numbers of the concepts of gold mentions, ascending; ``None`` if the vocabulary lacks all of them."""
-    found: list[tuple[int, ...] | None] = []
-    for mention in mentions:
-        numbers = sorted({vocabulary.find(concept) for concept in mention.concepts} - {-1})
-        found.append(tuple(numbers) if numbers or not mention.concepts else None)
-    return found
-
-
-def every_mention(linked: Linked, documents: Sequence[Document]) -> list[Mention]:
-    """Return the mentions of whose candidates `Linked` holds, in its order."""
-    places = zip(linked.documents.tolist(), linked.places.tolist(), strict=True)
-    return [documents[number].mentions[place] for number, place in places]
-
-
-def joined(parts: Sequence[tuple[Linked, int]]) -> tuple[Groups, list[tuple[int, ...]]]:
-    """Return the candidates of several searches as one, with the concepts of each.
-
-    Args:
-        parts: each with the size of its vocabulary.
-    """
-    ptr = np.append(0, np.cumsum(np.concatenate([np.diff(own.groups.ptr) for own, _ in parts])))
-    numbers = np.concatenate([own.groups.numbers for own, _ in parts])
-    values = np.concatenate([own.groups.values for own, _ in parts], 1)
-    return Groups(ptr, numbers, values), list(chain.from_iterable(own.readings(size) for own, size in parts))
