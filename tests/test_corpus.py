@@ -16,6 +16,7 @@ from spanloom.data import clinical
 
 TYPES = {"anatomy", "drug", "problem", "test", "treatment"}
 SPLITS = ("train", "dev", "test")
+ATTRIBUTES = (["negated"], ["uncertain"], ["historical"], ["experiencer", "family"])
 Span = tuple[int, int]
 SENTENCES = {"train": 299, "dev": 65, "test": 78}
 SHAPES = {  # mentions by number of spans, and pairs of overlapping mentions
@@ -72,7 +73,12 @@ def gold(note: Path) -> Iterator[Gold]:
     mentions: dict[str, tuple[str, tuple[Span, ...], str]] = {}
     heads: dict[str, Span] = {}
     concepts: dict[str, tuple[str, str]] = {}
+    attributes: list[str] = []
     for line in note.with_suffix(".ann").read_bytes().decode("utf-8").splitlines():
+        if line[0] == "A":
+            _, attribute = line.split("\t")
+            attributes.append(attribute)
+            continue
         name, middle, last = line.split("\t")
         fields = middle.split(" ", 1)
         if name[0] == "T":
@@ -89,6 +95,11 @@ def gold(note: Path) -> Iterator[Gold]:
             concepts[target] = (concept, last)
     assert set(heads) == set(mentions)
     assert set(concepts) <= set(mentions)
+    assert len(set(attributes)) == len(attributes)
+    for attribute in attributes:
+        kind, target, *value = attribute.split(" ")
+        assert target in mentions
+        assert [kind, *value] in ATTRIBUTES
     for name, (kind, spans, surface) in mentions.items():
         yield Gold(note, text, kind, spans, surface, heads[name], concepts.get(name))
 

@@ -22,7 +22,7 @@ from spanloom.model.protocol import Model, Saved, explains
 from spanloom.modelfile.folder import is_model
 
 if TYPE_CHECKING:
-    from spanloom.model.explanation import Explanation
+    from spanloom.scoring.explanation import Explanation
     from spanloom.structures import Structure
 
 __all__ = ["KINDS", "Installed", "Model", "Saved", "class_of", "explain", "installed", "load", "locate"]

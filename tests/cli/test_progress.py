@@ -21,12 +21,14 @@ def test_documents_pass_unchanged(capsys):
 
 def test_logs_are_json_lines_where_that_is_asked_for(command, corpus, tmp_path, monkeypatch):
     monkeypatch.setenv("SPANLOOM_LOG", "json")
-    data = ["--train", corpus / "train.jsonl", "--dev", corpus / "train.jsonl"]
+    data = ["--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl"]
     result = command("train", "recognizer", *data, "--features", "small", "--epochs", "1", "--output", tmp_path / "m")
     lines = [json.loads(line) for line in result.stderr.splitlines()]
-    assert {line["level"] for line in lines} == {"info", "progress"}
+    by_level = {line["level"]: line for line in lines}
+    assert by_level.keys() == {"info", "progress", "warning"}
+    assert "the text of a training document" in by_level["warning"]["message"]
     assert lines[-1]["message"] == f"saved as {tmp_path / 'm'}"
-    assert {"stage", "step", "steps", "objective", "dev_f1", "seconds", "seconds_left"} < lines[0].keys()
+    assert {"stage", "step", "steps", "objective", "dev_f1", "seconds", "seconds_left"} < by_level["progress"].keys()
     assert all(datetime.fromisoformat(line["time"]).tzinfo is not None for line in lines)
     [line] = command("predict", tmp_path / "m", tmp_path / "none.jsonl").stderr.splitlines()
     assert json.loads(line)["level"] == "error"

@@ -261,14 +261,33 @@ def test_small_data_are_cross_validated(vocabulary: Vocabulary) -> None:
     assert any(m.concepts for d in model.predict(TEST) for m in d.mentions)
 
 
-def test_candidates_of_a_mention_come_with_probabilities(stage: ConceptStage) -> None:
+def test_candidates_of_a_mention_are_ranked_as_it_is_linked(stage: ConceptStage) -> None:
     [document] = TEST[:1]
-    found = stage.candidates(document, 3)
+    found = stage.candidates(document)
     best = [m.concepts for m in stage.run([document])[0].mentions if m.type in stage.types]
-    assert [own[0][0] for own in found if own] == best
+    assert [own[0].concepts for own in found if own] == best
+    for _, linked in stage._linked([document]):
+        shares, ptr = stage.ranker.log_shares(linked.groups), linked.groups.ptr.tolist()
+        for place, first, end in zip(linked.places.tolist(), ptr[:-1], ptr[1:], strict=True):
+            scores = np.array([one.score for one in found[place]])
+            expected = np.sort(shares[first:end])[::-1]
+            assert scores - scores[0] == pytest.approx(expected - expected[0], abs=1e-4)
     for own in filter(None, found):
-        assert len(own) <= 3 and [p for _, p in own] == sorted((p for _, p in own), reverse=True)
-        assert sum(p for _, p in own) <= 1 + 1e-9
+        for one in own[1:]:
+            assert sum(part.score for part in one.features) == pytest.approx(one.score - own[0].score)
+
+
+def test_explanations_hold_the_candidates(vocabulary: Vocabulary) -> None:
+    model = Recognizer("shared", ["bias", "low[-1..1]"], epochs=2, l2=1.0, rescore=False, link=vocabulary).fit(TRAIN)
+    document = TEST[0]
+    [predicted] = model.predict([document])
+    explanations = model.explain(document)
+    assert [one.mention for one in explanations] == list(predicted.mentions)
+    linked = [one for one in explanations if one.candidates]
+    assert linked and all(one.candidates[0].concepts == one.mention.concepts for one in linked)
+    given = Mention("problem", predicted.mentions[0].spans)
+    [asked] = model.explain(document, [given])
+    assert asked.candidates and "by" not in asked.candidates[0].way
 
 
 def test_candidates_know_their_mentions(vocabulary: Vocabulary) -> None:

@@ -12,8 +12,8 @@ from spanloom.errors import UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.formats.inputs import Dev, Given, answer, documents_of, one_of, training_of
 from spanloom.learn import Listener, Progress
-from spanloom.model.explanation import Explanation
 from spanloom.model.protocol import Annotation, Capability
+from spanloom.scoring.explanation import Explanation
 
 
 class Gazetteer:

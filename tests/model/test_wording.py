@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from spanloom import Document, Mention
-from spanloom.model.explanation import Contribution
 from spanloom.model.wording import in_words
 from spanloom.scoring import Part
+from spanloom.scoring.explanation import Contribution
 
 WORDS = ["mild", "or", "severe", "pain", "today"]
 TEXT = " ".join(WORDS)

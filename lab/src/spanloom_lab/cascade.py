@@ -21,7 +21,6 @@ from spanloom.learn import Listener
 from spanloom.learn.folds import hold_out
 from spanloom.model.calibration import answered
 from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
-from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
@@ -45,6 +44,7 @@ from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize.parameters import check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
+from spanloom.scoring.explanation import Explanation
 from spanloom.structures import STRUCTURES
 from spanloom.tag.filling import (
     Filler,

@@ -22,6 +22,7 @@ from spanloom.model.protocol import Annotation
 from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, linear_scores
+from spanloom.scoring.explanation import Candidate
 
 __all__ = ["AttributeModel", "Classifier"]
 
@@ -174,6 +175,10 @@ class AttributeModel:
             for one in self.classifiers
             if mention.type in one.types
         }
+
+    def candidates(self, document: Document) -> list[list[Candidate]]:
+        """Return no concepts for any mention."""
+        return [[] for _ in document.mentions]
 
     def describe(self) -> dict[str, Any]:
         """Return what it predicts, of which types, and how well, ready for JSON."""

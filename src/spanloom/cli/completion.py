@@ -26,7 +26,7 @@ _PATHS: Final = frozenset(
     )
 )
 _MODELS: Final = frozenset(("MODEL", "MODEL...", "TEACHER"))
-_WRITTEN: Final = tuple(name for name in FORMATS if name not in ("webanno", "i2b2"))
+_WRITTEN: Final = tuple(name for name, kind in FORMATS.items() if kind.write is not None)
 _CONDITIONS: Final = get_args(Completeness)
 # What may stand for an option's value, or for an argument; behind a verb, where it is that verb's alone. Some are typed
 # again here, and compared by a test: to import the lab takes longer than a shell may take to start.

@@ -13,9 +13,9 @@ from spanloom.errors import UsageError
 from spanloom.files import STDIO
 from spanloom.formats import read
 from spanloom.formats.scanning import format_of_input
-from spanloom.model.explanation import Candidate, Contribution, Explanation
 from spanloom.models import explain
 from spanloom.scoring import Part
+from spanloom.scoring.explanation import Candidate, Contribution, Explanation
 from spanloom.view.cells import shorten
 from spanloom.view.svg import clean
 
@@ -125,6 +125,9 @@ def _lines(document: Document, found: Sequence[Explanation], top: int) -> Iterat
                 odds = sum(part.score for part in explanation.whole)
                 yield f"  as a whole: log-odds {odds:+.3f}"
                 yield from _parts(explanation.whole, top)
+            if explanation.candidates:
+                yield "  concepts:"
+                yield from _candidates(explanation.candidates, top)
 
 
 def _heading(text: str, explanation: Explanation) -> str:

@@ -44,7 +44,7 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="FORMAT",
-        help="Output format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
+        help="Output format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, "
         "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
     ),
 ]

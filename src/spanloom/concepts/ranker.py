@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.concepts.forms import TEMPLATES
+from spanloom.concepts.forms import NUMBERS, TEMPLATES
 from spanloom.features import FeatureIndex, build_index
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import Int64, UInt64
@@ -67,6 +67,16 @@ class Ranker:
             return np.empty(0)
         sums = self.index.weighed(conjunctions(TEMPLATES), groups.values, self.sparse)
         return log_shares(sums + np.einsum("cd,d->c", groups.numbers, self.dense), groups.ptr)
+
+    def parts(self, groups: Groups) -> tuple[tuple[str, ...], Floats]:
+        """Return names of P parts of a score, numbers and templates, and what each gives each candidate, (C, P)."""
+        names = {name: row for row, name in enumerate(conjunctions(TEMPLATES).names)}
+        columns = [groups.numbers * self.dense]
+        for template in TEMPLATES:
+            made = conjunctions((template,))
+            values = np.ascontiguousarray(groups.values[[names[name] for name in made.names]])
+            columns.append(self.index.weighed(made, values, self.sparse)[:, None].astype(np.float64))
+        return (*NUMBERS, *TEMPLATES), np.concatenate(columns, 1)
 
 
 def log_shares(scores: Floats, ptr: Int64) -> Floats:

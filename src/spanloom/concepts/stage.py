@@ -20,6 +20,8 @@ from spanloom.hashing import Int64
 from spanloom.hypergraph import Floats
 from spanloom.learn.platt import IDENTITY, Platt
 from spanloom.modelfile import Described, ModelPart
+from spanloom.scoring import Part
+from spanloom.scoring.explanation import Candidate
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.concept import Concept
@@ -129,6 +131,14 @@ def _forms(document: Document, types: Collection[str]) -> Iterator[tuple[int, Fo
         yield place, Form(text, mention.type, expand(text, defined), len(mention.spans) > 1)
 
 
+def _way(concepts: int, numbers: Floats) -> str:
+    """Return how a candidate was found, in words that follow *by*."""
+    if concepts != 1:
+        return "a phrase that names several concepts" if concepts else "no concept"
+    by = ("a name", "name"), ("training mentions", "memory")
+    return " and ".join(words for words, number in by if numbers[NUMBERS.index(number)] > 0) or "its words"
+
+
 class _Described(Described):
     """Values of the stage in a model file."""
 
@@ -192,26 +202,28 @@ class ConceptStage:
         best = linked.groups.best(shares)
         return best, self.scaling.of_log(shares[best])
 
-    def candidates(self, document: Document, most: int = 5) -> list[list[tuple[tuple[str, ...], float]]]:
-        """Return the likeliest concepts of each mention of a document, with their probabilities before calibration.
+    def candidates(self, document: Document) -> list[list[Candidate]]:
+        """Return the candidates of each mention, the likeliest first; none where its type has no vocabulary.
 
         Args:
             document: with mentions.
-            most: candidates of a mention, at most.
-
-        Returns:
-            For each mention identifiers and a probability, the likeliest first; none for types that are not linked.
         """
-        found: list[list[tuple[tuple[str, ...], float]]] = [[] for _ in document.mentions]
+        found: list[list[Candidate]] = [[] for _ in document.mentions]
         for names, linked in self._linked([document]):
             readings, ptr = linked.readings(len(names)), linked.groups.ptr.tolist()
-            shares = np.exp(self.ranker.log_shares(linked.groups))
+            labels, parts = self.ranker.parts(linked.groups)
+            scores = parts.sum(1)
             for place, first, end in zip(linked.places.tolist(), ptr[:-1], ptr[1:], strict=True):
-                order = first + np.argsort(-shares[first:end], kind="stable")[:most]
-                found[place] = [
-                    (tuple(names[concept].id for concept in readings[row]), float(shares[row]))
-                    for row in order.tolist()
-                ]
+                order = (first + np.argsort(-scores[first:end], kind="stable")).tolist()
+                for rank, row in enumerate(order):
+                    other = order[0] if rank else order[min(1, len(order) - 1)]
+                    named = zip(labels, (parts[row] - parts[other]).tolist(), strict=True)
+                    over = sorted((Part(*one) for one in named if one[1]), key=lambda part: -abs(part.score))
+                    concepts = [names[concept] for concept in readings[row]]
+                    name = " + ".join(concept.name for concept in concepts)
+                    way = _way(len(concepts), linked.groups.numbers[row])
+                    identifiers = tuple(concept.id for concept in concepts)
+                    found[place].append(Candidate(identifiers, name, way, float(scores[row]), tuple(over)))
         return found
 
     @property

@@ -186,6 +186,8 @@ def write(
     if not hasattr(documents, "__iter__"):
         check_documents(documents, "documents")
     kind = format_named(format) if format is not None else format_by_suffix(Path(path))
+    if kind.write is None:
+        raise UsageError(f"the format {kind.name} is read, not written; {kind.instead}")
     if is_packed(path) and not kind.packs:
         raise UsageError(f"{path}: the format {kind.name} is not packed by gzip; leave out .gz")
     check_options(kind, options, kind.write_options)

@@ -155,7 +155,7 @@ class Format(NamedTuple):
         suffixes: the file names it reads and writes.
         scan: ``scan(path, **options)`` yields the documents of a file, folder or ``-``, problems included, and raises
             only errors that make all of it unreadable.
-        write: ``write(documents, path, force, **options)`` returns the losses.
+        write: ``write(documents, path, force, **options)`` returns the losses; ``None`` for a format that is only read.
         claims: function to whether an existing path is of this format, where the suffix does not decide.
         gaps: whether it can represent discontiguous mentions.
         folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
@@ -169,12 +169,13 @@ class Format(NamedTuple):
         packs: whether its files may be packed by gzip, as ``.gz`` behind their suffix says.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
+        instead: what to write instead of a format that is only read.
     """
 
     name: str
     suffixes: tuple[str, ...]
     scan: Scan
-    write: Write
+    write: Write | None
     claims: Callable[[Path], bool] | None = None
     gaps: bool = False
     folders: bool = False
@@ -187,6 +188,7 @@ class Format(NamedTuple):
     packs: bool = True
     scan_options: tuple[str, ...] = ()
     write_options: tuple[str, ...] = ()
+    instead: str = ""
 
     def knows(self, path: Path) -> bool:
         """Return whether a path's name, or the files beside it, are of this format."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
 from spanloom.files.staging import is_part
-from spanloom.formats.base import Beside, Losses, Scanned
+from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.file_names import visible
 from spanloom.formats.source import decode, raw_lines, read_bytes
 
@@ -170,12 +170,3 @@ class _Words:
                 bounds = [(first, behind - 1) for first, behind in pairwise(ends)]
             self._known[line, every] = [Span(start + first, start + end) for first, end in bounds]
         return self._known[line, every]
-
-
-def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Refuse to write.
-
-    Raises:
-        UsageError: always.
-    """
-    raise UsageError("the format i2b2 is read, not written; brat holds more, and many tools read it")

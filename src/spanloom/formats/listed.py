@@ -77,9 +77,9 @@ _ALL = (
         gaps=True, folders=True, reads_without_mentions=True, counts=True, packs=False,
     ),
     Format(
-        "i2b2", (".con",), _lazy("i2b2:scan"), _lazy("i2b2:write"),
+        "i2b2", (".con",), _lazy("i2b2:scan"), None,
         lambda path: (path.is_dir() or path.suffix in (".con", ".txt")) and _lazy("i2b2:claims")(path),
-        folders=True, reads_without_mentions=True, packs=False,
+        folders=True, reads_without_mentions=True, packs=False, instead="brat holds more, and many tools read it",
     ),
     Format(
         "pubtator", (".pubtator",), _lazy("pubtator:scan"), _lazy("pubtator:write"),
@@ -129,8 +129,8 @@ _ALL = (
     CSV,
     TSV,
     Format(
-        "webanno", (".tsv",), _lazy("webanno:scan"), _lazy("webanno:write"), _claims("webanno:claims", ".tsv"),
-        named_by_file=True, packs=False, scan_options=("types",),
+        "webanno", (".tsv",), _lazy("webanno:scan"), None, _claims("webanno:claims", ".tsv"),
+        named_by_file=True, packs=False, scan_options=("types",), instead="INCEpTION reads xmi, too",
     ),
     TEXT,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -26,10 +26,10 @@ import numpy as np
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem, find_errors
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, clip
 from spanloom.files import STDIO
 from spanloom.formats.attributes import from_text
-from spanloom.formats.base import Losses, Scanned, no_document
+from spanloom.formats.base import Scanned, no_document
 from spanloom.formats.source import bare, begins_with
 from spanloom.formats.webanno_lines import (
     NONE,
@@ -347,15 +347,6 @@ def _extend(span: _Span, more: _Span, number: int | None) -> None:
     span.attributes = more.attributes | span.attributes
     span.start, span.end = min(span.start, more.start), max(span.end, more.end)
     span.token, span.last = more.token, more.line
-
-
-def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Refuse to write.
-
-    Raises:
-        UsageError: always.
-    """
-    raise UsageError("the format webanno is read, not written; INCEpTION reads xmi, too")
 
 
 def claims(path: Path) -> bool:

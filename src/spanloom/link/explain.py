@@ -24,10 +24,10 @@ from spanloom.link.names import NIL
 from spanloom.link.system import Prescribed, System
 from spanloom.link.templates import CANDIDATE, CANDIDATE_EVIDENCE, NIL_EVIDENCE, of_phase
 from spanloom.link.templates import NIL as NIL_TEMPLATES
-from spanloom.model.explanation import Candidate, Explanation
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL
 from spanloom.scoring import Part
+from spanloom.scoring.explanation import Candidate, Explanation
 
 _link_walk, _link_weights = Kernel("link_walk"), Kernel("link_weights")
 NEXT, NOTHING = "next", "nothing"

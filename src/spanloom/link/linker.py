@@ -39,7 +39,6 @@ from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values
 from spanloom.link.system import System
 from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, TypeFilter, by_sentence, check_complete, training_types
-from spanloom.model.explanation import Explanation
 from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
@@ -48,6 +47,7 @@ from spanloom.model.resources import Sources
 from spanloom.model.store import Estimated
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
+from spanloom.scoring.explanation import Explanation
 from spanloom.tag.filling import (
     AUTO,
     COLUMN,

@@ -19,10 +19,10 @@ from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges, Engine, Floats, Potentials
 from spanloom.hypergraph.constrain import rivals
 from spanloom.model.corpus import Gold, place
-from spanloom.model.explanation import Contribution, Explanation
 from spanloom.model.structured import StructuredModel
 from spanloom.model.wording import in_words
 from spanloom.scoring import Part, Scorer
+from spanloom.scoring.explanation import Contribution, Explanation
 from spanloom.structures import MentionTable
 
 PENALTY = "mention penalty"

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from spanloom.formats.inputs import Dev, Given, One, Several
     from spanloom.learn import Listener
     from spanloom.model.arrays import MentionArrays
-    from spanloom.model.explanation import Explanation
     from spanloom.model.structured import AnyModel
+    from spanloom.scoring.explanation import Explanation
 
 Annotation = Literal["mentions", "words", "columns", "concepts", "attributes"]
 """Annotations that a model writes into documents: ``words`` are tokens in place of their own."""

@@ -6,18 +6,21 @@ What a document gets depends on that document alone. A new stage is a class and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Protocol
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.evaluate.concepts import Resolver
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import ModelPart
+from spanloom.scoring.explanation import Candidate, Explanation
 
-__all__ = ["STAGES", "Stage", "Staged", "run_stages", "stages_of"]
+__all__ = ["STAGES", "Stage", "Staged", "explained", "run_stages", "stages_of"]
 
 STAGES: Final[Mapping[str, str]] = MappingProxyType(
     {"concepts": "spanloom.concepts.stage:ConceptStage", "attributes": "spanloom.attributes.model:AttributeModel"}
@@ -38,6 +41,9 @@ class Stage(Protocol):
     def resolver(self) -> Resolver | None:
         """The concepts that it gives, by their identifiers; ``None`` if it gives none."""
 
+    def candidates(self, document: Document) -> list[list[Candidate]]:
+        """Return what it chose from for each mention, the best first; nothing where it does not choose."""
+
     def describe(self) -> dict[str, Any]:
         """Describe the stage; ready for JSON."""
 
@@ -50,6 +56,31 @@ def run_stages(stages: Sequence[Stage], documents: Iterable[Document]) -> Iterab
     for stage in stages:
         documents = stage.run(list(documents))
     return documents
+
+
+def explained(
+    stages: Sequence[Stage], document: Document, found: Sequence[Mention], explanations: Iterable[Explanation]
+) -> Iterator[Explanation]:
+    """Yield explanations whose mentions have what stages add, with the concepts that were compared.
+
+    Args:
+        stages: that follow recognition.
+        document: its text, prepared.
+        found: the mentions that are recognized in it.
+        explanations: of some of them, and of others.
+    """
+
+    def marked(mentions: Sequence[Mention]) -> list[tuple[Mention, tuple[Candidate, ...]]]:
+        [document_marked] = run_stages(stages, [document.copy(mentions=mentions)])
+        compared = [stage.candidates(document_marked) for stage in stages]
+        every = (tuple(chain.from_iterable(own)) for own in zip(*compared, strict=True))
+        return list(zip(document_marked.mentions, every, strict=True))
+
+    known = {(mention.key, mention.head): pair for (mention, pair) in zip(found, marked(found), strict=True)}
+    for one in explanations:
+        own = known.get((one.mention.key, one.mention.head))
+        mention, candidates = own or marked([*found, one.mention])[-1]
+        yield replace(one, mention=mention.replace(score=one.mention.score), candidates=candidates)
 
 
 def stages_of(part: ModelPart) -> tuple[Stage, ...]:

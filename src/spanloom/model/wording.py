@@ -9,7 +9,7 @@ from typing import Final
 
 from spanloom.document import Document, Mention
 from spanloom.errors import one_line
-from spanloom.model.explanation import Contribution
+from spanloom.scoring.explanation import Contribution
 
 __all__ = ["in_words"]
 

@@ -29,14 +29,13 @@ from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Gold, Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
-from spanloom.model.explanation import Explanation
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
 from spanloom.model.parameters import MentionEstimator, lambdas, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Stage, Staged, run_stages, stages_of
+from spanloom.model.stages import Stage, Staged, explained, run_stages, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -69,6 +68,7 @@ from spanloom.recognize.work import Work
 from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.rescoring.fitting import sampled
+from spanloom.scoring.explanation import Explanation
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
@@ -477,12 +477,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         """
         asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
-        [marked] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
-        found = marked.mentions
-        by_tokens = explain(self.fitted, ready, found if asked is None else asked, self.reading)
-        if self.second_ is None:
-            return by_tokens
-        return list(explain_wholes(self.fitted, self.second_, ready, by_tokens, found, self.reading))
+        [own] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
+        found = own.mentions
+        why: Iterable[Explanation] = explain(self.fitted, ready, found if asked is None else asked, self.reading)
+        if self.second_ is not None:
+            why = explain_wholes(self.fitted, self.second_, ready, why, found, self.reading)
+        return list(explained(self.stages_, ready, found, why) if self.stages_ else why)
 
     def ready(self, documents: Iterable[Document]) -> list[Document]:
         """Documents with what `fitted` needs: split tokens, sentences and the columns that are filled."""

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from spanloom.document import Batch, Document, Mention
 from spanloom.features import FeatureSet
 from spanloom.features.conjunctions import atoms, conjunctions
 from spanloom.model.corpus import Gold
-from spanloom.model.explanation import Explanation
 from spanloom.model.structured import LinearModel
 from spanloom.model.wording import in_words
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import SEEN
 from spanloom.rescoring.values import CandidateValues, read_column
 from spanloom.scoring import Part
+from spanloom.scoring.explanation import Explanation
 
 __all__ = ["explain_wholes"]
 
 
 def explain_wholes(
-    model: LinearModel, second: Rescorer, document: Document, explained: Sequence[Explanation],
+    model: LinearModel, second: Rescorer, document: Document, explained: Iterable[Explanation],
     found: Sequence[Mention], reading: str,
 ) -> Iterator[Explanation]:  # fmt: skip
     """Yield explanations with what the second stage says.

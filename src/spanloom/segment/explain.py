@@ -16,7 +16,7 @@ from spanloom.errors import UsageError
 from spanloom.hypergraph import Edges
 from spanloom.hypergraph.constrain import rivals
 from spanloom.model.explain import contributions
-from spanloom.model.explanation import Explanation
+from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import read_labels
 from spanloom.segment.characters import Characters
 from spanloom.segment.model import Decoded, SegmenterModel

@@ -31,7 +31,6 @@ from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
 from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, training_types
-from spanloom.model.explanation import Explanation
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
@@ -44,6 +43,7 @@ from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
+from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
 from spanloom.segment.constraints import constraints_of, parse

@@ -15,7 +15,7 @@ from spanloom.model.protocol import MentionModel, Saved, considers, finds_mentio
 from spanloom.models import explain, load
 
 if TYPE_CHECKING:
-    from spanloom.model.explanation import Explanation
+    from spanloom.scoring.explanation import Explanation
 
 _SAMPLE = "No chest pain, but dyspnea. 无关节疼痛。"  # what models are tried on
 

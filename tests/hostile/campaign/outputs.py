@@ -64,7 +64,7 @@ def converted() -> Iterator[Output]:
     """``convert`` to every format."""
     for kind in FORMATS.values():
         name, suffix = kind.name, kind.suffixes[0]
-        if name == "webanno":  # which is only read
+        if kind.write is None:
             continue
         one = "one" if name in ("text", "xmi", "brat") else "notes"
         beside = {"brat": ("out.txt",), "xmi": ("out.TypeSystem.xml",)}.get(name, ())

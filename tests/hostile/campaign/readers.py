@@ -29,6 +29,8 @@ from spanloom_lab.lm.language_model import LanguageModel
 LONGEST = 1000  # characters of a message
 SLOW = 10.0  # seconds of processor time for a file of some kilobytes
 TEXTS = ("No chest pain, mild dyspnea.", "Left and right atria dilated; pain in arm or leg.", "无关节疼痛。")
+WRITTEN = tuple(name for name, kind in FORMATS.items() if kind.write is not None)
+I2B2 = 'c="no chest pain" 1:0 1:2||t="problem"\nc="mild dyspnea" 1:4 1:5||t="problem"\n'
 WEBANNO = """#FORMAT=WebAnno TSV 3.3
 #T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|PosValue
 #T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value
@@ -121,6 +123,11 @@ def readers(folder: Path) -> dict[str, Reader]:
         if name == "brat":
             place = folder / "brat" / "d0.ann"
             write(documents()[:1], folder / "brat", format="brat")
+        elif name == "i2b2":
+            place = folder / "i2b2" / "d0.con"
+            place.parent.mkdir()
+            place.with_suffix(".txt").write_text("No chest pain , mild dyspnea .\n", encoding="utf-8")
+            place.write_text(I2B2, encoding="utf-8")
         elif name == "webanno":
             place = place.with_stem("annotated")
             place.write_text(WEBANNO, encoding="utf-8")
@@ -215,7 +222,7 @@ def _one(record: Record, reader: Reader, name: str, case: int, seed: int, place:
         return
     record.add(name, outcome)
     if found and draw.random() < 0.15:
-        for problem in _again(found, draw.choice(list(FORMATS)), place):
+        for problem in _again(found, draw.choice(WRITTEN), place):
             record.fail(name, "written again", case, problem)
 
 

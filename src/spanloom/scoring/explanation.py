@@ -52,13 +52,14 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A concept that a linker compared a mention with.
+    """A concept that a mention was compared with.
 
     Args:
         concepts: its identifiers, none for a mention that is linked to nothing.
         name: of the concept; of several, their names with ``+`` between.
         way: how it was found, in words.
-        score: of the sentence's derivation with the mention linked to it, all else being the same.
+        score: of a joint linker, that of the sentence's derivation with the mention linked to it, all else being the
+            same; of the concepts of a recognizer, the logarithm of its share, up to a constant of the mention.
         features: what it has over the best candidate, or the best over the second, from the strongest to the weakest;
             they add up to the difference of the scores.
     """
@@ -92,7 +93,7 @@ class Explanation:
         contributions: what differs between the two, from the strongest to the weakest.
         winner: the mentions of the best structure with the mention, in its sentence.
         runner_up: those of the best structure without it.
-        candidates: of a linker, best first.
+        candidates: of a model that links, best first.
         whole: what a second stage says of the mention as a whole, from the strongest to the weakest; the scores add up
             to the log-odds of its probability before calibration, which are those that decide.
         words: a sentence that names the words that speak most for the answer, and the one that speaks most against it;
