@@ -7,7 +7,9 @@
 2. Packages take turns, so that each has as many mutants as the others; within one the place is drawn, then the change:
    a comparison, a condition or a sum is inverted or shifted by one, a constant changes, or a call is left out.
 3. A copy of the source gets one change. The tests of the package run on it, and if all pass, so do the tests of the
-   packages that import it. A test that fails, or that takes ten times as long as it should, kills the mutant.
+   packages that import it, and those of the command, for at most 20 minutes of the processor in each turn. A test that
+   fails kills the mutant; one that no test kills in this time survives, even if not all tests have run.
+4. The record keeps each mutant's outcome as soon as it is known; with `--only`, the others stay as they are.
 
 Survivors are listed with the change, so that somebody can see which tests are missing. A mutant that changes nothing
 that a user can see (an equivalent one) counts as a survivor as well.
@@ -20,7 +22,9 @@ import ast
 import os
 import random
 import re
+import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,12 +32,12 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from common import ROOT, Result, options, say
+from common import ROOT, Result, commit, options, run_cases, say
 
 TARGET: Final = 10.0  # per cent of mutants that survive, at most
-SECONDS: Final = 1200.0  # for the tests of one mutant
+SECONDS: Final = 1200  # of the processor, for the tests of one turn
 SOURCE: Final = ROOT / "src"
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -175,16 +179,15 @@ def judged(mutant: Mutant, source: Path) -> Outcome:
     file.write_bytes(raw[: mutant.start] + mutant.after.encode() + raw[mutant.end :])
     try:
         for tests in tests_of(mutant.package):
-            left = SECONDS - (time.perf_counter() - began)
-            if (killer := _failed(tests, source, left)) is not None:
+            if (killer := _failed(tests, source)) is not None:
                 return Outcome(killer, time.perf_counter() - began)
     finally:
         file.write_bytes(raw)
     return Outcome(None, time.perf_counter() - began)
 
 
-def _failed(tests: Sequence[str], source: Path, seconds: float) -> str | None:
-    """Return the name of the first test that fails, or ``None``."""
+def _failed(tests: Sequence[str], source: Path) -> str | None:
+    """Return the name of the first test that fails within the time, or ``None``."""
     line = [
         sys.executable,
         "-m",
@@ -201,16 +204,44 @@ def _failed(tests: Sequence[str], source: Path, seconds: float) -> str | None:
         *tests,
     ]
     environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        done = subprocess.run(
-            line, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False, timeout=max(seconds, 1)
-        )
-    except subprocess.TimeoutExpired:
-        return "out of time"
-    if done.returncode == 0:
+    limited = f"ulimit -t {SECONDS}; exec {shlex.join(line)}"
+    done = subprocess.run(
+        ["bash", "-c", limited], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    if done.returncode in (0, -signal.SIGXCPU, -signal.SIGKILL):
         return None
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return found[1] if found else f"pytest ended with {done.returncode}"
+
+
+class Numbered(NamedTuple):
+    """A mutant of the record."""
+
+    name: str
+    mutant: Mutant
+
+
+def measured(mutant: Mutant, source: Path) -> dict[str, Any]:
+    """Return what the record keeps of a mutant."""
+    outcome = judged(mutant, source)
+    place = f"{mutant.path.relative_to('spanloom').as_posix()}:{mutant.line}"
+    before, after = (re.sub(r"\s+", " ", text)[:100] for text in (mutant.before, mutant.after))
+    say(place, before, after, outcome.killed_by or "SURVIVED", f"{outcome.seconds:.0f} s")
+    return {"place": place, "before": before, "after": after, "killed by": outcome.killed_by, "commit": commit()}
+
+
+def written(kept: dict[str, Any], chosen: argparse.Namespace) -> None:
+    """Write the table and the share of survivors."""
+    result = Result("Mutants that the tests kill", chosen.seed)
+    rows = [
+        [name, one["place"], f"`{one['before']}`", f"`{one['after']}`", one["killed by"] or "**survives**"]
+        for name, one in sorted(kept.items(), key=lambda pair: int(pair[0]))
+    ]
+    result.table("Mutants", ["", "place", "before", "after", "killed by"], rows)
+    survivors = sum(one["killed by"] is None for one in kept.values())
+    result.at_most("Mutants that survive, %", 100 * survivors / len(rows), TARGET)
+    result.data = {"cases": kept}
+    result.save(chosen.out)
 
 
 def main() -> None:
@@ -218,26 +249,14 @@ def main() -> None:
 
     def add(parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--count", type=int, default=50, help="mutants [50]")
-        parser.add_argument("--only", type=int, nargs="*", help="numbers of mutants, as the table has them")
+        parser.add_argument("--only", nargs="+", help="numbers of mutants; the record keeps the others")
 
-    given = options("mutants", __doc__, add, corpora=False)
-    result = Result("Mutants that the tests kill", given.seed)
-    rows, survivors = [], []
-    chosen = [(n, one) for n, one in enumerate(drawn(given.count, given.seed)) if not given.only or n in given.only]
+    chosen = options("mutants", __doc__, add, corpora=False)
+    numbered = [Numbered(str(number), mutant) for number, mutant in enumerate(drawn(chosen.count, chosen.seed))]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "src")
         shutil.copytree(SOURCE, source, ignore=shutil.ignore_patterns("*.pyc"))
-        for number, mutant in chosen:
-            outcome = judged(mutant, source)
-            place = f"{mutant.path.relative_to('spanloom').as_posix()}:{mutant.line}"
-            shown = [re.sub(r"\s+", " ", text)[:100] for text in (mutant.before, mutant.after)]
-            say(number, place, *shown, outcome.killed_by or "SURVIVED", f"{outcome.seconds:.0f} s")
-            rows.append([number, place, *(f"`{text}`" for text in shown), outcome.killed_by or "**survives**"])
-            survivors += [number] if outcome.killed_by is None else []
-    result.table("Mutants", ["", "place", "before", "after", "killed by"], rows)
-    result.at_most("Mutants that survive, %", 100 * len(survivors) / len(rows), TARGET)
-    result.data = {"survivors": survivors, "count": len(rows)}
-    result.save(given.out)
+        run_cases(chosen, numbered, lambda one: measured(one.mutant, source), lambda kept: written(kept, chosen))
 
 
 if __name__ == "__main__":
