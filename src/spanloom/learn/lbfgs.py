@@ -20,6 +20,7 @@ from spanloom.parallel import SERIAL, Executor, even_ranges
 _SUFFICIENT, _CURVATURE = 1e-4, 0.9  # Wolfe's conditions
 _STEPS = 20  # of one line search
 _PIECES = 8
+_LONG = 1 << 17  # elements: of fewer, handing out the work takes longer than the work
 _BLOCK = 4096  # elements of a partial sum, as in `native/learn.c`
 _dot, _add_scaled, _scale = Kernel("dot"), Kernel("add_scaled"), Kernel("scale")
 _BYTES = 600_000_000  # for past steps, unless 6 need more
@@ -147,10 +148,10 @@ class _Space:
     """Vector operations on several threads, the same for any number of them; and vectors that can be used again."""
 
     def __init__(self, run: Executor, size: int) -> None:
-        self._run, self._size = run, size
+        self._run, self._size = (run if size >= _LONG else SERIAL), size
         self._spare: list[Singles] = []
         self._partial: Floats = np.zeros(-(-size // _BLOCK))
-        pieces = 1 if run.workers == 1 else _PIECES
+        pieces = 1 if self._run.workers == 1 else _PIECES
         self._blocks, self._elements = even_ranges(len(self._partial), pieces), even_ranges(size, pieces)
 
     def vector(self) -> Singles:

@@ -22,6 +22,7 @@ _dense, _score, _add, _gather_dense = (
 _rows = Kernel("add_rows")
 _PIECES = 16
 _SMALLEST = 256  # rows of a piece, about: below, a kernel's call takes longer than its work
+_FEWEST = 1 << 14  # likewise, entries of a piece of a transposed matrix
 _PIECES_DENSE = 4  # each reads all residuals
 
 
@@ -188,6 +189,7 @@ def add_rows(features: NDArray[np.int32], rows: Singles, first: int, gradient: S
 
 def _even_work(ptr: Ints) -> list[tuple[int, int]]:
     """Ranges of features with about equally many tokens."""
-    shares = np.linspace(0, ptr[-1], _PIECES + 1)[1:-1]
+    pieces = min(_PIECES, 1 + int(ptr[-1]) // _FEWEST)
+    shares = np.linspace(0, ptr[-1], pieces + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(ptr, shares), len(ptr) - 1]).tolist()
     return list(pairwise(cuts))
