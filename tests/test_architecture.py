@@ -74,6 +74,7 @@ IMPORTS_BY_NAME = {
     "model/kinds.py",
     "model/stages.py",
     "recognize/recognizer.py",  # concepts and attributes, which most models do not have
+    "recognize/stage.py",  # names of vocabularies, likewise
     "rescoring/rescorer.py",  # names of vocabularies, likewise
     "models.py",
     "text/tokens.py",  # its kernel, which whoever reads and writes files does not need

@@ -77,7 +77,7 @@ PUBLIC = {
     ),
     "spanloom.recognize": ("Lost Progress Recognizer TrainingReport compact load teach to_onnx"),
     "spanloom.rescoring": (
-        "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
+        "CandidateMentions FirstStage Proposer Rescorer RescoringDevelopment ScoredCandidates WORDS calibrate_second "
         "fit_rescorer propose"
     ),
     "spanloom.scoring": (

@@ -126,7 +126,7 @@ def test_it_may_look_at_all_candidates(recognizer, notes, tmp_path):
 def test_an_explanation_adds_up_to_the_odds_that_decide(recognizer, notes):
     document = notes.test[0]
     explained = recognizer.explain(document)
-    assert [item.mention for item in explained] == recognizer.predict(document, attributes="none").mentions
+    assert [item.mention for item in explained] == recognizer.predict(document).mentions
     assert all(item.predicted for item in explained)
     platt = recognizer.second_.scalings.mentions
     for item in explained:

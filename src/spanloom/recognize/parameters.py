@@ -205,7 +205,8 @@ class _OfRecognizers:
         "Rescore candidate mentions with a second stage.",
         "whether a second stage scores candidate mentions as wholes (see `spanloom.rescoring`). It is trained where "
         "there are 100 mentions, on candidates of first stages that did not see them, and is used where development F1 "
-        "is better with it. The mention penalty is then no longer what decides.",
+        "is better with it. The mention penalty is then no longer what decides. Behind an encoder it is trained on the "
+        "development data, and judged by cross-validation.",
     )(True)
     rescore_all: bool = Switch(
         "Rescore all candidates (no early exit).",

@@ -22,11 +22,10 @@ from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, 
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
 from spanloom.learn.folds import spread
-from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate
 from spanloom.model.choices import ExecutorName, WhichMentions
-from spanloom.model.corpus import Gold, Lost, Notice, place
+from spanloom.model.corpus import Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
@@ -63,11 +62,10 @@ from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
-from spanloom.recognize.stage import Beside, Learned, TrainedModel
+from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
 from spanloom.recognize.work import Work
-from spanloom.rescoring import FirstStage, Rescorer, RescoringDevelopment, calibrate_second, fit_rescorer
+from spanloom.rescoring import Rescorer
 from spanloom.rescoring.explaining import explain_wholes
-from spanloom.rescoring.fitting import sampled
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
@@ -76,7 +74,6 @@ from spanloom.text.splitting import Splitter, SplittingStream
 from spanloom.vocabulary import Vocabulary
 
 BATCH_TOKENS = 20_000  # predicted at once
-_PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
 
 
 class _Described(Estimated[TrainingReport]):
@@ -208,10 +205,13 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         if learned is not None:
             linear = learned.stage.model
             self.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, self.names)
-            if self.rescore and self.encoder is None and not learned.soft:
-                callback(Progress("second stage", seconds=monotonic() - began))
-                annotated = None if lessons is None else lessons.annotated
-                found = self._fit_second(learned, rules, run, annotated, ready.fold, linked) or found
+        if self.rescore and (learned is None or not learned.soft):
+            callback(Progress("second stage", seconds=monotonic() - began))
+            annotated = None if lessons is None else lessons.annotated
+            second = fit_second(
+                self, self.model_, self.report_, stage, learned, rules, run, annotated, ready.fold, linked
+            )
+            self.report_, self.second_, found = second.report, second.second, second.found or found
         if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
@@ -262,38 +262,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
     def _columns(self) -> FeatureSet | None:
         """Features of columns whose scores are added to an encoder's, which cannot see them."""
         return None
-
-    def _fit_second(
-        self, learned: Learned, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
-        linked: tuple[Sequence[Vocabulary], Mapping[str, int]] | None = None,
-    ) -> list[Document] | None:  # fmt: skip
-        """Train the second stage; keep it if development F1 is better, and return what it then finds there."""
-        stage = learned.stage
-        known = stage.known if annotated is None else stage.known.take(range(annotated))
-        gold, steps = stage.gold, learned.fit.steps if self.optimizer == "adagrad" else _PASSES
-        first = FirstStage(
-            self.fitted, learned.data, stage.edges, learned.fit.l2, steps, self.rate, self.random_state, self.reading,
-            self.report_.dev_f1,
-        )  # fmt: skip
-        if annotated is None and (learned.data.scratch is not MEMORY or len(known.tokens) > PIECE_TOKENS):
-            first, known, gold = sampled(first, known, self._headless)
-        own, silent, potentials = Gold(stage.unseen, self.types_, self._headless), stage.held.silent, stage.potentials
-        if silent is not None:
-            own.keep(~silent[own.table.sentence, own.table.kind])
-            potentials = stage.model.score(stage.unseen, run)  # candidates of all types, as in new text
-        held = RescoringDevelopment(stage.unseen, potentials, own, silent)
-        listed = None
-        if linked is not None:
-            listed = resolve_name("spanloom.rescoring.listed:listed_names")(*linked, self.types_, gold.table)
-        second, rescoring, scored = fit_rescorer(
-            first, known, gold, held, rules, run, fold, every=self.rescore_all, listed=listed
-        )
-        self.report_ = replace(self.report_, rescoring=rescoring)
-        if second is None or rescoring is None:
-            return None
-        self.second_, checked, found = calibrate_second(self.fitted, second, held, self.reading, run, scored)
-        self.report_ = replace(self.report_, calibration=checked, dev_f1=rescoring.after)
-        return found
 
     def _learned(
         self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
@@ -525,7 +493,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             made.overlaps_ = OverlapRules.from_part(part.part("overlaps"), len(model.types))
         if "second" in part.parts:
             rules = made.overlaps_ or OverlapRules.free(len(model.types))
-            made.second_ = Rescorer.from_part(part.part("second"), model.scorer.features, rules)
+            made.second_ = Rescorer.from_part(part.part("second"), features_of(model), rules)
         made._follow(stages_of(part))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made

@@ -1,20 +1,42 @@
-"""A trained first stage, wherever its scores come from: what calibration, reports and overlap rules need of it."""
+"""A trained first stage, wherever its scores come from, and the second stage behind it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pkgutil import resolve_name
 from typing import NamedTuple
 
-from spanloom.document import Batch
+from spanloom.document import Batch, Document
 from spanloom.features import Built, FeatureSet
-from spanloom.hypergraph import Edges, Potentials
+from spanloom.files.scratch import MEMORY
+from spanloom.hypergraph import Edges, Ints, Potentials
 from spanloom.learn import Chosen, Fit, TrainingSet
+from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
-from spanloom.model.report import AnnotatorsReport, CompletionReport
+from spanloom.model.overlaps import OverlapRules
+from spanloom.model.report import AnnotatorsReport, CompletionReport, TrainingReport
+from spanloom.model.store import features_of
 from spanloom.model.structured import AnyModel
+from spanloom.parallel import Executor
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.rescoring import (
+    WORDS,
+    FirstStage,
+    Proposer,
+    Rescorer,
+    RescoringDevelopment,
+    calibrate_second,
+    fit_rescorer,
+)
+from spanloom.rescoring.fitting import folds_of, names_of, sampled
 from spanloom.scoring import LinearScorer
+from spanloom.vocabulary import Vocabulary
 
-__all__ = ["Beside", "Learned", "TrainedModel"]
+__all__ = ["Beside", "Learned", "Second", "TrainedModel", "fit_second"]
+
+_PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
 
 
 class Beside(NamedTuple):
@@ -81,3 +103,74 @@ class Learned(NamedTuple):
     def soft(self) -> bool:
         """Whether it was learned from what is expected, in place of gold mentions."""
         return self.completion is not None or self.annotators is not None
+
+
+class Second(NamedTuple):
+    """What training a second stage gives.
+
+    Args:
+        report: of the model, with that on the second stage.
+        second: ``None`` if development F1 is not better with it.
+        found: the development documents with what both stages find; ``None`` without a second stage.
+    """
+
+    report: TrainingReport
+    second: Rescorer | None
+    found: list[Document] | None
+
+
+def fit_second(
+    estimator: RecognizerParameters, model: AnyModel, report: TrainingReport, stage: TrainedModel,
+    learned: Learned | None, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
+    linked: tuple[Sequence[Vocabulary], Mapping[str, int]] | None,
+) -> Second:  # fmt: skip
+    """Train the second stage, and keep it if development F1 is better.
+
+    Where scores come from an encoder, it is trained on the development data, which the encoder has not learned from,
+    and judged by cross-validation: to train an encoder for each fold would take too long.
+
+    Args:
+        estimator: parameters.
+        model: the first stage, calibrated.
+        report: on its training.
+        stage: the first stage as it was trained.
+        learned: its features; ``None`` if it has none.
+        rules: which mentions may overlap.
+        run: how pieces of the work are run; the result does not depend on it.
+        annotated: how many of the training documents have gold mentions; all when ``None``.
+        fold: (N,) of each sentence, where small training data are cross-validated.
+        linked: vocabularies whose names propose candidates, and the types of mentions that each is for.
+    """
+    types, seed = model.types, estimator.random_state
+    headless = estimator.headless if model.structure.heads else None
+    own, silent, potentials = Gold(stage.unseen, types, headless), stage.held.silent, stage.potentials
+    if learned is None or estimator.encoder is not None:
+        known, gold, fold = stage.unseen, own, folds_of(stage.unseen, seed)
+        features, seen = features_of(model) or WORDS, names_of(stage.known, stage.gold.table)
+        proposer = Proposer(model, features, estimator.reading, report.dev_f1, silent, None, seen)
+    else:
+        known = stage.known if annotated is None else stage.known.take(range(annotated))
+        gold, steps = stage.gold, learned.fit.steps if estimator.optimizer == "adagrad" else _PASSES
+        first = FirstStage(
+            model, learned.data, stage.edges, learned.fit.l2, steps, estimator.rate, seed, estimator.reading,
+            report.dev_f1,
+        )  # fmt: skip
+        if annotated is None and (learned.data.scratch is not MEMORY or len(known.tokens) > PIECE_TOKENS):
+            first, known, gold = sampled(first, known, headless)
+        proposer = Proposer.of(first, run, crossed=fold is not None)
+        fold = folds_of(known, seed) if fold is None else fold
+    if silent is not None:
+        own.keep(~silent[own.table.sentence, own.table.kind])
+        potentials = stage.model.score(stage.unseen, run)  # candidates of all types, as in new text
+    held = RescoringDevelopment(stage.unseen, potentials, own, silent)
+    listed = None
+    if linked is not None:
+        listed = resolve_name("spanloom.rescoring.listed:listed_names")(*linked, types, gold.table)
+    second, rescoring, scored = fit_rescorer(
+        proposer, known, gold, held, rules, run, fold, every=estimator.rescore_all, listed=listed
+    )
+    report = replace(report, rescoring=rescoring)
+    if second is None or rescoring is None:
+        return Second(report, None, None)
+    second, checked, found = calibrate_second(model, second, held, estimator.reading, run, scored)
+    return Second(replace(report, calibration=checked, dev_f1=rescoring.after), second, found)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from spanloom.hashing import Slots, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import logits
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.structures import MentionTable
@@ -100,7 +100,7 @@ class Words(NamedTuple):
 
 
 def propose(
-    model: LinearModel, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
+    model: AnyModel, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
     given: MentionTable | None = None, named: MentionTable | None = None,
 ) -> CandidateMentions:  # fmt: skip
     """Return the candidates of some sentences.
@@ -162,7 +162,7 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
     return contiguous_table(sentence, said[which] % types, first, end)
 
 
-def _elsewhere(model: LinearModel, found: CandidateMentions, text: Words) -> MentionTable | None:
+def _elsewhere(model: AnyModel, found: CandidateMentions, text: Words) -> MentionTable | None:
     """Return what `elsewhere` finds, if the structure can hold it; where it has heads, nobody says which head."""
     if model.structure.heads:
         return None

@@ -9,7 +9,7 @@ from spanloom.document import Batch, Document, Mention
 from spanloom.features import FeatureSet
 from spanloom.features.conjunctions import atoms, conjunctions
 from spanloom.model.corpus import Gold
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.model.wording import in_words
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import SEEN
@@ -21,7 +21,7 @@ __all__ = ["explain_wholes"]
 
 
 def explain_wholes(
-    model: LinearModel, second: Rescorer, document: Document, explained: Iterable[Explanation],
+    model: AnyModel, second: Rescorer, document: Document, explained: Iterable[Explanation],
     found: Sequence[Mention], reading: str,
 ) -> Iterator[Explanation]:  # fmt: skip
     """Yield explanations with what the second stage says.
@@ -37,7 +37,7 @@ def explain_wholes(
     predicted = {mention.replace(score=None) for mention in found}
     for own in explained:
         mention = own.mention.replace(score=None)
-        batch = model.scorer.prepare(Batch.of([document.copy(mentions=[mention])]))
+        batch = second.features.enrich(model.scorer.prepare(Batch.of([document.copy(mentions=[mention])])))
         gold = Gold(batch, model.types, "whole" if model.structure.heads else None)
         scored = second.scored(model, batch, model.score(batch), reading, given=gold.table)
         [row] = scored.rows_of(gold.table).tolist()
@@ -52,7 +52,7 @@ def explain_wholes(
 class _Whole:
     """The candidates of one document, with readable values."""
 
-    model: LinearModel
+    model: AnyModel
     second: Rescorer
     batch: Batch
     scored: ScoredCandidates
@@ -64,7 +64,7 @@ class _Whole:
             yield Part("bias", second.early_exit.scaling.intercept)
             yield Part("log-odds of the marginal", second.early_exit.scaling.slope * float(candidates.odds[row]))
             return
-        values = second.values(candidates, self.batch, self.model.scorer.features)
+        values = second.values(candidates, self.batch)
         for template in second.templates:
             made = conjunctions((template,))
             keys = made.keys(values.table(made.names))
@@ -95,6 +95,6 @@ class _Whole:
         token = int(values.tokens_at(*read[1:])[row])
         if not low <= token < high:
             return "<s>" if token < low else "</s>"
-        features = self.model.scorer.features
+        features = self.second.features
         column = FeatureSet([f"{read[0]}[0]"], clusters=features.clusters, resources=features.resources)
         return column.names(self.batch.view(0), token)[0].partition("=")[2]

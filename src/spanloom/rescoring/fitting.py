@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
-from spanloom.features import Sparse, build_index
+from spanloom.features import FeatureSet, Sparse, build_index
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
 from spanloom.learn import TrainingSet, adagrad
@@ -23,11 +24,11 @@ from spanloom.model.calibration import CalibrationReport, fit_scalings, key_of
 from spanloom.model.corpus import Gold, place
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.report import RescoringReport
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
-from spanloom.rescoring.rescorer import EarlyExit, Rescorer, ScoredCandidates, odds_columns
+from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served
 from spanloom.scoring import role_scores
@@ -39,12 +40,14 @@ if TYPE_CHECKING:  # imported where names of vocabularies are given
 
 __all__ = [
     "FirstStage",
+    "Proposer",
     "RescoringDevelopment",
     "calibrate_second",
     "fit_rescorer",
     "folds_of",
     "held_out_candidates",
     "held_out_scores",
+    "names_of",
     "sampled",
 ]
 
@@ -154,7 +157,7 @@ def held_out(first: FirstStage, fold: Ints, use: Callable[[HeldOutPart], R], run
 
 
 def held_out_candidates(
-    first: FirstStage, text: Words, fold: Ints, run: Executor = SERIAL, named: MentionTable | None = None
+    first: FirstStage, text: Words, fold: Ints, named: MentionTable | None = None, run: Executor = SERIAL
 ) -> CandidateMentions:
     """Return the candidates of the training data, each fold's by a first stage that was trained on the others.
 
@@ -162,8 +165,8 @@ def held_out_candidates(
         first: the corpus.
         text: its sentences.
         fold: (N,) of each sentence that has gold mentions, or could have.
-        run: runs folds side by side.
         named: mentions whose words are a name.
+        run: runs folds side by side.
     """
 
     def use(part: HeldOutPart) -> CandidateMentions:
@@ -196,22 +199,52 @@ def held_out_scores(first: FirstStage, fold: Ints, run: Executor = SERIAL) -> Si
     return scores
 
 
+class Proposer(NamedTuple):
+    """A trained first stage, as the second sees it.
+
+    Args:
+        model: trained.
+        features: whose columns templates may read.
+        reading: of overlapping mentions.
+        f1: on development data.
+        silent: (N, K) sentences of the second stage's training data that say nothing of a type.
+        held_out: gives candidates of these data that models without them propose, from their words, the fold of each
+            sentence and where names are; ``None`` if their potentials are of such models.
+        seen: names of other training data; those of the second stage's own, of other folds, when ``None``.
+    """
+
+    model: AnyModel
+    features: FeatureSet
+    reading: str
+    f1: float
+    silent: NDArray[np.bool_] | None
+    held_out: Callable[[Words, Ints, MentionTable | None], CandidateMentions] | None
+    seen: SeenNames | None = None
+
+    @classmethod
+    def of(cls, first: FirstStage, run: Executor, *, crossed: bool) -> Proposer:
+        """Return a first stage of features; ``crossed`` if the potentials of its data are cross-validated."""
+        held_out = None if crossed else partial(held_out_candidates, first, run=run)
+        return cls(first.model, first.model.scorer.features, first.reading, first.f1, first.data.silent, held_out)
+
+
 def fit_rescorer(
-    first: FirstStage,
+    first: Proposer,
     train: Batch,
     gold: Gold,
     development: RescoringDevelopment,
     rules: OverlapRules,
-    run: Executor = SERIAL,
-    fold: Ints | None = None,
+    run: Executor,
+    fold: Ints,
     *,
     every: bool = False,
     listed: ListedNames | None = None,
 ) -> tuple[Rescorer | None, RescoringReport | None, ScoredCandidates | None]:
     """Train the second stage of a model.
 
-    With ``fold`` the development data are the training data, as first stages of the other folds see them. The second
-    stage is then judged by regressions that are trained on the candidates of the other folds, too.
+    Where ``first`` proposes no held-out candidates, the development data are the training data, with potentials of
+    models that have not seen them. The second stage is then judged by regressions that are trained on the candidates
+    of the other folds, too.
 
     Args:
         first: the trained first stage.
@@ -220,7 +253,7 @@ def fit_rescorer(
         development: data that choose lambda and the threshold.
         rules: which mentions may overlap.
         run: how pieces of the work are run; the result does not depend on it.
-        fold: (N,) of each sentence, where the potentials of the development data are cross-validated ones.
+        fold: (N,) of each sentence.
         every: whether it scores all candidates, without an early exit.
         listed: names of vocabularies, which propose candidates.
 
@@ -230,23 +263,21 @@ def fit_rescorer(
     """
     if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
         return None, None, None
-    kinds, features = len(first.model.types), first.model.scorer.features
+    kinds, features = len(first.model.types), first.features
     templates = served(TEMPLATES, features, listed=listed is not None)
     listed_in = None if listed is None else listed.within(train)
     tokens = TokenColumns(train, templates, features)
-    crossed = fold is not None
-    if fold is None:
-        fold = folds_of(train, first.seed)
+    crossed, words = first.held_out is None, tokens.words(train)
     named = _named(listed_in, gold.table, fold)
-    if not crossed:
-        candidates = held_out_candidates(first, tokens.words(train), fold, run, named)
+    if first.held_out is not None:
+        candidates = first.held_out(words, fold, named)
     else:
-        candidates = propose(first.model, development.potentials, tokens.words(train), first.reading, run, None, named)
+        candidates = propose(first.model, development.potentials, words, first.reading, run, None, named)
     table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
-    held_out = HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
-    values = CandidateValues(candidates, train, tokens, held_out, listed_in)
+    names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
+    values = CandidateValues(candidates, train, tokens, names, listed_in)
     made = conjunctions(templates)
-    told = np.flatnonzero(_told(candidates, first.data.silent))
+    told = np.flatnonzero(_told(candidates, first.silent))
     built = build_index(made.keys(values.table(made.names, told)), min_count=MIN_COUNT)
     candidates = candidates.take(told)
     right = np.isin(identities(candidates.table), identities(table))
@@ -254,8 +285,9 @@ def fit_rescorer(
         templates,
         built.index,
         Regression.zeros(len(built.index), 2 + kinds),
-        SeenNames.of(text, table.kind),
+        first.seen or SeenNames.of(text, table.kind),
         rules,
+        features,
         listed=None if listed_in is None else listed_in.names.with_mentions(listed_in.keys(table), table.kind),
     )
     judge = _Judge(blank, development, first, run, candidates if crossed else None)
@@ -336,7 +368,7 @@ class RescoringDevelopment(NamedTuple):
 
 
 def calibrate_second(
-    model: LinearModel, second: Rescorer, development: RescoringDevelopment, reading: str, run: Executor = SERIAL,
+    model: AnyModel, second: Rescorer, development: RescoringDevelopment, reading: str, run: Executor = SERIAL,
     scored: ScoredCandidates | None = None,
 ) -> tuple[Rescorer, CalibrationReport, list[Document]]:  # fmt: skip
     """Return a second stage with maps fitted to what it finds in development data; see `spanloom.model.calibration`.
@@ -377,14 +409,14 @@ class _Judge:
     """
 
     def __init__(
-        self, made: Rescorer, development: RescoringDevelopment, first: FirstStage, run: Executor,
+        self, made: Rescorer, development: RescoringDevelopment, first: Proposer, run: Executor,
         candidates: CandidateMentions | None = None,
     ) -> None:  # fmt: skip
         batch, potentials, gold, silent = development
         self._made, self._run, self._total = made, run, gold.total
         self._values: CandidateValues | None = None
         if candidates is None:
-            tokens = TokenColumns(batch, made.templates, first.model.scorer.features)
+            tokens = TokenColumns(batch, made.templates, made.features)
             listed_in = None if made.listed is None else made.listed.within(batch)
             named = None if listed_in is None else listed_in.table()
             candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run, None, named)
@@ -433,6 +465,17 @@ def drawn_step(tried: Mapping[float, float], mentions: int) -> int:
     share = mentions**2 / (mentions**2 + _FEW**2)
     drawn = share * best + (1 - share) * _STEPS * float(np.log(half / (1 - half)))
     return max(round(drawn), -_FARTHEST)
+
+
+def names_of(known: Batch, gold: MentionTable) -> SeenNames:
+    """Return the names of training mentions.
+
+    Args:
+        known: training data.
+        gold: their mentions.
+    """
+    text = TokenColumns(known, (), WORDS).texts(gold, known.sentences[gold.sentence])
+    return SeenNames.of(text, gold.kind)
 
 
 def folds_of(train: Batch, seed: int) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.platt import FEWEST, UNSCALED, Platt, Scalings, fit_platt
 from spanloom.model.overlaps import OverlapRules, best_set
-from spanloom.model.structured import LinearModel
+from spanloom.model.structured import AnyModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, identities, propose
@@ -28,8 +28,10 @@ from spanloom.structures import MentionTable
 if TYPE_CHECKING:  # imported for models that have names of vocabularies
     from spanloom.rescoring.listed import ListedNames
 
-__all__ = ["EarlyExit", "Rescorer", "ScoredCandidates", "odds_columns"]
+__all__ = ["WORDS", "EarlyExit", "Rescorer", "ScoredCandidates", "odds_columns"]
 
+WORDS: Final = FeatureSet(("bias",))
+"""Features for a second stage whose first stage has none: templates read words, and what is computed from them."""
 _SCALE = 4.0  # log-odds that count as one, so that their weights are about as steep as those of features
 
 
@@ -112,6 +114,7 @@ class Rescorer:
         weights: of each single feature, and of `odds_columns`.
         seen: names of training mentions.
         rules: which mentions may overlap.
+        features: whose columns the templates read: those of the first stage, where it has any.
         threshold: log-odds from which on a candidate is a mention.
         scalings: from probabilities to how often such predictions are right.
         scales: (1, 1) float32, of which weights of a compact model are multiples; ``None`` for any other.
@@ -124,21 +127,21 @@ class Rescorer:
     weights: Regression
     seen: SeenNames
     rules: OverlapRules
+    features: FeatureSet
     threshold: float = 0.0
     scalings: Scalings = UNSCALED
     scales: Singles | None = None
     early_exit: EarlyExit | None = None
     listed: ListedNames | None = None
 
-    def values(self, candidates: CandidateMentions, batch: Batch, features: FeatureSet) -> CandidateValues:
+    def values(self, candidates: CandidateMentions, batch: Batch) -> CandidateValues:
         """Return the feature values of the candidates of a batch.
 
         Args:
             candidates: of the batch.
-            batch: with the columns of the first stage.
-            features: of the first stage.
+            batch: with the columns of the features.
         """
-        tokens = TokenColumns(batch, self.templates, features)
+        tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
         return CandidateValues(candidates, batch, tokens, self.seen, listed)
 
@@ -152,7 +155,7 @@ class Rescorer:
         return found if self.early_exit is None else self.early_exit.apply(candidates, found)
 
     def scored(
-        self, model: LinearModel, batch: Batch, potentials: Potentials, reading: str = "enough",
+        self, model: AnyModel, batch: Batch, potentials: Potentials, reading: str = "enough",
         run: Executor = SERIAL, given: MentionTable | None = None,
     ) -> ScoredCandidates:  # fmt: skip
         """Propose candidates, and score them.
@@ -165,8 +168,8 @@ class Rescorer:
             run: how pieces of the work are run; the result does not depend on it.
             given: mentions that are scored, too, proposed or not.
         """
-        batch, features = model.scorer.prepare(batch), model.scorer.features
-        tokens = TokenColumns(batch, self.templates, features)
+        batch = self.features.enrich(batch)
+        tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
         candidates = propose(
             model, potentials, tokens.words(batch), reading, run, given, None if listed is None else listed.table()
@@ -227,18 +230,18 @@ class Rescorer:
         return said.part(arrays, {**parts, COMPACT: packed_weights(self.weights.sparse[:, None, None], self.scales)})
 
     @classmethod
-    def from_part(cls, part: ModelPart, features: FeatureSet, rules: OverlapRules) -> Rescorer:
+    def from_part(cls, part: ModelPart, features: FeatureSet | None, rules: OverlapRules) -> Rescorer:
         """Return what `to_part` gave.
 
         Args:
             part: that one.
-            features: of the first stage.
+            features: of the first stage; those that read words alone when ``None``.
             rules: of the model.
 
         Raises:
             ModelError: it is no second stage of such a model.
         """
-        said = part.read(_Rescorer)
+        said, features = part.read(_Rescorer), features or WORDS
         check_templates(said.templates, features)
         index = FeatureIndex.from_part(part.part("index"))
         dense = part.array("odds", np.float32, 2 + len(rules.gaps))
@@ -259,6 +262,7 @@ class Rescorer:
             weights,
             seen,
             rules,
+            features,
             said.threshold,
             said.scalings,
             scales,
