@@ -36,6 +36,7 @@ UNSEEN = {
     "craft": {
         "MONDO": "disease", "CHEBI": "chemical", "CL": "cell", "UBERON": "anatomy", "GO_CC": "cellular_component",
     },
+    "cancer_genetics": {"Cellular_component": "cellular_component"},
     "genia_documents": {"protein": "gene_or_protein", "cell_type": "cell"},
 }  # fmt: skip
 

@@ -22,7 +22,6 @@ Parts = tuple[list[Document], list[Document], list[Document]]
 NLM = {"SpecificDisease": "disease", "DiseaseClass": "disease", "Modifier": "disease", "CompositeMention": "disease"}
 ANATOMY = {
     "Cell": "cell",
-    "Cellular_component": "cellular_component",
     **dict.fromkeys(
         (
             "Anatomical_system", "Developing_anatomical_structure", "Immaterial_anatomical_entity",
@@ -84,7 +83,8 @@ SOURCES = (
         "cancer_genetics", JSONL,
         {"Gene_or_gene_product": "gene_or_protein", "Simple_chemical": "chemical", "Organism": "species", **ANATOMY},
     ),
-    Source("anatem", JSONL, ANATOMY),
+    # cellular components of Cancer Genetics are drawn by other guidelines: with them, F1 of AnatEM's on dev is 24, not 47
+    Source("anatem", JSONL, {**ANATOMY, "Cellular_component": "cellular_component"}),
     Source("genia_documents", JSONL, {"cell_line": "cell_line"}),
 )  # fmt: skip
 

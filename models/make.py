@@ -205,7 +205,7 @@ RECIPES = (
         "BC5CDR (Li et al. 2016, public domain mark): chemicals and diseases. NCBI Disease (Dogan et al. 2014, public "
         "domain): diseases. CRAFT 5 (Cohen et al. 2017, CC BY 3.0): genes and proteins, species, processes (GO), "
         "sequences (SO). Cancer Genetics of BioNLP 2013 (Pyysalo et al. 2013, CC BY-SA 3.0): genes and proteins, "
-        "chemicals, species, cells, cellular components, anatomy. AnatEM (Pyysalo and Ananiadou 2013, CC BY-SA 3.0), "
+        "chemicals, species, cells, anatomy. AnatEM (Pyysalo and Ananiadou 2013, CC BY-SA 3.0), "
         "without the texts of Cancer Genetics, which it has, too: "
         "cells, cellular components, anatomy. GENIA corpus 3.02 (Kim et al. 2003, CC BY 3.0): cell lines. Each type is "
         "learned from these corpora alone. What is made of the model is to be shared alike.",
