@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,10 +30,11 @@ from spanloom import __version__, load, read
 from spanloom.document import Document
 from spanloom.document.annotation import judged
 from spanloom.document.parts import split
-from spanloom.evaluate import Score, calibration, evaluate
+from spanloom.evaluate import Score, calibration, evaluate, evaluate_concepts
 from spanloom.evaluate.words import evaluate_words
 from spanloom.recognize import Recognizer, compact
 from spanloom.segment import Segmenter
+from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -40,15 +42,20 @@ MODELS = HERE / "src" / "spanloom_models"
 MODELS_SA = ROOT / "models-sa" / "src" / "spanloom_models_sa"
 MODELS_ZH = ROOT / "models-zh" / "src" / "spanloom_models_zh"
 PAGE = ROOT / "docs" / "models-ready.md"
-LARGEST = 8e6  # bytes of a model
+LARGEST = 8e6  # bytes of a model without a vocabulary
 PACKAGES = (MODELS, MODELS_SA, MODELS_ZH)
 COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
+ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and what they say of it
 MORE = {
     "gaps": ("Mentions with gaps", "These are much harder: take what it finds of them as a beginning."),
     "words": ("Words", "F1 above is that of names."),
+    "concepts": (
+        "Concepts",
+        "A mention counts where its concept is right, too; types without a vocabulary are left out.",
+    ),
 }
 
 Parts = tuple[list[Document], list[Document], list[Document]]
@@ -71,6 +78,7 @@ class Recipe(NamedTuple):
         estimator: its class.
         several: whether it learned from several corpora, so that the card shows figures of each, of changed text, and
             what is found in ordinary sentences.
+        vocabularies: from the folder of the corpora to the vocabularies that mentions are linked to.
     """
 
     name: str
@@ -85,6 +93,7 @@ class Recipe(NamedTuple):
     package: Path = MODELS
     estimator: Callable[..., Any] = Recognizer
     several: bool = False
+    vocabularies: Callable[[Path], list[Vocabulary]] | None = None
 
     @property
     def folder(self) -> Path:
@@ -125,10 +134,33 @@ def gum(data: Path) -> Parts:
 
 
 def craft(data: Path) -> Parts:
-    """Return CRAFT's articles: of those for training a tenth, drawn by their texts, is for development."""
-    articles, test = (bare(read(data / "craft" / f"{name}.jsonl")) for name in ("train", "dev"))
+    """Return CRAFT's articles: of those for training a tenth, drawn by their texts, is for development.
+
+    Mentions have the concepts of the ontologies that the model has.
+    """
+    articles, test = (
+        [
+            one.copy(mentions=[
+                mention.replace(concepts=old.concepts if old.type in ONTOLOGIES else ())
+                for mention, old in zip(one.mentions, whole.mentions, strict=True)
+            ])
+            for whole in read(data / "craft" / f"{name}.jsonl")
+            for one in bare([whole])
+        ]
+        for name in ("train", "dev")
+    )  # fmt: skip
     drawn = split(articles, {"train": 9, "dev": 1})
     return drawn["train"], drawn["dev"], test
+
+
+def ontologies(data: Path) -> list[Vocabulary]:
+    """Return the ontologies that may be given away, without the definitions of their terms."""
+    return [
+        Vocabulary.build(
+            replace(concept, definition="") for concept in read_vocabulary(data / "ontologies" / f"{name}.obo")
+        )
+        for name in ONTOLOGIES
+    ]
 
 
 def uner(data: Path) -> Parts:
@@ -191,11 +223,12 @@ RECIPES = (
         "CRAFT, the Colorado Richly Annotated Full-Text corpus, version 5, annotations by the University of Colorado, "
         "of articles of PubMed Central. Bada et al. (2012), *Concept annotation in the CRAFT corpus*; Cohen et al. "
         "(2017), *The Colorado Richly Annotated Full Text (CRAFT) corpus: multi-model annotation in the biomedical "
-        "domain*. A type is the ontology that a concept is of; which concept it is, is not learned.",
+        "domain*. A type is the ontology that a concept is of. Mentions of CL, MOP, SO and UBERON have concepts of the "
+        "ontologies of these names (OBO Foundry, CC BY), of which it holds names, identifiers and parents.",
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
         "what is tested are its own development articles. Its test articles were not at hand.",
-        "The articles are on the genes of mice above all. It finds few of the mentions that skip words.",
-        craft, {**FAST, "structure": "shared"},
+        "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
+        craft, {**FAST, "structure": "shared"}, vocabularies=ontologies,
     ),
     Recipe(
         "biomedical", "Biomedical text in general",
@@ -230,13 +263,16 @@ RECIPES = (
 )  # fmt: skip
 
 
-def fitted(recipe: Recipe, train: list[Document], dev: list[Document], work: Path | None) -> tuple[Any, float]:
+def fitted(
+    recipe: Recipe, train: list[Document], dev: list[Document], data: Path, work: Path | None
+) -> tuple[Any, float]:
     """Return a trained model, and the seconds of processor time that it took."""
     kept = None if work is None else work / f"{recipe.name}-{COMMIT}"
     if kept is not None and (kept / "seconds").exists():
         return load(kept / "model"), float((kept / "seconds").read_text())
     began = time.process_time()
-    model = recipe.estimator(**COMMON, **recipe.params).fit(
+    linked = {} if recipe.vocabularies is None else {"link": recipe.vocabularies(data)}
+    model = recipe.estimator(**COMMON, **recipe.params, **linked).fit(
         train, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1)
     )
     training = time.process_time() - began
@@ -249,7 +285,7 @@ def fitted(recipe: Recipe, train: list[Document], dev: list[Document], work: Pat
 def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     """Train a model, make it compact, save it, and return its line of the catalogue."""
     train, dev, test = recipe.parts(data)
-    model, training = fitted(recipe, train, dev, work)
+    model, training = fitted(recipe, train, dev, data, work)
     small = compact(model, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1))
     small.save(recipe.folder, force=True)
     ready: Any = load(recipe.folder)
@@ -285,6 +321,12 @@ def measured(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, A
     more = {"gaps": report.structures["discontiguous"]}
     if gold[0].tokens is not None:
         more["words"] = evaluate_words(gold, found, bootstrap=1000).words
+    if linked := {mention.type for one in gold for mention in one.mentions if mention.concepts}:
+        own = [
+            [one.copy(mentions=[mention for mention in one.mentions if mention.type in linked]) for one in side]
+            for side in (gold, found)
+        ]
+        more["concepts"] = evaluate_concepts(*own, bootstrap=1000).mentions
     return {
         **figures(report.overall), "by_type": {name: score.f1 for name, score in report.types.items()},
         "calibration_error": calibration(gold, found).error,
@@ -327,6 +369,9 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
     params = ", ".join(f"{name}={value!r}" for name, value in said["params"].items() if name != "n_jobs")
     learned = "with the corpus' words" if "words" in said else "without the corpus' tokens"
     counted = "of words and of mentions, their mean, " if "words" in said else ""
+    readable = " and no word of the training text"
+    if recipe.vocabularies is not None:
+        readable = ", but the texts of the training mentions that have concepts"
     origin = ""
     if "commit" in said:
         origin = f"- **Made** by `models/make.py` of commit {said['commit']}, Spanloom {said['spanloom']}.\n"
@@ -355,7 +400,7 @@ It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 - **Split**: {recipe.split} {train} documents for training, {dev} for development, {test} for testing.
 - **Training**: `{recipe.estimator.__name__}({params})` on plain text, {learned}; then `spanloom compact`,
   weights below {said["threshold"]:g} left out. Development F1 {counted}{100 * said["dev_f1_before"]:.1f} before and
-  {100 * said["dev_f1"]:.1f} after. It holds no readable names of features and no word of the training text; what a
+  {100 * said["dev_f1"]:.1f} after. It holds no readable names of features{readable}; what a
   model can reveal stands in `docs/privacy.md`.
 - **Test data**: {rates(said)}, of exact boundaries and types.
 {more}- **Probabilities**: calibration error {100 * said["calibration_error"]:.1f} % on the test data.
@@ -442,7 +487,7 @@ def main() -> None:
             continue
         said = made(recipe, chosen.data, chosen.work)
         say(recipe.name, said)
-        if said["bytes"] > LARGEST:
+        if said["bytes"] > LARGEST and recipe.vocabularies is None:
             shutil.rmtree(recipe.folder)
             sys.exit(f"{recipe.name} has {said['bytes'] / 1e6:.1f} MB, more than {LARGEST / 1e6:g}")
         written(recipe, said)
