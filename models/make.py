@@ -277,6 +277,7 @@ def fitted(
     )
     training = time.process_time() - began
     if kept is not None:
+        kept.mkdir(parents=True, exist_ok=True)
         model.save(kept / "model", force=True)
         (kept / "seconds").write_text(str(training))
     return model, training

@@ -39,6 +39,27 @@ def test_documents_are_sets_of_concepts() -> None:
     assert (resolved.precision, resolved.recall) == (0.5, 1)
 
 
+def test_broader_concepts_count_in_part() -> None:
+    tree = Vocabulary.build([
+        Concept("X:1", "disease"),
+        Concept("X:2", "cancer", parents=("X:1", "X:9")),
+        Concept("X:3", "colon cancer", alternatives=("Y:3",), parents=("X:2",)),
+        Concept("X:4", "lung cancer", parents=("X:2",)),
+        Concept("X:5", "one", parents=("X:6",)),
+        Concept("X:6", "other", parents=("X:5",)),
+    ])  # fmt: skip
+    gold, predicted = document((0, 21, "Y:3 X:5")), document((0, 21, "X:4 X:6"))
+    report = evaluate_concepts([gold], [predicted], vocabulary=tree, bootstrap=0)
+    assert report.documents.correct == 0 and report.broader is not None
+    # of 3, 2, 1, 9, 5, 6 and 4, 2, 1, 9, 5, 6, all but the first are in both; 9 is not in the vocabulary
+    assert (report.broader.correct, report.broader.predicted, report.broader.gold) == (5, 6, 6)
+    assert "documents, with broader concepts" in report.to_text()
+    assert report.to_dict()["broader"]["found"] == 5
+    for vocabulary in (None, VOCABULARY):  # nothing is broader
+        flat = evaluate_concepts([GOLD], [PREDICTED], vocabulary=vocabulary, bootstrap=0)
+        assert flat.broader is None and "broader" not in flat.to_text()
+
+
 def test_sets_do_not_know_types_but_rows_do() -> None:
     gold = GOLD.copy(mentions=[*GOLD.mentions, Mention("Modifier", [(23, 28)], concepts=["D015179"])])
     report = evaluate_concepts([gold], [gold], vocabulary=VOCABULARY, bootstrap=0)

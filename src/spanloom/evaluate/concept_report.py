@@ -47,6 +47,8 @@ class ConceptReport(Printed):
         lacking: for each side and type the identifiers that the vocabulary lacks, and how many mentions have them;
             they count as concepts of their own. ``None`` without a vocabulary.
         count: the number of documents compared, which are the units of resampling.
+        broader: as ``documents``, each set with all broader concepts (hierarchical precision and recall: Kiritchenko,
+            Matwin and Famili 2005); ``None`` where no vocabulary gives any.
     """
 
     documents: Score
@@ -57,11 +59,13 @@ class ConceptReport(Printed):
     none: dict[str, int]
     lacking: dict[str, dict[str, dict[str, int]]] | None
     count: int
+    broader: Score | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values; fractions from 0 to 1."""
         return {
             "documents": self.documents.to_dict(),
+            "broader": None if self.broader is None else self.broader.to_dict(),
             "mentions": self.mentions.to_dict(),
             "types": {kind: {k: v.to_dict() for k, v in found.items()} for kind, found in self.types.items()},
             "accuracy": {name: _accuracy_dict(score) for name, score in self.accuracy.items()},
@@ -73,7 +77,9 @@ class ConceptReport(Printed):
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits."""
-        rows = {"documents": self.documents, "mentions": self.mentions}
+        rows = {"documents": self.documents}
+        rows |= {} if self.broader is None else {"documents, with broader concepts": self.broader}
+        rows["mentions"] = self.mentions
         rows |= {f"  {kind}, {name}": score for kind, found in self.types.items() for name, score in found.items()}
         width = max(map(len, (*rows, "concepts of"))) + 2
         lines = [header("concepts of", width, self.documents)]
@@ -154,14 +160,15 @@ def evaluate_concepts(
     predicted = pair(gold, predicted)
     resolve = Resolved(vocabulary)
     kinds = sorted({mention.type for side in (gold, predicted) for document in side for mention in document.mentions})
-    rows = [by_document(concept_sets(gold, resolve), concept_sets(predicted, resolve))]
-    rows.append(by_mention(gold, predicted, resolve))
+    sets = [concept_sets(side, resolve) for side in (gold, predicted)]
+    broader = [[resolve.broadened(own) for own in side] for side in sets]
+    rows = [by_document(*sets), by_mention(gold, predicted, resolve), by_document(*broader)]
     found = recognized(gold, predicted, resolve)
     rows += [accuracy(found, True), accuracy(found, False)]
     for kind in kinds:
         rows.append(by_document(concept_sets(gold, resolve, kind), concept_sets(predicted, resolve, kind)))
         rows.append(by_mention(_only(gold, kind), _only(predicted, kind), resolve))
-    documents, mentions, linked, unlinked, *others = scores(rows, len(gold), bootstrap, seed)
+    documents, mentions, hierarchical, linked, unlinked, *others = scores(rows, len(gold), bootstrap, seed)
     sides = {"gold": gold, "predicted": predicted}
     return ConceptReport(
         documents=documents,
@@ -172,6 +179,7 @@ def evaluate_concepts(
         none={name: sum(not m.concepts for d in side for m in d.mentions) for name, side in sides.items()},
         lacking=None if vocabulary is None else {name: resolve.lacking(side) for name, side in sides.items()},
         count=len(gold),
+        broader=hierarchical if broader != sets else None,
     )
 
 

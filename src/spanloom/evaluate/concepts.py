@@ -31,6 +31,11 @@ class Identified(Protocol):
         """The identifier."""
         ...
 
+    @property
+    def parents(self) -> Sequence[str]:
+        """The identifiers of broader concepts."""
+        ...
+
 
 class Resolver(Protocol):
     """Protocol of vocabularies that resolve identifiers, such as `spanloom.vocabulary.Vocabulary`."""
@@ -63,6 +68,16 @@ class Resolved:
         """Return the different concepts of a mention."""
         return frozenset(map(self._form, mention.concepts))
 
+    def broadened(self, concepts: Iterable[str]) -> frozenset[str]:
+        """Return concepts and all broader ones, those that the vocabulary lacks among them; cycles end."""
+        found, waiting = set[str](), list(concepts)
+        while waiting:
+            concept = waiting.pop()
+            if concept not in found:
+                found.add(concept)
+                waiting += self._parents(concept)
+        return frozenset(found)
+
     def lacking(self, documents: Iterable[Document]) -> dict[str, dict[str, int]]:
         """Count, by type, the mentions of each identifier that the vocabulary lacks; the most frequent first."""
         found: dict[str, Counter[str]] = {}
@@ -72,6 +87,11 @@ class Resolved:
                 if lacking:
                     found.setdefault(mention.type, Counter()).update(sorted(lacking))
         return {kind: dict(counts.most_common()) for kind, counts in sorted(found.items())}
+
+    def _parents(self, concept: str) -> list[str]:
+        if self._vocabulary is None or (number := self._vocabulary.find(concept)) < 0:
+            return []
+        return [self._form(parent) for parent in self._vocabulary[number].parents]
 
     def _form(self, identifier: str) -> str:
         form = self._forms.get(identifier)
