@@ -1,0 +1,150 @@
+"""`spanloom annotate`: annotation in the browser."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import cast
+
+from spanloom.annotate import agreement, import_documents
+from spanloom.annotate.api import Workplace, make_app
+from spanloom.annotate.queue import ORDERS, Order, ranked
+from spanloom.annotate.suggestions import Suggestions
+from spanloom.cli.execute import INTERRUPTED
+from spanloom.cli.messages import Messages
+from spanloom.cli.reading import Reading, lost, output_format_of
+from spanloom.document import Document
+from spanloom.errors import DataError, UsageError, plural
+from spanloom.formats import read, write
+from spanloom.formats.store import Store, claims
+from spanloom.model.protocol import MentionModel
+from spanloom.serve import Limits, Served, bind, is_loopback, open_models, serve, url
+from spanloom.serve.work import Workers
+from spanloom.vocabulary import read_vocabulary
+from spanloom.vocabulary.candidates import CandidateFinder
+
+_LISTED = 3  # documents that have changed
+
+
+def run(
+    data: str,
+    output: str | None,
+    model: str | None,
+    vocabulary: str | None,
+    annotator: str,
+    types: list[str] | None,
+    order: str,
+    export: str | None,
+    output_format: str | None,
+    layer: str | None,
+    agreed: bool,
+    as_json: bool,
+    input_format: str | None,
+    columns: str | None,
+    host: str,
+    port: int,
+    allow_host: list[str] | None,
+    encoder: str | None,
+    force: bool,
+    quiet: bool,
+) -> int | None:
+    """Import, and serve the page until a signal comes; or export, or compare the annotators."""
+    say = Messages(quiet)
+    if export is not None or agreed:
+        if export is not None:
+            given = {} if layer is None else {"layer": layer}
+            kind = output_format_of(export, output_format)
+            losses = write(read(data, "store", **given), export, kind, force=force)
+            if losses:
+                say.notice(lost(losses))
+        return _compare(data, as_json) if agreed else None
+    with ExitStack() as open_:
+        opened = open_.enter_context(bind(host, port))
+        store, changed = _store(data, output, Reading(say, input_format=input_format, columns=columns), say)
+        store.connection.close()  # processes are copied from this one, and none may share a connection
+        served = open_models([model], encoder) if model is not None else {}
+        finder = None if vocabulary is None else CandidateFinder(read_vocabulary(vocabulary), k=20)
+        if not is_loopback(host):
+            say("spanloom: the page has no password; everybody who reaches this address can read and annotate")
+        place = url(opened)
+
+        def make(models: Mapping[str, Served], limits: Limits, workers: Workers) -> object:
+            own = open_.enter_context(Store(store.path, write=True))
+            first = next(iter(models.values()), None)
+            known = [*(types or ()), *(first.model.types_ if first else ())]
+            numbers = list(own.numbers().values())
+            ordered = _ordered(own, first.model if first else None, order) if order != "data" else numbers
+            return make_app(
+                Workplace(
+                    own, annotator=annotator, types=known, order=ordered, changed=changed, finder=finder, limits=limits,
+                    suggestions=Suggestions(own, first, workers) if first else None,
+                ),
+                Path(store.path).name,
+            )  # fmt: skip
+
+        ended = serve(
+            served, opened, host=host, limits=Limits(), names=allow_host or (), n_jobs=1, make=make,
+            started=lambda: say(f"spanloom: {store.path} at {place}, open it in a browser; Ctrl-C stops"),
+        )  # fmt: skip
+    return INTERRUPTED if ended == signal.SIGINT else 0
+
+
+def _store(data: str, output: str | None, reading: Reading, say: Messages) -> tuple[Store, list[str]]:
+    """Return the store, with the documents of the data, and the identifiers of those that have changed."""
+    if Path(data).is_file() and claims(Path(data)):
+        if output is not None:
+            raise UsageError(f"{data} is a store already; leave out --output")
+        store, source = Store(data, write=True), None
+        source = store.setting("source")
+    else:
+        if output is None:
+            raise UsageError("--output is missing, expected the file of the store, such as --output notes.store")
+        store, source = Store(output, write=True, create=True), str(Path(data).resolve())
+    changed: list[str] = []
+    with ExitStack() as closing:
+        closing.callback(store.connection.close)
+        if source and Path(source).exists():
+            try:
+                added, changed = import_documents(store, reading(source))
+            except DataError:
+                if output is None:  # the data were moved or damaged since; the store has all that it needs
+                    added = 0
+                    say.notice(f"{source} cannot be read any more; the store has its documents")
+                else:
+                    raise
+            if output is not None:
+                store.setting("source", source)
+                say(f"spanloom: {plural(added, 'document')} imported from {data}")
+        closing.pop_all()
+    if changed:
+        names = ", ".join(changed[:_LISTED]) + (", …" if len(changed) > _LISTED else "")
+        say.notice(
+            f"{plural(len(changed), 'document')} changed on disk since the import: {names}; the store keeps the text "
+            "that was annotated; import the new text under another id"
+        )
+    return store, changed
+
+
+def _ordered(store: Store, model: MentionModel | None, order: str) -> list[int]:
+    if order not in ORDERS:
+        raise UsageError(f"--order is {order!r}, expected data, {', '.join(ORDERS)}")
+    numbers = list(store.numbers().values())
+    documents = [Document(store.record(number)["text"]) for number in numbers]
+    return [numbers[one.number] for one in ranked(documents, model, len(numbers), by=cast(Order, order))]
+
+
+def _compare(data: str, as_json: bool) -> None:
+    with Store(data) as store:
+        layers = store.layers()
+    found = agreement(one for layer in layers for one in read(data, "store", layer=layer))
+    if as_json:
+        print(json.dumps([one._asdict() for one in found], ensure_ascii=False))
+        return
+    print(f"{'annotators':30} documents  mentions      matches     F1  corrected")
+    for one in found:
+        sizes = f"{one.mentions[0]:,} {one.mentions[1]:,}"
+        name = f"{one.first} {one.second}"
+        print(f"{name:30} {one.documents:9,}  {sizes:12} {one.matches:8,} {100 * one.f1:6.1f} {100 * one.corrected:10.1f}")
