@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -18,6 +18,7 @@ __all__ = ["Act", "Position", "Question", "changes_of", "parsed"]
 
 _KEY: Final = re.compile(r"m:[0-9a-z.#]{1,40}|s:[0-9]{1,9}-[0-9]{1,9}|d|r:.{1,4000}", re.S)
 
+_Kind = TypeVar("_Kind", bound=BaseModel)
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -68,7 +69,7 @@ class Question(_Body):
     mention: MentionValue
 
 
-def parsed[Body: BaseModel](kind: type[Body], raw: bytes) -> Body:
+def parsed(kind: type[_Kind], raw: bytes) -> _Kind:
     """Return the body of a request.
 
     Raises:

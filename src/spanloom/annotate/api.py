@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from html import escape
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel
 
@@ -42,6 +42,7 @@ _STALE: Final = (
     "not saved: look, and repeat it"
 )
 
+_Body = TypeVar("_Body", bound=BaseModel)
 Number = Annotated[int, Query(ge=1)]
 Layer = Annotated[str, Query(min_length=1, max_length=100)]
 
@@ -183,7 +184,7 @@ class Workplace:
             self._documents[number] = found
         return self._documents[number]
 
-    async def _read[Body: BaseModel](self, request: Request, kind: type[Body]) -> Body:
+    async def _read(self, request: Request, kind: type[_Body]) -> _Body:
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refused(415, "the body is no JSON, expected the content type application/json")
         body, most = bytearray(), self._limits.body

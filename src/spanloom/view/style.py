@@ -120,13 +120,13 @@ def page(
         policy += "; script-src 'self'"
     if fetches or module:
         policy += "; connect-src 'self'"
+    loaded = f'<script type="module" src="{escape(module)}"></script>' if module else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{css}</style>\n</head>\n<body>\n{body}"
-        f"{f'<script>{script}</script>' if script else ''}"
-        f"{f'<script type="module" src="{escape(module)}"></script>' if module else ''}</body>\n</html>\n"
+        f"{f'<script>{script}</script>' if script else ''}{loaded}</body>\n</html>\n"
     )
 
 
