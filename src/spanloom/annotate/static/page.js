@@ -321,7 +321,7 @@ function attributesOf(mention) {
 }
 
 function conceptsOf(mention) {
-  const input = element("input", { id: "concept", maxlength: 100000, autocomplete: "off", placeholder: state.store.concepts ? "search a name" : "identifier" });
+  const input = element("input", { id: "concept", maxlength: 100000, autocomplete: "off", "aria-label": "Concept", placeholder: state.store.concepts ? "search a name" : "identifier" });
   const found = element("ul", { class: "found" });
   const add = (id) => change(mention, { concepts: [...new Set([...(mention.concepts ?? []), id])] });
   let waiting = 0;
