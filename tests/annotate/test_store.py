@@ -12,8 +12,8 @@ import pytest
 from spanloom import Document, Mention, read, write
 from spanloom.annotate import agreement, import_documents
 from spanloom.errors import DataError, SpanloomError, UsageError
-from spanloom.formats import validate
 from spanloom.formats import store as stores
+from spanloom.formats import validate
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store
 
 TEXT = "The left ventricle is mildly dilated. No chest pain."

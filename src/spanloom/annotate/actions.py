@@ -19,7 +19,8 @@ __all__ = ["Act", "Position", "Question", "changes_of", "parsed"]
 _KEY: Final = re.compile(r"m:[0-9a-z.#]{1,40}|s:[0-9]{1,9}-[0-9]{1,9}|d|r:.{1,4000}", re.S)
 
 _Kind = TypeVar("_Kind", bound=BaseModel)
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")]
+_PLAIN: Final = StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
+Name = Annotated[str, _PLAIN]
 Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 

@@ -1,7 +1,7 @@
 """Agreement of annotators on mentions that may nest, overlap and have gaps: F1, and F1 corrected for chance.
 
-Kappa and alpha count units that both annotators label, such as tokens. Mentions that overlap are no such units. Here the
-unit is the mention, and chance is where it stands:
+Kappa and alpha count units that both annotators label, such as tokens. Mentions that overlap are no such units. Here
+the unit is the mention, and chance is where it lies:
 
 1. A mention of annotator A and one of B *match* if they have the same type and the same spans.
 2. Observed agreement is F = 2 M / (|A| + |B|), with M matches.

@@ -21,8 +21,6 @@ from spanloom.formats import from_record
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store, scan
 from spanloom.serve.api import add_handlers, hung_up
 from spanloom.serve.limits import Limits, Refused
-from spanloom.serve.served import Served
-from spanloom.serve.work import Workers
 from spanloom.text import prepare
 from spanloom.view.style import KINDS, page
 from spanloom.vocabulary.candidates import CandidateFinder
@@ -138,7 +136,9 @@ class Workplace:
             self._store.connection.execute("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)", row)
         return JSONResponse({})
 
-    async def suggestions(self, request: Request, number: Number, layer: Layer, part: Annotated[int, Query(ge=0)]) -> Response:
+    async def suggestions(
+        self, request: Request, number: Number, layer: Layer, part: Annotated[int, Query(ge=0)]
+    ) -> Response:
         """What a model suggests for a part of a document; of the adjudicated layer what its annotators marked."""
         document = self._document(number)
         if layer == ADJUDICATED:

@@ -75,7 +75,8 @@ def ranked(
         values = values / (_DOCUMENT + _TOKEN * lengths)
     open_ = np.ones(len(ready), bool)
     open_[drawn] = False
-    best = [Chosen(number, float(values[number]), False) for number in _diverse(values, ready, open_, count - len(drawn))]
+    others = _diverse(values, ready, open_, count - len(drawn))
+    best = [Chosen(number, float(values[number]), False) for number in others]
     for number in drawn:  # spread among the others, so that they are annotated in the same way
         best.insert(draw.randint(0, len(best)), Chosen(number, 0.0, True))
     return best

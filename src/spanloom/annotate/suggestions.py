@@ -72,17 +72,17 @@ class Suggestions:
         if row is not None:
             return json.loads(row[0])
         asked, start = _part(document, *parts_of(document)[part])
-        record = await self._ask(Job("predict", self._served.name, others=self._served.considers), to_record(asked), gone)
+        job = Job("predict", self._served.name, others=self._served.considers)
+        record = await self._ask(job, to_record(asked), gone)
         considered = record.get("meta", {}).get("others", [])
         found = [_moved(mention, start) for mention in [*record["mentions"], *considered]]
         found.sort(key=lambda one: -one.get("score", 1))
         with self._store.writing():
-            self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", (*key, json.dumps(found)))
+            row = (*key, json.dumps(found))
+            self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", row)
         return found
 
-    async def explain(
-        self, document: Document, mention: dict[str, Any], gone: Callable[[], Awaitable[None]]
-    ) -> Any:
+    async def explain(self, document: Document, mention: dict[str, Any], gone: Callable[[], Awaitable[None]]) -> Any:
         """Return why the model suggests a mention, or does not.
 
         Raises:

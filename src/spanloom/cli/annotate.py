@@ -147,4 +147,5 @@ def _compare(data: str, as_json: bool) -> None:
     for one in found:
         sizes = f"{one.mentions[0]:,} {one.mentions[1]:,}"
         name = f"{one.first} {one.second}"
-        print(f"{name:30} {one.documents:9,}  {sizes:12} {one.matches:8,} {100 * one.f1:6.1f} {100 * one.corrected:10.1f}")
+        shares = f"{100 * one.f1:6.1f} {100 * one.corrected:10.1f}"
+        print(f"{name:30} {one.documents:9,}  {sizes:12} {one.matches:8,} {shares}")

@@ -42,11 +42,8 @@ def run(
             finished.add(document.id)
         else:
             documents.append(document)
-    seen: set[str] = set()
-    left = [
-        one for one in documents
-        if not one.id or (one.id not in finished and one.id not in seen and not seen.add(one.id))  # type: ignore[func-returns-value]
-    ]  # fmt: skip
+    by_id = {one.id or str(number): one for number, one in enumerate(documents) if one.id not in finished}
+    left = list(by_id.values())
     found = None if model is None else load(model, encoder=encoder)
     if found is not None and not finds_mentions(found):
         raise UsageError(f"{model} finds no mentions; name a model that does")
@@ -58,6 +55,6 @@ def run(
     losses = write(said, output, output_format_of(output, output_format), force=force)
     if losses:
         say.notice(lost(losses))
-    drawn = sum(one.random for one in chosen)
-    say(f"spanloom: {plural(len(chosen), 'document')} of {len(left):,} that are not finished, {drawn} of them at random")
+    share_drawn = f"{sum(one.random for one in chosen)} of them at random"
+    say(f"spanloom: {plural(len(chosen), 'document')} of {len(left):,} that are not finished, {share_drawn}")
     return reading.finish()

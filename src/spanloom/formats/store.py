@@ -324,7 +324,7 @@ def digest(record: Mapping[str, Any]) -> str:
 
 
 def base_of(record: Mapping[str, Any], layer: str) -> dict[str, Any]:
-    """Return the values before the first action: the mentions that were imported, none where annotators are compared."""
+    """Return the values before the first action: the mentions that were imported; none for adjudication."""
     mentions = () if layer == ADJUDICATED else record.get("mentions", ())
     return {f"m:b{number}": mention for number, mention in enumerate(mentions)}
 
@@ -341,10 +341,11 @@ def rejection(type: str, spans: Any) -> str:
 def document_of(record: dict[str, Any], state: State, layer: str = "") -> Document:
     """Return a document as a layer has it; its ``meta`` says how far it is annotated.
 
-    Finished sentences are ``complete``, all other text is ``at-least``, and rejected suggestions are ``not``; a document
-    that nobody has touched is as it was imported, or ``unknown`` if it had no mentions.
+    Finished sentences are ``complete``, all other text is ``at-least``, and rejected suggestions are ``not``. A
+    document without actions is as it was imported, or ``unknown`` if it had no mentions.
 
-    >>> state = State({"m:1": {"type": "problem", "spans": [[3, 7]]}, "r:test|0-2": {"type": "test", "spans": [[0, 2]]}}, 1)
+    >>> rejected = {"type": "test", "spans": [[0, 2]]}
+    >>> state = State({"m:1": {"type": "problem", "spans": [[3, 7]]}, "r:test|0-2": rejected}, version=1)
     >>> document_of({"text": "No pain."}, state).meta["annotation"]
     {'default': 'at-least', 'not': [{'spans': [[0, 2]], 'types': ['test']}]}
     """

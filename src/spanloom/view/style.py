@@ -97,7 +97,13 @@ _PRINT = """\
 
 
 def page(
-    title: str, body: str, *, types: Sequence[str], style: str = "", script: str = "", fetches: bool = False,
+    title: str,
+    body: str,
+    *,
+    types: Sequence[str],
+    style: str = "",
+    script: str = "",
+    fetches: bool = False,
     module: str = "",
 ) -> str:
     """Return a page in one file.

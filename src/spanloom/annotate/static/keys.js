@@ -92,22 +92,27 @@ function onKey(event) {
     return;
   }
   if (event.target.closest("dialog") || (event.target.closest("button") && (event.key === "Enter" || event.key === " "))) return;
-  let done = true;
-  if (event.ctrlKey || event.metaKey) {
-    const key = event.key.toLowerCase();
-    if (key === "z") commands.act(event.shiftKey ? "redo" : "undo");
-    else if (key === "y") commands.act("redo");
-    else done = false;
-  } else if (event.altKey) done = false;
-  else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-    const block = state.blocks[sentenceAt(cursorRange()[0])];
-    const rtl = block && getComputedStyle(block.paragraph).direction === "rtl";
-    moveTo(state.token + ((event.key === "ArrowRight") === !rtl ? 1 : -1), event.shiftKey);
-  } else if (event.key === "ArrowUp" || event.key === "ArrowDown") moveSentence(event.key === "ArrowUp" ? -1 : 1);
-  else if (/^[1-9]$/.test(event.key)) commands.markWith(state.store.types[Number(event.key) - 1]);
-  else if (byKey.has(event.key)) byKey.get(event.key)();
-  else done = false;
-  if (done) event.preventDefault();
+  const run = commandOf(event);
+  if (!run) return;
+  event.preventDefault();
+  commands.later(run);
+}
+
+function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  if (ctrlKey || metaKey) {
+    const name = { z: shiftKey ? "redo" : "undo", y: "redo" }[key.toLowerCase()];
+    return name && (() => commands.act(name));
+  }
+  if (altKey) return undefined;
+  if (key === "ArrowLeft" || key === "ArrowRight")
+    return () => {
+      const block = state.blocks[sentenceAt(cursorRange()[0])];
+      const rtl = block && getComputedStyle(block.paragraph).direction === "rtl";
+      moveTo(state.token + ((key === "ArrowRight") === !rtl ? 1 : -1), shiftKey);
+    };
+  if (key === "ArrowUp" || key === "ArrowDown") return () => moveSentence(key === "ArrowUp" ? -1 : 1);
+  if (/^[1-9]$/.test(key)) return () => commands.markWith(state.store.types[Number(key) - 1]);
+  return byKey.get(key);
 }
 
 // The characters that the browser has selected in the text; null if none are.

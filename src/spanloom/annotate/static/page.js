@@ -20,6 +20,7 @@ const layer = () => state.store.layer;
 
 // Append an action; `make` gives its changes when all before it are done, or nothing.
 function act(kind, make = () => ({})) {
+  busy(1);
   sending = sending.then(async () => {
     const changes = make();
     if (!changes) return {};
@@ -34,8 +35,20 @@ function act(kind, make = () => ({})) {
       say("", error.message);
       return {};
     }
-  });
+  }).finally(() => busy(-1));
   return sending;
+}
+
+let waiting = 0; // actions that are not yet saved
+function busy(by) {
+  waiting += by;
+  $("text").setAttribute("aria-busy", String(waiting > 0));
+}
+
+// Run a command when all actions before are saved and shown, so that quick keys do the same as slow ones.
+function later(run) {
+  if (waiting) sending.then(() => later(run));
+  else run();
 }
 
 function apply({ changes, version, undo, redo }) {
@@ -74,7 +87,7 @@ function markWith(type, dragged = false) {
   if (!type) return $("type").focus();
   const mention = chosen();
   state.active = type;
-  if (mention && !state.selection && !dragged) return mention.suggested ? accept(type) : change(mention, { type });
+  if (mention && !state.selection && !dragged) return mention.suggested ? accept(type) : change(mention.key, () => ({ type }));
   const span = selection();
   if (!span) return undefined;
   return act("add", () => ({ "m:#": { type, spans: [span] } })).then((changes) => {
@@ -85,20 +98,34 @@ function markWith(type, dragged = false) {
   });
 }
 
-// Change a mention; what a model said of the old type or spans is no longer true of the new ones.
-function change(mention, patch) {
-  const kept = { ...mention.value };
-  if (patch.type || patch.spans) for (const name of ["score", "head", "attribute_scores", "concept_scores"]) delete kept[name];
-  if (patch.concepts) delete kept.concept_scores;
-  if (patch.attributes) delete kept.attribute_scores;
-  return act("change", () => ({ [mention.key]: { ...kept, ...patch } }));
+// Change a mention as it is when all actions before are done; `patchOf` gives new fields from the old ones, or nothing.
+function change(key, patchOf) {
+  return act("change", () => {
+    const old = state.values.get(key);
+    const patch = old && patchOf(old);
+    if (!patch) return null;
+    const value = { ...old, ...patch };
+    // what a model said of the old type or spans is no longer true of the new ones
+    if (patch.type || patch.spans) for (const name of ["score", "head", "attribute_scores", "concept_scores"]) delete value[name];
+    if (patch.concepts) delete value.concept_scores;
+    if (patch.attributes) delete value.attribute_scores;
+    return { [key]: value };
+  });
+}
+
+// The mention that is chosen, if it is marked; else a message.
+function own() {
+  const mention = chosen();
+  if (mention && !mention.suggested) return mention;
+  say("", "no mention is chosen; press m at a word that is marked");
+  return null;
 }
 
 function addPart() {
-  const mention = chosen();
-  if (!mention || mention.suggested) return say("", "no mention is chosen; choose one, then add the selected words to it");
   const span = selection();
-  return change(mention, { spans: [...mention.spans, span] }).then(() => {
+  const mention = own();
+  if (!mention || !span) return undefined;
+  return change(mention.key, ({ spans }) => ({ spans: [...spans, span] })).then(() => {
     wasMarked();
     state.selection = state.anchor = null;
     redraw(span);
@@ -107,32 +134,37 @@ function addPart() {
 }
 
 function remove() {
-  const mention = chosen();
-  if (!mention) return say("", "no mention is chosen; press m at a word that is marked");
-  if (mention.suggested) return reject();
-  return act("remove", () => ({ [mention.key]: null }));
+  if (chosen()?.suggested) return reject();
+  const mention = own();
+  return mention && act("remove", () => (state.values.has(mention.key) ? { [mention.key]: null } : null));
 }
 
 // Move an end of a mention by a word: of the part at the cursor if it has gaps.
 function resize(side, by) {
-  const mention = chosen();
-  if (!mention || mention.suggested) return say("", "no mention is chosen; press m at a word that is marked");
   const [low, high] = state.tokens[state.token];
-  const here = mention.spans.findIndex(([start, end]) => start < high && low < end);
-  const part = here < 0 ? (side ? mention.spans.length - 1 : 0) : here;
-  const [start, end] = mention.spans[part];
-  const token = state.tokens[tokenAt(side ? end - 1 : start) + by];
-  return token && resizeTo(part, side, side ? token[1] : token[0], true);
+  const mention = own();
+  return mention && change(mention.key, ({ spans }) => {
+    const here = spans.findIndex(([start, end]) => start < high && low < end);
+    const part = here < 0 ? (side ? spans.length - 1 : 0) : here;
+    const token = state.tokens[tokenAt(side ? spans[part][1] - 1 : spans[part][0]) + by];
+    return token ? moved_end(spans, part, side, side ? token[1] : token[0]) : null;
+  });
 }
 
-function resizeTo(part, side, offset, exact = false) {
-  const mention = chosen();
-  if (!mention) return undefined;
-  const span = [...mention.spans[part]];
+function resizeTo(part, side, offset) {
+  const mention = own();
+  return mention && change(mention.key, ({ spans }) => {
+    const [start, end] = side ? [spans[part][0], offset] : [offset, spans[part][1]];
+    return moved_end(spans, part, side, start < end ? snapped(start, end)[side] : offset);
+  });
+}
+
+function moved_end(spans, part, side, offset) {
+  const span = [...spans[part]];
   span[side] = offset;
-  if (span[0] >= span[1]) return say("", "a mention needs at least one word; remove it with x");
-  const [start, end] = exact ? span : snapped(...span);
-  return change(mention, { spans: mention.spans.map((old, i) => (i === part ? [start, end] : old)) });
+  if (span[0] < span[1]) return { spans: spans.map((old, i) => (i === part ? span : old)) };
+  say("", "a mention needs at least one word; remove it with x");
+  return null;
 }
 
 // ---- suggestions
@@ -181,14 +213,16 @@ function nextSuggestion() {
 }
 
 function accept(type) {
-  const mention = suggestion();
-  if (!mention) return undefined;
-  const value = plainValue(mention.value);
-  if (typeof type === "string" && type !== value.type) {
-    delete value.score;
-    value.type = type;
-  }
-  return act("accept", () => ({ "m:#": value })).then(nextSuggestion);
+  return act("accept", () => {
+    const mention = suggestion(); // the one that is chosen when all actions before are done
+    if (!mention) return null;
+    const value = plainValue(mention.value);
+    if (type && type !== value.type) {
+      delete value.score;
+      value.type = type;
+    }
+    return { "m:#": value };
+  }).then(nextSuggestion);
 }
 
 async function acceptAll() {
@@ -200,9 +234,10 @@ async function acceptAll() {
 }
 
 function reject() {
-  const mention = suggestion();
-  if (!mention) return undefined;
-  return act("reject", () => ({ [`r:${spansKey(mention.type, mention.spans)}`]: plainValue(mention.value) })).then(nextSuggestion);
+  return act("reject", () => {
+    const mention = suggestion();
+    return mention && { [`r:${spansKey(mention.type, mention.spans)}`]: plainValue(mention.value) };
+  }).then(nextSuggestion);
 }
 
 async function why() {
@@ -243,8 +278,9 @@ async function mark_document(value) {
   const place = state.store.documents.findIndex(({ number }) => number === state.number);
   const order = [...state.store.documents.slice(place + 1), ...state.store.documents.slice(0, place)];
   const next = order.find((one) => !one.state) ?? order.find((one) => one.state === "skipped");
-  if (next) await open(next.number);
-  else say("all documents are finished");
+  if (!next) return say("all documents are finished");
+  busy(1);
+  sending = sending.then(() => open(next.number)).catch((error) => say("", error.message)).finally(() => busy(-1));
 }
 
 function progress() {
@@ -306,8 +342,10 @@ const meantValue = (text) => (text === "yes" ? true : text === "no" ? false : te
 function attributesOf(mention) {
   const names = [...new Set([...state.store.attributes, ...Object.keys(mention.attributes ?? {})])];
   const set = (name, text) => {
-    const { [name]: _, ...others } = mention.attributes ?? {};
-    return change(mention, { attributes: text.trim() ? { ...others, [name]: meantValue(text) } : others });
+    return change(mention.key, ({ attributes }) => {
+      const { [name]: _, ...others } = attributes ?? {};
+      return { attributes: text.trim() ? { ...others, [name]: meantValue(text) } : others };
+    });
   };
   const fields = names.map((name, i) => {
     const input = element("input", { id: i ? `attribute${i}` : "attribute", size: 10, maxlength: 1000, placeholder: "yes, no, a word" });
@@ -323,7 +361,7 @@ function attributesOf(mention) {
 function conceptsOf(mention) {
   const input = element("input", { id: "concept", maxlength: 100000, autocomplete: "off", "aria-label": "Concept", placeholder: state.store.concepts ? "search a name" : "identifier" });
   const found = element("ul", { class: "found" });
-  const add = (id) => change(mention, { concepts: [...new Set([...(mention.concepts ?? []), id])] });
+  const add = (id) => change(mention.key, ({ concepts }) => ({ concepts: [...new Set([...(concepts ?? []), id])] }));
   let waiting = 0;
   const search = async () => {
     try {
@@ -353,7 +391,7 @@ function conceptsOf(mention) {
   });
   const own = (mention.concepts ?? []).map((id) => {
     const made = element("button", { type: "button", "aria-label": `remove ${visible(id)}` }, visible(id), " ×");
-    made.addEventListener("click", () => change(mention, { concepts: mention.concepts.filter((other) => other !== id) }));
+    made.addEventListener("click", () => change(mention.key, ({ concepts }) => ({ concepts: concepts.filter((other) => other !== id) })));
     return made;
   });
   return [element("h2", {}, "Concepts ", element("kbd", {}, "c")), element("p", { class: "bar" }, ...own, input), found];
@@ -362,13 +400,12 @@ function conceptsOf(mention) {
 function noteOf(mention) {
   const note = element("textarea", { id: "note", rows: 2, maxlength: 5000, "aria-label": "Note" });
   note.value = mention.note ?? "";
-  note.addEventListener("change", () => change(mention, { note: note.value }));
+  note.addEventListener("change", () => change(mention.key, () => ({ note: note.value })));
   return [element("h2", {}, "Note ", element("kbd", {}, "n")), note];
 }
 
 function focus(id) {
-  if (!chosen() || chosen().suggested) return say("", "no mention is chosen; press m at a word that is marked");
-  $(id).focus();
+  if (own()) $(id).focus();
 }
 
 // ---- documents
@@ -431,7 +468,7 @@ function threshold() {
   $("least").textContent = $("least-all").textContent = `${$("threshold").value} %`;
 }
 
-const commands = { act, addPart, accept, acceptAll, describe, focus, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, say, why };
+const commands = { act, addPart, accept, acceptAll, describe, focus, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, say, why };
 listen(commands);
 $("key-table").replaceChildren(...keyTable().map(([key, about]) => element("tr", {}, element("th", {}, element("kbd", {}, key)), element("td", {}, about))));
 const buttons = {
