@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 import threading
@@ -14,7 +15,10 @@ import pytest
 from annotate_helpers import Running, running
 
 from spanloom import Document, Mention, read, write
+from spanloom.annotate import import_documents
+from spanloom.annotate.api import Workplace, make_app
 from spanloom.formats.store import Store
+from spanloom.serve import Limits
 
 TEXT = "The left ventricle is mildly dilated. No chest pain, or fever."
 
@@ -206,3 +210,28 @@ def test_a_changed_document_is_told_when_the_store_is_opened(tmp_path: Path, cap
     with running(store, quiet=False) as one:
         assert state(one, 1)["changed"] and state(one, 1)["text"] == TEXT
     assert "1 document changed on disk since the import: a; the store keeps the text" in capfd.readouterr().err
+
+
+def test_a_full_disk_is_one_message_and_the_step_can_be_repeated(tmp_path: Path) -> None:
+    async def session(store: Store) -> list[httpx.Response]:
+        app = make_app(Workplace(store, annotator="ann", limits=Limits()), "a.store")
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+
+            async def note(text: str) -> httpx.Response:
+                version = store.state(1, "ann").version
+                value = mention(version % 20, version % 20 + 2, note=text)
+                body = {"document": 1, "layer": "ann", "author": "ann", "version": version, "kind": "add"}
+                return await client.post("/api/act", json={**body, "changes": {"m:#": value}})
+
+            [pages] = store.connection.execute("PRAGMA page_count").fetchone()
+            store.connection.execute(f"PRAGMA max_page_count = {pages}")
+            refused = [await note("x" * 4000) for _ in range(3)]
+            store.connection.execute(f"PRAGMA max_page_count = {pages + 100}")
+            return [*refused, await note("x" * 4000)]
+
+    with Store(tmp_path / "a.store", write=True, create=True) as store:
+        import_documents(store, [Document("word " * 20, "a")])
+        *refused, last = asyncio.run(session(store))
+    assert [one.status_code for one in refused][-1] == 507
+    assert "free some space, and repeat the last step" in refused[-1].json()["error"]
+    assert last.status_code == 200

@@ -30,7 +30,7 @@ def model() -> Recognizer:
 
 @pytest.fixture(scope="module")
 def texts() -> list[Document]:
-    notes = [document.copy(mentions=[]) for document in list(read(clinical() / "train"))[20:32]]
+    notes = [document.copy(mentions=[]) for document in list(read(clinical() / "train"))[:12]]
     return [*notes, notes[0].copy(id="twin"), Document("", "empty")]
 
 

@@ -85,7 +85,8 @@ class Workplace:
         ]
         return JSONResponse(
             {
-                "layer": name, "layers": self._store.layers(), "adjudicated": ADJUDICATED, "documents": documents,
+                "layer": name, "author": self._annotator, "layers": self._store.layers(), "adjudicated": ADJUDICATED,
+                "documents": documents,
                 "types": self._known_types(), "attributes": list(ATTRIBUTES), "position": position,
                 "concepts": self._finder is not None, "model": self._suggestions is not None,
             }

@@ -10,6 +10,8 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.formats import to_record
 from spanloom.formats.store import ADJUDICATED, Store
+from spanloom.modelfile import read_digest
+from spanloom.models import locate
 from spanloom.serve.answers import Job
 from spanloom.serve.limits import Refused
 from spanloom.serve.served import Served
@@ -62,10 +64,11 @@ class Suggestions:
 
     def __init__(self, store: Store, served: Served, workers: Workers) -> None:
         self._store, self._served, self._workers = store, served, workers
+        self._model = read_digest(locate(served.folder))
 
     async def of_part(self, number: int, document: Document, part: int, gone: Callable[[], Awaitable[None]]) -> Any:
         """Return the suggestions for a part of a document, by probability."""
-        key = number, part, self._served.name
+        key = number, part, self._model
         row = self._store.connection.execute(
             "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", key
         ).fetchone()

@@ -7,7 +7,9 @@ import signal
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
+
+from starlette.types import ASGIApp
 
 from spanloom.annotate import agreement, import_documents
 from spanloom.annotate.api import Workplace, make_app
@@ -17,7 +19,7 @@ from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading, lost, output_format_of
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError, plural
+from spanloom.errors import SpanloomError, UsageError, plural
 from spanloom.formats import read, write
 from spanloom.formats.store import Store, claims
 from spanloom.model.protocol import MentionModel
@@ -26,6 +28,7 @@ from spanloom.serve.work import Workers
 from spanloom.vocabulary import read_vocabulary
 from spanloom.vocabulary.candidates import CandidateFinder
 
+Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed
 
 
@@ -63,16 +66,16 @@ def run(
         return _compare(data, as_json) if agreed else None
     with ExitStack() as open_:
         opened = open_.enter_context(bind(host, port))
-        store, changed = _store(data, output, Reading(say, input_format=input_format, columns=columns), say)
-        store.connection.close()  # processes are copied from this one, and none may share a connection
+        # the store is closed again: processes are copied from this one, and none may share a connection
+        path, changed = _import(data, output, {"input_format": input_format, "columns": columns}, say)
         served = open_models([model], encoder) if model is not None else {}
         finder = None if vocabulary is None else CandidateFinder(read_vocabulary(vocabulary), k=20)
         if not is_loopback(host):
             say("spanloom: the page has no password; everybody who reaches this address can read and annotate")
         place = url(opened)
 
-        def make(models: Mapping[str, Served], limits: Limits, workers: Workers) -> object:
-            own = open_.enter_context(Store(store.path, write=True))
+        def make(models: Mapping[str, Served], limits: Limits, workers: Workers) -> ASGIApp:
+            own = open_.enter_context(Store(path, write=True))
             first = next(iter(models.values()), None)
             known = [*(types or ()), *(first.model.types_ if first else ())]
             numbers = list(own.numbers().values())
@@ -82,50 +85,50 @@ def run(
                     own, annotator=annotator, types=known, order=ordered, changed=changed, finder=finder, limits=limits,
                     suggestions=Suggestions(own, first, workers) if first else None,
                 ),
-                Path(store.path).name,
+                Path(path).name,
             )  # fmt: skip
 
         ended = serve(
             served, opened, host=host, limits=Limits(), names=allow_host or (), n_jobs=1, make=make,
-            started=lambda: say(f"spanloom: {store.path} at {place}, open it in a browser; Ctrl-C stops"),
+            started=lambda: say(f"spanloom: {path} at {place}, open it in a browser; Ctrl-C stops"),
         )  # fmt: skip
     return INTERRUPTED if ended == signal.SIGINT else 0
 
 
-def _store(data: str, output: str | None, reading: Reading, say: Messages) -> tuple[Store, list[str]]:
-    """Return the store, with the documents of the data, and the identifiers of those that have changed."""
-    if Path(data).is_file() and claims(Path(data)):
-        if output is not None:
-            raise UsageError(f"{data} is a store already; leave out --output")
-        store, source = Store(data, write=True), None
-        source = store.setting("source")
-    else:
-        if output is None:
-            raise UsageError("--output is missing, expected the file of the store, such as --output notes.store")
-        store, source = Store(output, write=True, create=True), str(Path(data).resolve())
+def _import(data: str, output: str | None, given: Reader, say: Messages) -> tuple[str, list[str]]:
+    """Add the documents of the data to the store; return its path, and the identifiers of those that have changed."""
+    is_store = Path(data).is_file() and claims(Path(data))
+    if is_store and output is not None:
+        raise UsageError(f"{data} is a store already; leave out --output")
+    if not is_store and output is None:
+        raise UsageError("--output is missing, expected the file of the store, such as --output notes.store")
+    path = output or data
+    new = not Path(path).exists()
     changed: list[str] = []
-    with ExitStack() as closing:
-        closing.callback(store.connection.close)
-        if source and Path(source).exists():
-            try:
-                added, changed = import_documents(store, reading(source))
-            except DataError:
-                if output is None:  # the data were moved or damaged since; the store has all that it needs
-                    added = 0
-                    say.notice(f"{source} cannot be read any more; the store has its documents")
-                else:
-                    raise
-            if output is not None:
-                store.setting("source", source)
+    try:
+        with Store(path, write=True, create=not is_store) as store:
+            if not is_store:
+                added, changed = import_documents(store, Reading(say, **given)(data))
+                store.setting("source", json.dumps([str(Path(data).resolve()), given]))
                 say(f"spanloom: {plural(added, 'document')} imported from {data}")
-        closing.pop_all()
+            elif source := store.setting("source"):
+                place, given = json.loads(source)
+                try:
+                    changed = import_documents(store, Reading(Messages(quiet=True), **given)(place))[1]
+                except SpanloomError:  # moved or damaged since; the store has all that it needs
+                    say.notice(f"{place} cannot be read any more; the store keeps its documents")
+    except BaseException:
+        if new:
+            for end in ("", "-wal", "-shm"):
+                Path(f"{path}{end}").unlink(missing_ok=True)
+        raise
     if changed:
         names = ", ".join(changed[:_LISTED]) + (", …" if len(changed) > _LISTED else "")
         say.notice(
             f"{plural(len(changed), 'document')} changed on disk since the import: {names}; the store keeps the text "
             "that was annotated; import the new text under another id"
         )
-    return store, changed
+    return path, changed
 
 
 def _ordered(store: Store, model: MentionModel | None, order: str) -> list[int]:

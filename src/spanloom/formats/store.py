@@ -115,17 +115,14 @@ class State:
         else:
             target = self.done
             self.undone.clear()
-        target.append({key: self.values.get(key) for key in changes})
+        if kind != "import":  # what an annotator begins with stays
+            target.append({key: self.values.get(key) for key in changes})
         for key, value in changes.items():
             if value is None:
                 self.values.pop(key, None)
             else:
                 self.values[key] = value
         return changes
-
-    def copy(self) -> State:
-        """Return a copy that can be changed; values themselves never are."""
-        return State(dict(self.values), self.version, list(self.done), list(self.undone))
 
 
 class Store:
@@ -277,8 +274,9 @@ class Store:
                 " WHERE document = ? AND layer = ? AND number > ? ORDER BY number",
                 (number, layer, after),
             )
-            for *row, changes in rows:
-                yield Action(*row, json.loads(changes))
+            for row in rows:
+                action = Action(*row)
+                yield action._replace(changes=json.loads(row[-1]))
 
     def state(self, number: int, layer: str) -> State:
         """Return a document in a layer, with all actions up to now; it must not be changed."""

@@ -182,6 +182,7 @@ def _too_large(most: int) -> Refused:
 
 
 async def hung_up(request: Request) -> None:
+    """Wait until the client of a request has hung up."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

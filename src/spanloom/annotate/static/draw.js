@@ -39,6 +39,10 @@ export function layOut(seen) {
   for (const block of state.blocks) watcher.observe(block.element);
 }
 
+export function drawAll() {
+  for (const block of state.blocks) draw(block);
+}
+
 function textNode(start, end) {
   const node = document.createTextNode(visible(slice(start, end)));
   starts.set(node, start);

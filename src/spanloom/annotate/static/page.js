@@ -1,7 +1,7 @@
 // The commands of the page. Every change is an action that the server appends, and only then is shown.
 
 import { $, ask, chosen, collect, element, kindOf, percent, sentenceAt, slice, spansKey, state, surface, tokenAt, snapped, visible } from "./model.js";
-import { layOut, redraw, show } from "./draw.js";
+import { drawAll, layOut, redraw, show } from "./draw.js";
 import { choose, keyTable, listen, moveTo, wasMarked } from "./keys.js";
 
 const KINDS = 35;
@@ -24,7 +24,7 @@ function act(kind, make = () => ({})) {
   sending = sending.then(async () => {
     const changes = make();
     if (!changes) return {};
-    const body = { document: state.number, layer: layer(), author: layer(), version: state.version, kind, changes };
+    const body = { document: state.number, layer: layer(), author: comparing() ? state.store.author : layer(), version: state.version, kind, changes };
     try {
       const answer = await ask("act", body);
       apply(answer);
@@ -288,7 +288,8 @@ function progress() {
   const done = documents.filter((one) => one.state === "finished").length;
   const sentences = [...state.values].filter(([key, value]) => key.startsWith("s:") && value === "finished").length;
   $("progress").textContent = `${done} of ${documents.length} documents, ${sentences} of ${state.sentences.length} sentences finished`;
-  documents.forEach((one, i) => ($("documents").options[i].textContent = nameOf(one)));
+  const place = documents.findIndex(({ number }) => number === state.number);
+  if (place >= 0) $("documents").options[place].textContent = nameOf(documents[place]);
 }
 
 const nameOf = ({ id, state: said }) => `${visible(id)}${said ? ` · ${said}` : ""}`;
@@ -424,7 +425,6 @@ async function open(number, start = 0) {
   progress();
   types();
   describe();
-  say("", found.changed ? "this document has changed on disk since it was imported; what is shown and annotated is the text that was imported" : "");
   scrollTo(0, 0);
   if (start) show(start);
   $("text").focus({ preventScroll: true });
@@ -491,4 +491,5 @@ $("typing").addEventListener("submit", (event) => {
   $("text").focus({ preventScroll: true });
   if (name) markWith(name);
 });
+addEventListener("beforeprint", drawAll);
 begin();
