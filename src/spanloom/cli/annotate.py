@@ -7,13 +7,13 @@ import signal
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from starlette.types import ASGIApp
 
 from spanloom.annotate import agreement, import_documents
 from spanloom.annotate.api import Workplace, make_app
-from spanloom.annotate.queue import ORDERS, Order, ranked
+from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.annotate.suggestions import Suggestions
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
@@ -58,12 +58,14 @@ def run(
     say = Messages(quiet)
     if export is not None or agreed:
         if export is not None:
-            given = {} if layer is None else {"layer": layer}
+            given: dict[str, Any] = {} if layer is None else {"layer": layer}
             kind = output_format_of(export, output_format)
             losses = write(read(data, "store", **given), export, kind, force=force)
             if losses:
                 say.notice(lost(losses))
-        return _compare(data, as_json) if agreed else None
+        if agreed:
+            _compare(data, as_json)
+        return None
     with ExitStack() as open_:
         opened = open_.enter_context(bind(host, port))
         # the store is closed again: processes are copied from this one, and none may share a connection
@@ -136,7 +138,7 @@ def _ordered(store: Store, model: MentionModel | None, order: str) -> list[int]:
         raise UsageError(f"--order is {order!r}, expected data, {', '.join(ORDERS)}")
     numbers = list(store.numbers().values())
     documents = [Document(store.record(number)["text"]) for number in numbers]
-    return [numbers[one.number] for one in ranked(documents, model, len(numbers), by=cast(Order, order))]
+    return [numbers[one.number] for one in ranked(documents, model, len(numbers), by=order)]
 
 
 def _compare(data: str, as_json: bool) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from spanloom.annotate.queue import ORDERS, Order, ranked
+from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading, lost, output_format_of
 from spanloom.document import Document
@@ -47,7 +45,7 @@ def run(
     found = None if model is None else load(model, encoder=encoder)
     if found is not None and not finds_mentions(found):
         raise UsageError(f"{model} finds no mentions; name a model that does")
-    chosen = ranked(left, found, count, by=cast(Order, order), share=share, seed=seed or 0)
+    chosen = ranked(left, found, count, by=order, share=share, seed=seed or 0)
     said = (
         left[number].copy(meta={**left[number].meta, "next": {"order": order, "value": value, "random": drawn}})
         for number, value, drawn in chosen
