@@ -53,6 +53,7 @@ CONTENTS = {
         "docs/how-to/from-llm",
         "docs/viewing",
         "docs/explaining",
+        "docs/annotate",
         "docs/serving",
         "docs/integrations",
     ],

@@ -51,6 +51,7 @@ ORDER = (
     "clean",
     "lake",
     "serve",
+    "annotate",
     "integrations",
     "cli",
 )

@@ -16,6 +16,7 @@ PUBLIC = {
         "write"
     ),
     "spanloom.__main__": "",
+    "spanloom.annotate": "Agreement agreement import_documents",
     "spanloom.attributes": (
         "ATTRIBUTES AttributeModel Cues NONE attributing fit_attributes language_of mark read_cues with_sections"
     ),

@@ -411,6 +411,79 @@ def _serve(
     """Serve models as a web page and an HTTP API, by default on this machine only."""
 
 
+@verb("annotate")
+def _annotate(
+    data: options.Data,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="STORE", help="File of the store; an existing one is continued."),
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Model that suggests mentions.")] = None,
+    vocabulary: Annotated[
+        str | None, typer.Option("--vocabulary", metavar="V", help="Vocabulary in which concepts are searched.")
+    ] = None,
+    annotator: Annotated[
+        str, typer.Option("--annotator", metavar="NAME", help="Annotator, if the page names no other.")
+    ] = "annotator",
+    types: Annotated[
+        list[str] | None, typer.Option("--type", metavar="NAME", help="Type of mentions; several times for more.")
+    ] = None,
+    order: Annotated[
+        str, typer.Option("--order", metavar="NAME", help="Order of documents: data, gain, entropy, errors, random.")
+    ] = "data",
+    export: Annotated[
+        str | None, typer.Option("--export", metavar="OUT", help="Write the annotation of a store, and exit.")
+    ] = None,
+    output_format: Format = None,
+    layer: Annotated[
+        str | None, typer.Option("--layer", metavar="NAME", help="Annotator whose annotation is exported. [all]")
+    ] = None,
+    agreed: Annotated[
+        bool, typer.Option("--agreement", help="Print the agreement of the annotators of a store, and exit.")
+    ] = False,
+    as_json: Json = False,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all networks.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 for any that is free.")] = 8010,
+    allow_host: options.AllowHost = None,
+    encoder: options.EncoderFolder = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Annotate documents in the browser, with suggestions of a model; all is kept in one file."""
+
+
+@verb("next")
+def _next(
+    data: options.Inputs,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="Model that is to learn from the documents.")
+    ] = None,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, metavar="N", help="Number of documents.")] = 50,
+    order: Annotated[
+        str,
+        typer.Option("--order", metavar="NAME", help="gain, entropy (per token), errors (expected number) or random."),
+    ] = "gain",
+    share: Annotated[
+        float,
+        typer.Option("--random-share", min=0, max=1, metavar="X", help="Share drawn at random, for evaluation."),
+    ] = 0.1,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file; - for stdout.")] = "-",
+    output_format: Format = None,
+    input_format: InputFormat = None,
+    columns: Columns = None,
+    on_error: options.OnErrorSkip = "stop",
+    encoder: options.EncoderFolder = None,
+    force: Force = False,
+    seed: Seed = None,
+    quiet: Quiet = False,
+) -> None:
+    """Choose the documents to annotate next: those from which a model learns most for the time."""
+
+
 @verb("vocabulary")
 def _vocabulary(
     vocabulary: options.VocabularySource,

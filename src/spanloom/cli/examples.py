@@ -11,6 +11,10 @@ EXAMPLES: Final = MappingProxyType(
 spanloom demo
 echo "IL-2 gene expression in T cells" | spanloom predict genia -
 spanloom train recognizer --train notes/train --dev notes/dev --output model""",
+        "annotate": """\
+spanloom annotate notes --output notes.store --model genia
+spanloom annotate notes.store --export annotated.jsonl
+spanloom annotate notes.store --agreement""",
         "clean": """\
 spanloom clean notes --limit 20
 spanloom clean notes.jsonl --html suspects.html""",
@@ -44,6 +48,9 @@ spanloom label rules.toml notes --each --output votes.jsonl""",
         "models": """\
 spanloom models
 spanloom models --json""",
+        "next": """\
+spanloom next notes --model model -n 50 --output next.jsonl
+spanloom next notes.store --model model --order entropy -n 10""",
         "predict": """\
 echo "No chest pain." | spanloom predict model - --attributes negated
 spanloom predict model notes.txt --output notes.jsonl --threshold 0.5

@@ -26,6 +26,7 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
 VERBS = {
+    "annotate": "spanloom.cli.annotate:run",
     "clean": "spanloom.cli.clean:run",
     "compact": "spanloom.cli.compact:run",
     "completion": "spanloom.cli.completion:run",
@@ -37,6 +38,7 @@ VERBS = {
     "inspect": "spanloom.cli.inspect:run",
     "label": "spanloom.cli.label:run",
     "models": "spanloom.cli.installed:run",
+    "next": "spanloom.cli.next:run",
     "predict": "spanloom.cli.predict:run",
     "serve": "spanloom.cli.serve:run",
     "split": "spanloom.cli.split:run",

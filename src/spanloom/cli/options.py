@@ -90,7 +90,7 @@ InputFormat = Annotated[
         metavar="FORMAT",
         help="Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
         "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, "
-        "webanno, text.",
+        "webanno, store, text.",
     ),
 ]
 Encoding = Annotated[

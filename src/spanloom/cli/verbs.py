@@ -22,7 +22,7 @@ from spanloom.errors import as_json, notice_line, one_line
 GROUPS: Final = {
     "Use a model": ("predict", "view", "explain", "models"),
     "Train a model": ("demo", "train", "teach", "compact", "export"),
-    "Prepare data": ("convert", "label", "split", "validate", "vocabulary"),
+    "Prepare data": ("annotate", "next", "convert", "label", "split", "validate", "vocabulary"),
     "Judge": ("evaluate", "inspect", "clean", "lab"),
     "Serve, set up": ("serve", "warm", "completion"),
 }

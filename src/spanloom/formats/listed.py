@@ -132,6 +132,11 @@ _ALL = (
         "webanno", (".tsv",), _lazy("webanno:scan"), None, _claims("webanno:claims", ".tsv"),
         named_by_file=True, packs=False, scan_options=("types",), instead="INCEpTION reads xmi, too",
     ),
+    Format(
+        "store", (".store",), _lazy("store:scan"), None,
+        lambda path: path.is_file() and _lazy("store:claims")(path), packs=False, encoded=False,
+        reads_without_mentions=True, scan_options=("layer",), instead="spanloom annotate DATA --output makes one",
+    ),
     TEXT,
 )  # fmt: skip
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}

@@ -108,7 +108,7 @@ class Api:
     async def _answer(self, request: Request, job: Job) -> Response:
         async with self._workers.ticket() as ticket:
             raw = await self._body(request, ticket)
-            answer = await self._workers.run(job, raw, lambda: _hung_up(request))
+            answer = await self._workers.run(job, raw, lambda: hung_up(request))
         return Response(answer.body, answer.status, media_type="application/json")
 
     async def _body(self, request: Request, ticket: Ticket) -> bytes:
@@ -145,7 +145,7 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     page, reference = index_page(), reference_page(app.openapi())
     app.add_api_route("/", _page(page), include_in_schema=False)
     app.add_api_route("/docs", _page(reference), include_in_schema=False)
-    _add_handlers(app)
+    add_handlers(app)
     return app
 
 
@@ -181,12 +181,13 @@ def _too_large(most: int) -> Refused:
     return Refused(413, f"the body is larger than {most:,} bytes, which is the most that is taken; split it")
 
 
-async def _hung_up(request: Request) -> None:
+async def hung_up(request: Request) -> None:
+    """Wait until the client of a request has hung up."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-def _add_handlers(app: FastAPI) -> None:
+def add_handlers(app: FastAPI) -> None:
     """One shape for all errors."""
 
     async def refused(_: Request, error: Refused) -> Response:
@@ -202,7 +203,7 @@ def _add_handlers(app: FastAPI) -> None:
         first = error.errors()[0]
         return _error(422, f"{first['loc'][-1]} is {str(first['input'])[:60]!r}: {first['msg'].lower()}")
 
-    async def hung_up(*_: object) -> Response:
+    async def ended(*_: object) -> Response:
         return Response(status_code=_HUNG_UP)
 
     async def failed(*_: object) -> Response:
@@ -213,8 +214,8 @@ def _add_handlers(app: FastAPI) -> None:
         Refused: refused,
         HTTPException: by_framework,
         RequestValidationError: parameter,
-        Gone: hung_up,
-        ClientDisconnect: hung_up,
+        Gone: ended,
+        ClientDisconnect: ended,
         Exception: failed,
     }
     for kind, handler in handlers.items():

@@ -67,6 +67,7 @@ def url(opened: socket.socket) -> str:
 def serve(
     models: Mapping[str, Served], opened: socket.socket, *, host: str, limits: Limits, n_jobs: int | None,
     started: Callable[[], object], names: Iterable[str] = (), start: Starter | None = None,
+    make: Callable[[Mapping[str, Served], Limits, Workers], ASGIApp] = make_api,
 ) -> int:  # fmt: skip
     """Serve until a signal says to stop (SIGINT, SIGTERM); requests in flight have a few seconds to be finished in.
 
@@ -80,6 +81,7 @@ def serve(
         started: called when connections are taken.
         names: by which requests may call the server, too. If there are none and it can be reached from elsewhere, any.
         start: what starts processes; what the system is best at when ``None``.
+        make: the application that is served.
 
     Returns:
         The signal.
@@ -91,7 +93,7 @@ def serve(
     with closing(start or starter(models, limits, opened)) as processes:
         jobs = worker_count(n_jobs)
         workers = Workers(processes, jobs, limits)
-        api = make_api(models, limits, workers)
+        api = make(models, limits, workers)
         config = uvicorn.Config(
             Guard(api, known), interface="asgi3", http=Protocol, lifespan="off", ws="none", log_config=None,
             log_level="error", access_log=False, server_header=False, proxy_headers=False,

@@ -97,7 +97,14 @@ _PRINT = """\
 
 
 def page(
-    title: str, body: str, *, types: Sequence[str], style: str = "", script: str = "", fetches: bool = False
+    title: str,
+    body: str,
+    *,
+    types: Sequence[str],
+    style: str = "",
+    script: str = "",
+    fetches: bool = False,
+    module: str = "",
 ) -> str:
     """Return a page in one file.
 
@@ -108,20 +115,24 @@ def page(
         style: CSS of its own.
         script: JavaScript of the page; the body must be complete without it.
         fetches: whether the script may ask the server that the page came from; it may load nothing else.
+        module: address on the server that the page came from of a script that is loaded, with what it imports, instead.
     """
     css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(types)}{_rows()}{_PRINT}"
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     if script:
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         policy += f"; script-src 'sha256-{digest}'"
-    if fetches:
+    if module:
+        policy += "; script-src 'self'"
+    if fetches or module:
         policy += "; connect-src 'self'"
+    loaded = f'<script type="module" src="{escape(module)}"></script>' if module else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{css}</style>\n</head>\n<body>\n{body}"
-        f"{f'<script>{script}</script>' if script else ''}</body>\n</html>\n"
+        f"{f'<script>{script}</script>' if script else ''}{loaded}</body>\n</html>\n"
     )
 
 

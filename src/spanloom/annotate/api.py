@@ -1,0 +1,235 @@
+"""The page and its end points: all that they change is an action in the store."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel
+
+from spanloom.annotate.actions import Act, Position, Question, changes_of, parsed
+from spanloom.annotate.agreement import agreement
+from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, sentences_of
+from spanloom.attributes import ATTRIBUTES
+from spanloom.document import Document
+from spanloom.errors import DataError, UsageError, clip
+from spanloom.extras import extra
+from spanloom.formats import from_record
+from spanloom.formats.store import ADJUDICATED, Stale, State, Store, scan
+from spanloom.serve.api import add_handlers, hung_up
+from spanloom.serve.limits import Limits, Refused
+from spanloom.text import prepare
+from spanloom.view.style import KINDS, page
+from spanloom.vocabulary.candidates import CandidateFinder
+
+with extra("serve", "spanloom annotate"):
+    from fastapi import FastAPI, Query, Request, Response
+    from fastapi.responses import HTMLResponse, JSONResponse
+
+__all__ = ["Workplace", "make_app"]
+
+_STATIC: Final = Path(__file__).parent / "static"
+_SCRIPTS: Final = ("page.js", "model.js", "draw.js", "keys.js")
+_QUERY: Final = 200  # characters that are looked up in a vocabulary
+_CACHED: Final = 8  # documents
+_STALE: Final = (
+    "this document was changed in another tab or by somebody else; it is shown as it is now, and your last step was "
+    "not saved: look, and repeat it"
+)
+
+_Body = TypeVar("_Body", bound=BaseModel)
+Number = Annotated[int, Query(ge=1)]
+Layer = Annotated[str, Query(min_length=1, max_length=100)]
+
+
+class Workplace:
+    """The end points.
+
+    Args:
+        store: open for writing.
+        annotator: who annotates where the page names nobody.
+        types: of mentions, in the order of their digits, before those that the store has.
+        order: numbers of documents, those to annotate first; as imported when empty.
+        changed: identifiers of documents that differ from the data that they were imported from.
+        finder: of concepts, if a vocabulary is given.
+        suggestions: of a model, if one is given.
+        limits: of requests.
+    """
+
+    def __init__(
+        self, store: Store, *, annotator: str, types: Sequence[str] = (), order: Sequence[int] = (),
+        changed: Sequence[str] = (), finder: CandidateFinder | None = None, suggestions: Suggestions | None = None,
+        limits: Limits,
+    ) -> None:  # fmt: skip
+        self._store, self._annotator, self._types, self._changed = store, annotator, list(types), set(changed)
+        self._finder, self._suggestions, self._limits = finder, suggestions, limits
+        self._order = list(order)
+        self._documents: dict[int, Document] = {}
+
+    async def store(self, layer: Annotated[str, Query(max_length=100)] = "") -> Response:
+        """What the page begins with: documents and their states, types, and where the annotator was."""
+        name = layer.strip() or self._annotator
+        numbers = self._store.numbers()
+        ids = {number: id for id, number in numbers.items()}
+        place = {number: rank for rank, number in enumerate(self._order)}
+        ordered = sorted(ids, key=lambda number: place.get(number, len(place)))
+        position = self._store.connection.execute(
+            "SELECT document, start FROM positions WHERE layer = ?", (name,)
+        ).fetchone()
+        documents = [
+            {"number": number, "id": ids[number], "state": self._store.state(number, name).values.get("d", "")}
+            for number in ordered
+        ]
+        return JSONResponse(
+            {
+                "layer": name, "author": self._annotator, "layers": self._store.layers(), "adjudicated": ADJUDICATED,
+                "documents": documents,
+                "types": self._known_types(), "attributes": list(ATTRIBUTES), "position": position,
+                "concepts": self._finder is not None, "model": self._suggestions is not None,
+            }
+        )  # fmt: skip
+
+    def _known_types(self) -> list[str]:
+        rows = self._store.connection.execute(
+            "SELECT json_extract(one.value, '$.type') FROM documents, json_each(record, '$.mentions') AS one"
+            " UNION SELECT json_extract(one.value, '$.type') FROM actions, json_each(changes) AS one"
+            " WHERE one.type = 'object' ORDER BY 1"
+        )
+        return list(dict.fromkeys([*self._types, *(name for (name,) in rows if name)]))
+
+    async def document(self, number: Number, layer: Layer) -> Response:
+        """A document with its tokens, sentences and values."""
+        document, state = self._document(number), self._store.state(number, layer)
+        tokens = [] if document.tokens is None else document.tokens.tolist()
+        parts = parts_of(document) if self._suggestions is not None and layer != ADJUDICATED else []
+        changed = document.id in self._changed
+        return JSONResponse(
+            {
+                "number": number, "id": document.id, "text": document.text, "tokens": tokens, "changed": changed,
+                "sentences": sentences_of(document), "parts": parts, "values": state.values, **_version(state),
+            }
+        )  # fmt: skip
+
+    async def act(self, request: Request) -> Response:
+        """Append an action, if the page shows the last version of the document."""
+        act = await self._read(request, Act)
+        document = self._document(act.document)
+        try:
+            state = self._store.state(act.document, act.layer)
+            if state.version != act.version:
+                raise Stale
+            changes = changes_of(act, document, state)
+            state, set_ = self._store.append(act.document, act.layer, act.author, act.kind, changes, act.version)
+        except Stale:
+            return JSONResponse({"error": _STALE}, 409)
+        except DataError as error:
+            raise Refused(507, str(error)) from None
+        return JSONResponse({"changes": set_, **_version(state)})
+
+    async def position(self, request: Request) -> Response:
+        """Remember where an annotator is."""
+        place = await self._read(request, Position)
+        with self._store.writing():
+            row = (place.layer, place.document, place.start)
+            self._store.connection.execute("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)", row)
+        return JSONResponse({})
+
+    async def suggestions(
+        self, request: Request, number: Number, layer: Layer, part: Annotated[int, Query(ge=0)]
+    ) -> Response:
+        """What a model suggests for a part of a document; of the adjudicated layer what its annotators marked."""
+        document = self._document(number)
+        if layer == ADJUDICATED:
+            return JSONResponse(of_annotators(self._store, number))
+        if self._suggestions is None or part >= len(parts_of(document)):
+            raise Refused(404, "there is no model, or no such part of the document; start with --model M")
+        return JSONResponse(await self._suggestions.of_part(number, document, part, lambda: hung_up(request)))
+
+    async def explain(self, request: Request) -> Response:
+        """Why the model suggests a mention, or does not."""
+        asked = await self._read(request, Question)
+        if self._suggestions is None:
+            raise Refused(404, "there is no model to ask; start with --model M")
+        mention = asked.mention.model_dump()
+        document = self._document(asked.document)
+        return JSONResponse(await self._suggestions.explain(document, mention, lambda: hung_up(request)))
+
+    async def concepts(self, text: Annotated[str, Query(max_length=100_000)]) -> Response:
+        """Concepts with a name like a text, the best first."""
+        if self._finder is None:
+            raise Refused(404, "there is no vocabulary; start with --vocabulary V")
+        if len(text) > _QUERY:
+            raise Refused(422, f"the search has {len(text):,} characters, at most {_QUERY} are looked up; shorten it")
+        vocabulary = self._finder.vocabulary
+        numbers = self._finder.find([text]).concept.tolist() if text.strip() else []
+        found = [vocabulary[number] for number in numbers]
+        return JSONResponse([{"id": concept.id, "name": concept.name} for concept in found])
+
+    async def agreement(self) -> Response:
+        """Agreement of each pair of annotators."""
+        names = [layer for layer in self._store.layers() if layer != ADJUDICATED]
+        documents = (one.document for name in names for one in scan(self._store.path, layer=name))
+        return JSONResponse([one._asdict() for one in agreement(one for one in documents if one is not None)])
+
+    def _document(self, number: int) -> Document:
+        if number not in self._documents:
+            try:
+                found = prepare(from_record(self._store.record(number)))
+            except UsageError as error:
+                raise Refused(404, str(error)) from None
+            while len(self._documents) >= _CACHED:
+                del self._documents[next(iter(self._documents))]
+            self._documents[number] = found
+        return self._documents[number]
+
+    async def _read(self, request: Request, kind: type[_Body]) -> _Body:
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            raise Refused(415, "the body is no JSON, expected the content type application/json")
+        body, most = bytearray(), self._limits.body
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > most:
+                raise Refused(413, f"the body is larger than {most:,} bytes, which is the most that is taken")
+        return parsed(kind, bytes(body))
+
+
+def _version(state: State) -> dict[str, Any]:
+    return {"version": state.version, "undo": len(state.done), "redo": len(state.undone)}
+
+
+def make_app(workplace: Workplace, title: str) -> FastAPI:
+    """The application: the page, its scripts, and the end points."""
+    app = FastAPI(title="Spanloom", docs_url=None, redoc_url=None, openapi_url=None)
+    for name in ("store", "document", "suggestions", "concepts", "agreement"):
+        app.add_api_route(f"/api/{name}", getattr(workplace, name), methods=["GET"])
+    for name in ("act", "position", "explain"):
+        app.add_api_route(f"/api/{name}", getattr(workplace, name), methods=["POST"])
+    body, style = ((_STATIC / name).read_text(encoding="utf-8") for name in ("page.html", "page.css"))
+    html = page(title, body.replace("TITLE", escape(title)), types=[""] * KINDS, style=style, module="static/page.js")
+    app.add_api_route("/", _answer(HTMLResponse, html))
+    for name in _SCRIPTS:
+        text = (_STATIC / name).read_text(encoding="utf-8")
+        app.add_api_route(f"/static/{name}", _answer(_Script, text))
+    add_handlers(app)
+    app.add_exception_handler(sqlite3.DatabaseError, _store_failed)
+    app.add_exception_handler(DataError, _store_failed)
+    return app
+
+
+class _Script(Response):
+    media_type = "text/javascript"
+
+
+def _answer(kind: type[Response], content: str) -> Callable[[], Awaitable[Response]]:
+    async def answer() -> Response:
+        return kind(content)
+
+    return answer
+
+
+async def _store_failed(_: Request, error: Exception) -> Response:
+    message = str(error) if isinstance(error, DataError) else f"the store cannot be used: {clip(str(error))}"
+    return JSONResponse({"error": message}, 507)

@@ -1,0 +1,187 @@
+// Mouse, touch and keys: all of them call the commands of page.js.
+
+import { $, chosen, covers, sentenceAt, snapped, state, tokenAt } from "./model.js";
+import { offsetAt, offsetOf, redraw, show } from "./draw.js";
+
+let commands = {};
+let grip = null; // the handle that is dragged
+
+// Keys, what they do, and the command; the table of the page is made of them.
+const KEYS = [
+  ["← →", "move by word; with Shift select"],
+  ["↑ ↓", "move by sentence"],
+  ["1 … 9", "mark the selection, or the word, with a type; change the type of the mention that is chosen", null],
+  ["t", "type by typing", () => $("type").focus()],
+  ["p", "add the selection as a part, across a gap, to the mention that is chosen", () => commands.addPart()],
+  ["m", "choose the next mention at this word, of any number of them", () => cycle()],
+  ["[ ]", "move the beginning left, the end right, by a word", null, { "[": () => commands.resize(0, -1), "]": () => commands.resize(1, 1) }],
+  ["{ }", "move the beginning right, the end left, by a word", null, { "{": () => commands.resize(0, 1), "}": () => commands.resize(1, -1) }],
+  ["x", "remove the mention that is chosen; also Delete", () => commands.remove()],
+  ["e", "attributes", () => commands.focus("attribute")],
+  ["c", "concept", () => commands.focus("concept")],
+  ["n", "note", () => commands.focus("note")],
+  ["u", "undo; also Ctrl+Z", () => commands.act("undo")],
+  ["y", "redo; also Ctrl+Y", () => commands.act("redo")],
+  ["g", "choose the next suggestion", () => commands.nextSuggestion()],
+  ["a", "accept the suggestion, and go to the next one", () => commands.accept()],
+  ["A", "accept all suggestions from the threshold on", () => commands.acceptAll()],
+  ["d", "reject the suggestion: it is no mention", () => commands.reject()],
+  ["w", "why: what the model has for and against the mention", () => commands.why()],
+  ["f", "sentence finished, or not, and go to the next one", () => commands.mark_sentence("finished")],
+  ["s", "skip the sentence; it returns at the end", () => commands.mark_sentence("skipped")],
+  ["F", "document finished, and go to the next one", () => commands.mark_document("finished")],
+  ["S", "skip the document; it returns at the end", () => commands.mark_document("skipped")],
+  ["Escape", "choose nothing", () => choose(null)],
+  ["?", "this list", () => $("help").showModal()],
+];
+
+export function keyTable() {
+  return KEYS.map(([key, about]) => [key, about]);
+}
+
+const byKey = new Map(KEYS.filter(([, , run]) => run).map(([key, , run]) => [key, run]));
+for (const [, , , more] of KEYS) for (const [key, run] of Object.entries(more ?? {})) byKey.set(key, run);
+byKey.set("Delete", () => commands.remove()).set("Backspace", () => commands.remove());
+
+export function choose(key) {
+  const before = chosen();
+  state.chosen = key;
+  if (key === null) state.selection = state.anchor = null;
+  const now = chosen();
+  redraw(...[before, now].filter(Boolean).map(({ start, end }) => [start, end]), cursorRange());
+  commands.describe();
+}
+
+const cursorRange = () => state.tokens[state.token] ?? [0, 0];
+
+export function mentionsAt(start, end) {
+  const here = state.mentions.filter((mention) => covers(mention, start, end));
+  return here.sort((a, b) => a.end - a.start - (b.end - b.start)); // the shortest first
+}
+
+export function cycle() {
+  const here = mentionsAt(...cursorRange());
+  if (!here.length) return commands.say("no mention at this word");
+  const place = here.findIndex(({ key }) => key === state.chosen);
+  choose(here[(place + 1) % here.length].key);
+}
+
+export function moveTo(token, extend = false) {
+  const before = [cursorRange(), state.selection ?? [0, 0]];
+  state.token = Math.min(Math.max(token, 0), state.tokens.length - 1);
+  if (extend) {
+    state.anchor ??= tokenAt(before[0][0]);
+    const [first, last] = [state.anchor, state.token].sort((a, b) => a - b);
+    state.selection = [state.tokens[first][0], state.tokens[last][1]];
+  } else state.selection = state.anchor = null;
+  const sentences = [...before, cursorRange()].map(([start]) => state.sentences[sentenceAt(start)] ?? [0, 0]);
+  redraw(...sentences, ...before, state.selection ?? cursorRange());
+  show(cursorRange()[0]);
+  commands.moved();
+}
+
+function moveSentence(by) {
+  const number = sentenceAt(cursorRange()[0]) + by;
+  if (number >= 0 && number < state.sentences.length) moveTo(tokenAt(state.sentences[number][0]));
+}
+
+function onKey(event) {
+  const typing = event.target.closest("input, textarea, select");
+  if (typing) {
+    if (event.key === "Escape") $("text").focus();
+    return;
+  }
+  if (event.target.closest("dialog") || (event.target.closest("button") && (event.key === "Enter" || event.key === " "))) return;
+  const run = commandOf(event);
+  if (!run) return;
+  event.preventDefault();
+  commands.later(run);
+}
+
+function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  if (ctrlKey || metaKey) {
+    const name = { z: shiftKey ? "redo" : "undo", y: "redo" }[key.toLowerCase()];
+    return name && (() => commands.act(name));
+  }
+  if (altKey) return undefined;
+  if (key === "ArrowLeft" || key === "ArrowRight")
+    return () => {
+      const block = state.blocks[sentenceAt(cursorRange()[0])];
+      const rtl = block && getComputedStyle(block.paragraph).direction === "rtl";
+      moveTo(state.token + ((key === "ArrowRight") === !rtl ? 1 : -1), shiftKey);
+    };
+  if (key === "ArrowUp" || key === "ArrowDown") return () => moveSentence(key === "ArrowUp" ? -1 : 1);
+  if (/^[1-9]$/.test(key)) return () => commands.markWith(state.store.types[Number(key) - 1]);
+  return byKey.get(key);
+}
+
+// The characters that the browser has selected in the text; null if none are.
+function selected() {
+  const selection = getSelection();
+  if (selection.isCollapsed || !selection.rangeCount) return null;
+  const range = selection.getRangeAt(0);
+  if (!$("text").contains(range.startContainer) || !$("text").contains(range.endContainer)) return null;
+  const [start, end] = [offsetOf(range.startContainer, range.startOffset), offsetOf(range.endContainer, range.endOffset)];
+  if (start === null || end === null || start >= end) return null;
+  const found = snapped(start, end);
+  return found[0] < found[1] ? found : null;
+}
+
+function onUp(event) {
+  if (grip) {
+    const offset = offsetAt(event.clientX, event.clientY);
+    if (offset !== null) commands.resizeTo(grip.part, grip.side, offset);
+    grip = null;
+    return;
+  }
+  const found = selected();
+  if (!found || event.pointerType === "touch") return;
+  getSelection().removeAllRanges();
+  const before = cursorRange();
+  state.selection = found;
+  state.token = tokenAt(found[0]);
+  redraw(before, found);
+  if (event.ctrlKey || event.altKey || event.metaKey) commands.addPart();
+  else commands.markWith(state.active || state.store.types[0], true);
+}
+
+function onClick(event) {
+  if (event.target.closest(".grip") || !getSelection().isCollapsed) return;
+  const offset = offsetAt(event.clientX, event.clientY);
+  const key = event.target.closest("[data-m]")?.dataset.m;
+  if (key && key !== state.chosen) {
+    const mention = state.mentions.find((one) => one.key === key);
+    moveTo(tokenAt(offset === null ? mention.start : Math.min(Math.max(offset, mention.start), mention.end - 1)));
+    choose(key);
+  } else if (offset !== null && state.tokens.length) {
+    if (Date.now() - marked < 300) return; // the end of a drag
+    moveTo(tokenAt(offset));
+    if (mentionsAt(...cursorRange()).length) cycle();
+    else choose(null);
+  }
+}
+
+let marked = 0;
+export const wasMarked = () => (marked = Date.now());
+
+export function listen(given) {
+  commands = given;
+  document.addEventListener("keydown", onKey);
+  const text = $("text");
+  text.addEventListener("pointerdown", (event) => {
+    const handle = event.target.closest(".grip");
+    if (!handle) return;
+    grip = { part: Number(handle.dataset.part), side: Number(handle.dataset.side) };
+    event.preventDefault();
+  });
+  document.addEventListener("pointerup", onUp);
+  text.addEventListener("click", onClick);
+  document.addEventListener("selectionchange", () => {
+    // on a phone the selection grows by handles: what is selected last is what a type is given to
+    const found = matchMedia("(pointer: coarse)").matches ? selected() : null;
+    if (found) {
+      state.selection = found;
+      state.token = tokenAt(found[0]);
+    }
+  });
+}

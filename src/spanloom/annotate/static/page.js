@@ -1,0 +1,495 @@
+// The commands of the page. Every change is an action that the server appends, and only then is shown.
+
+import { $, ask, chosen, collect, element, kindOf, percent, sentenceAt, slice, spansKey, state, surface, tokenAt, snapped, visible } from "./model.js";
+import { drawAll, layOut, redraw, show } from "./draw.js";
+import { choose, keyTable, listen, moveTo, wasMarked } from "./keys.js";
+
+const KINDS = 35;
+const SEARCH_PAUSE = 200; // milliseconds after the last key
+let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
+let saving = 0; // the timer that saves the position
+
+function say(status, problem = "") {
+  $("status").textContent = visible(status);
+  $("problem").textContent = visible(problem);
+}
+
+const layer = () => state.store.layer;
+
+// ---- actions
+
+// Append an action; `make` gives its changes when all before it are done, or nothing.
+function act(kind, make = () => ({})) {
+  busy(1);
+  sending = sending.then(async () => {
+    const changes = make();
+    if (!changes) return {};
+    const body = { document: state.number, layer: layer(), author: comparing() ? state.store.author : layer(), version: state.version, kind, changes };
+    try {
+      const answer = await ask("act", body);
+      apply(answer);
+      say("");
+      return answer.changes;
+    } catch (error) {
+      if (error.status === 409) await open(state.number, state.tokens[state.token]?.[0]);
+      say("", error.message);
+      return {};
+    }
+  }).finally(() => busy(-1));
+  return sending;
+}
+
+let waiting = 0; // actions that are not yet saved
+function busy(by) {
+  waiting += by;
+  $("text").setAttribute("aria-busy", String(waiting > 0));
+}
+
+// Run a command when all actions before are saved and shown, so that quick keys do the same as slow ones.
+function later(run) {
+  if (waiting) sending.then(() => later(run));
+  else run();
+}
+
+function apply({ changes, version, undo, redo }) {
+  const ranges = [];
+  let ends = false;
+  for (const [key, value] of Object.entries(changes)) {
+    for (const one of [state.values.get(key), value]) if (one?.spans) ranges.push([one.spans[0][0], one.spans[one.spans.length - 1][1]]);
+    if (key.startsWith("s:")) ranges.push(key.slice(2).split("-").map(Number));
+    if (key === "d") ends = true;
+    if (value === null) state.values.delete(key);
+    else state.values.set(key, value);
+  }
+  state.version = version;
+  collect();
+  if (state.chosen && !chosen()) state.chosen = null;
+  showUndo(undo, redo);
+  redraw(...(ranges.length ? ranges : [[-1, -1]]));
+  if (ends) state.store.documents.find(({ number }) => number === state.number).state = state.values.get("d") ?? "";
+  progress();
+  types();
+  describe();
+}
+
+function showUndo(undo, redo) {
+  $("undo").disabled = !undo;
+  $("redo").disabled = !redo;
+}
+
+const created = (changes) => Object.keys(changes).find((key) => key.startsWith("m:") && changes[key]);
+
+function selection() {
+  return state.selection ?? (state.tokens[state.token] ? [...state.tokens[state.token]] : null);
+}
+
+function markWith(type, dragged = false) {
+  if (!type) return $("type").focus();
+  const mention = chosen();
+  state.active = type;
+  if (mention && !state.selection && !dragged) return mention.suggested ? accept(type) : change(mention.key, () => ({ type }));
+  const span = selection();
+  if (!span) return undefined;
+  return act("add", () => ({ "m:#": { type, spans: [span] } })).then((changes) => {
+    wasMarked();
+    state.selection = state.anchor = null;
+    choose(created(changes) ?? state.chosen);
+    redraw(span);
+  });
+}
+
+// Change a mention as it is when all actions before are done; `patchOf` gives new fields from the old ones, or nothing.
+function change(key, patchOf) {
+  return act("change", () => {
+    const old = state.values.get(key);
+    const patch = old && patchOf(old);
+    if (!patch) return null;
+    const value = { ...old, ...patch };
+    // what a model said of the old type or spans is no longer true of the new ones
+    if (patch.type || patch.spans) for (const name of ["score", "head", "attribute_scores", "concept_scores"]) delete value[name];
+    if (patch.concepts) delete value.concept_scores;
+    if (patch.attributes) delete value.attribute_scores;
+    return { [key]: value };
+  });
+}
+
+// The mention that is chosen, if it is marked; else a message.
+function own() {
+  const mention = chosen();
+  if (mention && !mention.suggested) return mention;
+  say("", "no mention is chosen; press m at a word that is marked");
+  return null;
+}
+
+function addPart() {
+  const span = selection();
+  const mention = own();
+  if (!mention || !span) return undefined;
+  return change(mention.key, ({ spans }) => ({ spans: [...spans, span] })).then(() => {
+    wasMarked();
+    state.selection = state.anchor = null;
+    redraw(span);
+    describe();
+  });
+}
+
+function remove() {
+  if (chosen()?.suggested) return reject();
+  const mention = own();
+  return mention && act("remove", () => (state.values.has(mention.key) ? { [mention.key]: null } : null));
+}
+
+// Move an end of a mention by a word: of the part at the cursor if it has gaps.
+function resize(side, by) {
+  const [low, high] = state.tokens[state.token];
+  const mention = own();
+  return mention && change(mention.key, ({ spans }) => {
+    const here = spans.findIndex(([start, end]) => start < high && low < end);
+    const part = here < 0 ? (side ? spans.length - 1 : 0) : here;
+    const token = state.tokens[tokenAt(side ? spans[part][1] - 1 : spans[part][0]) + by];
+    return token ? moved_end(spans, part, side, side ? token[1] : token[0]) : null;
+  });
+}
+
+function resizeTo(part, side, offset) {
+  const mention = own();
+  return mention && change(mention.key, ({ spans }) => {
+    const [start, end] = side ? [spans[part][0], offset] : [offset, spans[part][1]];
+    return moved_end(spans, part, side, start < end ? snapped(start, end)[side] : offset);
+  });
+}
+
+function moved_end(spans, part, side, offset) {
+  const span = [...spans[part]];
+  span[side] = offset;
+  if (span[0] < span[1]) return { spans: spans.map((old, i) => (i === part ? span : old)) };
+  say("", "a mention needs at least one word; remove it with x");
+  return null;
+}
+
+// ---- suggestions
+
+async function suggest(part) {
+  const name = `${state.number}.${part}`;
+  if (state.asked.has(name)) return;
+  state.asked.add(name);
+  try {
+    const path = `suggestions?number=${state.number}&layer=${encodeURIComponent(layer())}&part=${part}`;
+    const found = await ask(path);
+    if (!state.asked.has(name)) return; // another document by now
+    for (const one of found) state.suggestions.set(spansKey(one.type, one.spans), one);
+    collect();
+    redraw();
+    types();
+  } catch (error) {
+    state.asked.delete(name);
+    say("", error.message);
+  }
+}
+
+function seen(block) {
+  if (comparing()) return void (state.asked.size || suggest(0));
+  const part = state.parts.findIndex(([first, end]) => first <= block.number && block.number < end);
+  if (part >= 0) suggest(part);
+}
+
+const comparing = () => layer() === state.store.adjudicated;
+const plainValue = ({ by, ...value }) => value;
+
+function suggestion() {
+  const mention = chosen();
+  if (mention?.suggested) return mention;
+  say("", "no suggestion is chosen; press g for the next one");
+  return null;
+}
+
+function nextSuggestion() {
+  const from = chosen()?.start ?? state.tokens[state.token]?.[0] ?? 0;
+  const all = state.mentions.filter(({ suggested, key }) => suggested && key !== state.chosen);
+  const next = all.find(({ start }) => start >= from) ?? all[0];
+  if (!next) return choose(null) ?? say("no suggestion is left in what is shown");
+  moveTo(tokenAt(next.start));
+  choose(next.key);
+}
+
+function accept(type) {
+  return act("accept", () => {
+    const mention = suggestion(); // the one that is chosen when all actions before are done
+    if (!mention) return null;
+    const value = plainValue(mention.value);
+    if (type && type !== value.type) {
+      delete value.score;
+      value.type = type;
+    }
+    return { "m:#": value };
+  }).then(nextSuggestion);
+}
+
+async function acceptAll() {
+  await Promise.all(comparing() ? [suggest(0)] : state.parts.map((_, part) => suggest(part)));
+  const all = state.mentions.filter(({ suggested }) => suggested);
+  if (!all.length) return say("no suggestion is left from this probability on");
+  await act("accept", () => Object.fromEntries(all.map(({ value }, i) => [`m:#${i}`, plainValue(value)])));
+  say(`${all.length} accepted; u takes all of them back`);
+}
+
+function reject() {
+  return act("reject", () => {
+    const mention = suggestion();
+    return mention && { [`r:${spansKey(mention.type, mention.spans)}`]: plainValue(mention.value) };
+  }).then(nextSuggestion);
+}
+
+async function why() {
+  const mention = chosen();
+  if (!mention) return say("", "no mention is chosen; press g for the next suggestion");
+  const place = element("div", { class: "why" }, "…");
+  $("detail").append(place);
+  try {
+    if (mention.by) return place.replaceChildren(element("p", {}, visible(`marked by ${mention.by.join(", ")}`)));
+    const found = await ask("explain", { document: state.number, mention: { type: mention.type, spans: mention.spans } });
+    const rows = found.contributions.slice(0, 12).map((one) => [`${one.text ?? ""} · ${one.role}`, one.score === null ? "" : one.score.toFixed(2)]);
+    const concepts = found.candidates.slice(0, 5).map((one) => [one.concepts.join(", "), one.score.toFixed(2)]);
+    const table = element("table", {}, ...[...rows, ...concepts].map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, visible(cell))))));
+    place.replaceChildren(element("h3", {}, "Why: for (+) and against (−)"), table);
+  } catch (error) {
+    place.replaceChildren(element("p", { role: "alert" }, visible(error.message)));
+  }
+}
+
+// ---- progress
+
+async function mark_sentence(value) {
+  const number = sentenceAt(state.tokens[state.token]?.[0] ?? 0);
+  const key = `s:${state.sentences[number].join("-")}`;
+  const reopened = state.values.get(key) === value;
+  await act(reopened ? "reopen" : value === "finished" ? "finish" : "skip", () => ({ [key]: reopened ? null : value }));
+  const stateOf = ([start, end]) => state.values.get(`s:${start}-${end}`) ?? "";
+  const order = [...state.sentences.slice(number + 1), ...state.sentences.slice(0, number)];
+  const next = reopened ? null : (order.find((one) => !stateOf(one)) ?? order.find((one) => stateOf(one) === "skipped"));
+  if (next) moveTo(tokenAt(next[0]));
+  else if (!reopened) say("all sentences are finished; F finishes the document");
+}
+
+async function mark_document(value) {
+  const reopened = state.values.get("d") === value;
+  await act(reopened ? "reopen" : value === "finished" ? "finish" : "skip", () => ({ d: reopened ? null : value }));
+  if (reopened || state.values.get("d") !== value) return;
+  const place = state.store.documents.findIndex(({ number }) => number === state.number);
+  const order = [...state.store.documents.slice(place + 1), ...state.store.documents.slice(0, place)];
+  const next = order.find((one) => !one.state) ?? order.find((one) => one.state === "skipped");
+  if (!next) return say("all documents are finished");
+  busy(1);
+  sending = sending.then(() => open(next.number)).catch((error) => say("", error.message)).finally(() => busy(-1));
+}
+
+function progress() {
+  const { documents } = state.store;
+  const done = documents.filter((one) => one.state === "finished").length;
+  const sentences = [...state.values].filter(([key, value]) => key.startsWith("s:") && value === "finished").length;
+  $("progress").textContent = `${done} of ${documents.length} documents, ${sentences} of ${state.sentences.length} sentences finished`;
+  const place = documents.findIndex(({ number }) => number === state.number);
+  if (place >= 0) $("documents").options[place].textContent = nameOf(documents[place]);
+}
+
+const nameOf = ({ id, state: said }) => `${visible(id)}${said ? ` · ${said}` : ""}`;
+
+function moved() {
+  const [start, end] = state.tokens[state.token] ?? [0, 0];
+  const here = state.mentions.filter((one) => one.spans.some(([low, high]) => low < end && start < high));
+  const names = here.map((one) => `${one.suggested ? "suggested " : ""}${one.type}`);
+  const words = state.selection ? slice(...state.selection) : slice(start, end);
+  say(`${words}${names.length ? `: in ${names.join(", ")}` : ""}`);
+  clearTimeout(saving);
+  saving = setTimeout(() => ask("position", { document: state.number, layer: layer(), start }).catch(() => {}), 500);
+}
+
+// ---- the panel
+
+function types() {
+  const count = new Map();
+  for (const { type, suggested } of state.mentions) if (!suggested) count.set(type, (count.get(type) ?? 0) + 1);
+  $("types").replaceChildren(
+    ...state.store.types.slice(0, 200).map((name, i) => {
+      const digit = i < 9 ? element("kbd", {}, String(i + 1)) : "";
+      const pressed = String((chosen()?.type ?? state.active) === name);
+      const made = element("button", { type: "button", "aria-pressed": pressed }, element("i", { class: `k t${i % KINDS}` }), " ", element("bdi", {}, visible(name)), ` ${count.get(name) ?? 0} `, digit);
+      made.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
+      made.addEventListener("click", () => markWith(name));
+      return made;
+    }),
+  );
+  $("names").replaceChildren(...state.store.types.map((name) => element("option", { value: name })));
+}
+
+function describe() {
+  const mention = chosen();
+  const focused = document.activeElement?.closest("#detail") ? document.activeElement.id : "";
+  for (const button of $("types").children) button.setAttribute("aria-pressed", "false");
+  $("types").children[mention ? kindOf(mention.type) : state.store.types.indexOf(state.active)]?.setAttribute("aria-pressed", "true");
+  if (!mention) return $("detail").replaceChildren();
+  const rows = [["Type", mention.type], ["Characters", mention.spans.map((span) => span.join("–")).join(", ")]];
+  if (mention.score !== undefined) rows.push([mention.suggested ? "Probability" : "Accepted at", percent(mention.score)]);
+  if (mention.by) rows.push(["Marked by", mention.by.join(", ")]);
+  const list = element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]));
+  const fields = mention.suggested ? [] : [...attributesOf(mention), ...conceptsOf(mention), ...noteOf(mention)];
+  $("detail").replaceChildren(element("h2", {}, element("bdi", {}, surface(mention))), list, ...fields);
+  if (focused) $(focused)?.focus();
+}
+
+const shownValue = (value) => (value === true ? "yes" : value === false ? "no" : (value ?? ""));
+const meantValue = (text) => (text === "yes" ? true : text === "no" ? false : text.trim());
+
+function attributesOf(mention) {
+  const names = [...new Set([...state.store.attributes, ...Object.keys(mention.attributes ?? {})])];
+  const set = (name, text) => {
+    return change(mention.key, ({ attributes }) => {
+      const { [name]: _, ...others } = attributes ?? {};
+      return { attributes: text.trim() ? { ...others, [name]: meantValue(text) } : others };
+    });
+  };
+  const fields = names.map((name, i) => {
+    const input = element("input", { id: i ? `attribute${i}` : "attribute", size: 10, maxlength: 1000, placeholder: "yes, no, a word" });
+    input.value = shownValue(mention.attributes?.[name]);
+    input.addEventListener("change", () => set(name, input.value));
+    return element("label", {}, visible(name), " ", input);
+  });
+  const other = element("input", { id: "attribute-name", size: 8, maxlength: 100, placeholder: "name" });
+  other.addEventListener("change", () => other.value.trim() && set(other.value.trim(), "yes"));
+  return [element("h2", {}, "Attributes ", element("kbd", {}, "e")), element("p", { class: "bar" }, ...fields, element("label", {}, "other ", other))];
+}
+
+function conceptsOf(mention) {
+  const input = element("input", { id: "concept", maxlength: 100000, autocomplete: "off", "aria-label": "Concept", placeholder: state.store.concepts ? "search a name" : "identifier" });
+  const found = element("ul", { class: "found" });
+  const add = (id) => change(mention.key, ({ concepts }) => ({ concepts: [...new Set([...(concepts ?? []), id])] }));
+  let waiting = 0;
+  const search = async () => {
+    try {
+      const concepts = await ask(`concepts?text=${encodeURIComponent(input.value || surface(mention))}`);
+      found.replaceChildren(
+        ...concepts.map(({ id, name }) => {
+          const made = element("button", { type: "button" }, element("bdi", {}, visible(name)), " ", element("small", {}, visible(id)));
+          made.addEventListener("click", () => add(id));
+          return element("li", {}, made);
+        }),
+      );
+    } catch (error) {
+      say("", error.message);
+    }
+  };
+  if (state.store.concepts) {
+    input.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(search, SEARCH_PAUSE);
+    });
+    input.addEventListener("focus", search, { once: true });
+  }
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    if (state.store.concepts) found.querySelector("button")?.click();
+    else if (input.value.trim()) add(input.value.trim());
+  });
+  const own = (mention.concepts ?? []).map((id) => {
+    const made = element("button", { type: "button", "aria-label": `remove ${visible(id)}` }, visible(id), " ×");
+    made.addEventListener("click", () => change(mention.key, ({ concepts }) => ({ concepts: concepts.filter((other) => other !== id) })));
+    return made;
+  });
+  return [element("h2", {}, "Concepts ", element("kbd", {}, "c")), element("p", { class: "bar" }, ...own, input), found];
+}
+
+function noteOf(mention) {
+  const note = element("textarea", { id: "note", rows: 2, maxlength: 5000, "aria-label": "Note" });
+  note.value = mention.note ?? "";
+  note.addEventListener("change", () => change(mention.key, () => ({ note: note.value })));
+  return [element("h2", {}, "Note ", element("kbd", {}, "n")), note];
+}
+
+function focus(id) {
+  if (own()) $(id).focus();
+}
+
+// ---- documents
+
+async function open(number, start = 0) {
+  const found = await ask(`document?number=${number}&layer=${encodeURIComponent(layer())}`);
+  const { text, values, ...rest } = found;
+  const characters = Array.from(text); // offsets count code points, strings of the browser UTF-16 units
+  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), asked: new Set(), chosen: null, selection: null, anchor: null });
+  state.token = tokenAt(start);
+  if (!state.sentences.length && characters.length) state.sentences = [[0, characters.length]];
+  collect();
+  layOut(seen);
+  showUndo(found.undo, found.redo);
+  $("documents").value = String(number);
+  progress();
+  types();
+  describe();
+  scrollTo(0, 0);
+  if (start) show(start);
+  $("text").focus({ preventScroll: true });
+  moved();
+  if (found.changed) say("", "this document has changed on disk since it was imported; what is shown and annotated is the text that was imported");
+}
+
+async function compare() {
+  const rows = await ask("agreement");
+  const names = ["annotators", "documents", "F1", "corrected for chance"];
+  const cells = rows.map((one) => [`${one.first}, ${one.second}`, one.documents, percent(one.f1), percent(one.corrected)]);
+  $("agreement").replaceChildren(element("table", {}, ...[names, ...cells].map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, visible(String(cell))))))));
+}
+
+async function begin() {
+  const wanted = new URLSearchParams(location.search).get("layer") ?? "";
+  try {
+    state.store = await ask(`store?layer=${encodeURIComponent(wanted)}`);
+    const { documents, position, layers, adjudicated } = state.store;
+    $("layer").value = layer();
+    $("layers").replaceChildren(...[...new Set([...layers, adjudicated])].map((name) => element("option", { value: name })));
+    $("documents").replaceChildren(...documents.map((one) => element("option", { value: one.number }, nameOf(one))));
+    $("suggesting").hidden = !state.store.model && !comparing();
+    $("comparing").hidden = !comparing();
+    if (comparing()) {
+      $("threshold").value = 0;
+      threshold();
+      compare().catch((error) => say("", error.message));
+    }
+    const next = documents.find((one) => !one.state) ?? documents[0];
+    if (!next) return say("", "the store has no documents; import some: spanloom annotate DATA --output STORE");
+    if (position && documents.some(({ number }) => number === position[0])) await open(...position);
+    else await open(next.number);
+    document.body.dataset.ready = "yes";
+  } catch (error) {
+    say("", error.message);
+  }
+}
+
+function threshold() {
+  $("least").textContent = $("least-all").textContent = `${$("threshold").value} %`;
+}
+
+const commands = { act, addPart, accept, acceptAll, describe, focus, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, say, why };
+listen(commands);
+$("key-table").replaceChildren(...keyTable().map(([key, about]) => element("tr", {}, element("th", {}, element("kbd", {}, key)), element("td", {}, about))));
+const buttons = {
+  undo: () => act("undo"), redo: () => act("redo"), part: addPart, accept: () => accept(), reject, why, next: nextSuggestion, "accept-all": acceptAll,
+  finish: () => mark_sentence("finished"), skip: () => mark_sentence("skipped"), "finish-all": () => mark_document("finished"),
+  "skip-all": () => mark_document("skipped"), keys: () => $("help").showModal(),
+};
+for (const [id, run] of Object.entries(buttons)) $(id).addEventListener("click", run);
+$("documents").addEventListener("change", () => open(Number($("documents").value)).catch((error) => say("", error.message)));
+$("layer").addEventListener("change", () => (location.search = new URLSearchParams({ layer: $("layer").value.trim() })));
+$("threshold").addEventListener("input", () => {
+  threshold();
+  collect();
+  redraw();
+});
+$("typing").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const name = $("type").value.trim();
+  $("type").value = "";
+  $("text").focus({ preventScroll: true });
+  if (name) markWith(name);
+});
+addEventListener("beforeprint", drawAll);
+begin();

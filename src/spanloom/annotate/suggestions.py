@@ -1,0 +1,133 @@
+"""Suggestions: mentions that a model, or the other annotators, would mark, each with a probability."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from spanloom.document import Document
+from spanloom.formats import to_record
+from spanloom.formats.store import ADJUDICATED, Store
+from spanloom.modelfile import read_digest
+from spanloom.models import locate
+from spanloom.serve.answers import Job
+from spanloom.serve.limits import Refused
+from spanloom.serve.served import Served
+from spanloom.serve.work import Workers
+
+__all__ = ["Suggestions", "of_annotators", "parts_of", "sentences_of"]
+
+_PART: Final = 5_000  # characters after which a part of a document ends with the sentence
+
+
+def sentences_of(document: Document) -> list[list[int]]:
+    """Return the first and the end character of each sentence, of a prepared document."""
+    if document.tokens is None or document.sentences is None:
+        return []
+    tokens = document.tokens.tolist()
+    return [[tokens[first][0], tokens[end - 1][1]] for first, end in document.sentences.tolist() if first < end]
+
+
+def parts_of(document: Document) -> list[tuple[int, int]]:
+    """Return parts of a document as ranges of sentences; a model is asked about one at a time."""
+    found, first, start = [], 0, 0
+    sentences = sentences_of(document)
+    for number, (_, end) in enumerate(sentences, 1):
+        if end - start >= _PART or number == len(sentences):
+            found.append((first, number))
+            first, start = number, end
+    return found
+
+
+def _part(document: Document, first: int, end: int) -> tuple[Document, int]:
+    """Return some sentences of a document as a document, and the character where they begin."""
+    assert document.tokens is not None and document.sentences is not None
+    low, high = int(document.sentences[first, 0]), int(document.sentences[end - 1, 1])
+    tokens = document.tokens[low:high]
+    start, stop = int(tokens[0, 0]), int(tokens[-1, 1])
+    columns = {name: values[low:high] for name, values in document.columns.items()}
+    sentences = document.sentences[first:end] - low
+    part = Document(document.text[start:stop], document.id, tokens - start, sentences, columns)
+    return part, start
+
+
+class Suggestions:
+    """Suggestions of a model, kept in the store.
+
+    Args:
+        store: open for writing.
+        served: the model.
+        workers: processes that ask it.
+    """
+
+    def __init__(self, store: Store, served: Served, workers: Workers) -> None:
+        self._store, self._served, self._workers = store, served, workers
+        self._model = read_digest(locate(served.folder))
+
+    async def of_part(self, number: int, document: Document, part: int, gone: Callable[[], Awaitable[None]]) -> Any:
+        """Return the suggestions for a part of a document, by probability."""
+        key = number, part, self._model
+        row = self._store.connection.execute(
+            "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", key
+        ).fetchone()
+        if row is not None:
+            return json.loads(row[0])
+        asked, start = _part(document, *parts_of(document)[part])
+        job = Job("predict", self._served.name, others=self._served.considers)
+        record = await self._ask(job, to_record(asked), gone)
+        considered = record.get("meta", {}).get("others", [])
+        found = [_moved(mention, start) for mention in [*record["mentions"], *considered]]
+        found.sort(key=lambda one: -one.get("score", 1))
+        with self._store.writing():
+            row = (*key, json.dumps(found))
+            self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", row)
+        return found
+
+    async def explain(self, document: Document, mention: dict[str, Any], gone: Callable[[], Awaitable[None]]) -> Any:
+        """Return why the model suggests a mention, or does not.
+
+        Raises:
+            Refused: the model has no answer.
+        """
+        sentences, spans = sentences_of(document), mention["spans"]
+        inside = [n for n, (start, end) in enumerate(sentences) if start < spans[-1][1] and spans[0][0] < end]
+        ranges = [pair for pair in parts_of(document) if inside and pair[0] <= inside[0] and inside[-1] < pair[1]]
+        if not ranges:
+            raise Refused(422, "the mention lies in two sentences, which a model reads one by one")
+        part, start = _part(document, *ranges[0])
+        asked = _moved({"type": mention["type"], "spans": spans}, -start)
+        return await self._ask(Job("explain", self._served.name), {"document": to_record(part), "mention": asked}, gone)
+
+    async def _ask(self, job: Job, body: Any, gone: Callable[[], Awaitable[None]]) -> Any:
+        async with self._workers.ticket():
+            answer = await self._workers.run(job, json.dumps(body).encode(), gone)
+        value = json.loads(answer.body)
+        if answer.status != 200:
+            raise Refused(answer.status, value["error"])
+        return value
+
+
+def _moved(mention: dict[str, Any], by: int) -> dict[str, Any]:
+    moved = {**mention, "spans": [[start + by, end + by] for start, end in mention["spans"]]}
+    moved.pop("text", None)
+    if mention.get("head"):
+        moved["head"] = [place + by for place in mention["head"]]
+    return moved
+
+
+def of_annotators(store: Store, number: int) -> list[dict[str, Any]]:
+    """Return the mentions of all annotators of a document: for each the share of those who have it, and their names."""
+    layers = [layer for layer in store.layers(number) if layer != ADJUDICATED]
+    by_key: dict[tuple[str, str], list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+    for layer in layers:
+        for key, value in store.state(number, layer).values.items():
+            if key[0] == "m":
+                by_key[value["type"], str(value["spans"])].append((layer, value))
+    found = []
+    for votes in by_key.values():
+        names = sorted({layer for layer, _ in votes})
+        kept = {name: part for name, part in votes[0][1].items() if name not in ("id", "score")}
+        found.append({**kept, "score": len(names) / len(layers), "by": names})
+    return sorted(found, key=lambda one: (-one["score"], one["spans"]))

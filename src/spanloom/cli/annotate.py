@@ -1,0 +1,156 @@
+"""`spanloom annotate`: annotation in the browser."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from starlette.types import ASGIApp
+
+from spanloom.annotate import agreement, import_documents
+from spanloom.annotate.api import Workplace, make_app
+from spanloom.annotate.queue import ORDERS, ranked
+from spanloom.annotate.suggestions import Suggestions
+from spanloom.cli.execute import INTERRUPTED
+from spanloom.cli.messages import Messages
+from spanloom.cli.reading import Reading, lost, output_format_of
+from spanloom.document import Document
+from spanloom.errors import SpanloomError, UsageError, plural
+from spanloom.formats import read, write
+from spanloom.formats.store import Store, claims
+from spanloom.model.protocol import MentionModel
+from spanloom.serve import Limits, Served, bind, is_loopback, open_models, serve, url
+from spanloom.serve.work import Workers
+from spanloom.vocabulary import read_vocabulary
+from spanloom.vocabulary.candidates import CandidateFinder
+
+Reader = dict[str, Any]  # options of `Reading`
+_LISTED = 3  # documents that have changed
+
+
+def run(
+    data: str,
+    output: str | None,
+    model: str | None,
+    vocabulary: str | None,
+    annotator: str,
+    types: list[str] | None,
+    order: str,
+    export: str | None,
+    output_format: str | None,
+    layer: str | None,
+    agreed: bool,
+    as_json: bool,
+    input_format: str | None,
+    columns: str | None,
+    host: str,
+    port: int,
+    allow_host: list[str] | None,
+    encoder: str | None,
+    force: bool,
+    quiet: bool,
+) -> int | None:
+    """Import, and serve the page until a signal comes; or export, or compare the annotators."""
+    say = Messages(quiet)
+    if export is not None or agreed:
+        if export is not None:
+            given: dict[str, Any] = {} if layer is None else {"layer": layer}
+            kind = output_format_of(export, output_format)
+            losses = write(read(data, "store", **given), export, kind, force=force)
+            if losses:
+                say.notice(lost(losses))
+        if agreed:
+            _compare(data, as_json)
+        return None
+    with ExitStack() as open_:
+        opened = open_.enter_context(bind(host, port))
+        # the store is closed again: processes are copied from this one, and none may share a connection
+        path, changed = _import(data, output, {"input_format": input_format, "columns": columns}, say)
+        served = open_models([model], encoder) if model is not None else {}
+        finder = None if vocabulary is None else CandidateFinder(read_vocabulary(vocabulary), k=20)
+        if not is_loopback(host):
+            say("spanloom: the page has no password; everybody who reaches this address can read and annotate")
+        place = url(opened)
+
+        def make(models: Mapping[str, Served], limits: Limits, workers: Workers) -> ASGIApp:
+            own = open_.enter_context(Store(path, write=True))
+            first = next(iter(models.values()), None)
+            known = [*(types or ()), *(first.model.types_ if first else ())]
+            numbers = list(own.numbers().values())
+            ordered = _ordered(own, first.model if first else None, order) if order != "data" else numbers
+            return make_app(
+                Workplace(
+                    own, annotator=annotator, types=known, order=ordered, changed=changed, finder=finder, limits=limits,
+                    suggestions=Suggestions(own, first, workers) if first else None,
+                ),
+                Path(path).name,
+            )  # fmt: skip
+
+        ended = serve(
+            served, opened, host=host, limits=Limits(), names=allow_host or (), n_jobs=1, make=make,
+            started=lambda: say(f"spanloom: {path} at {place}, open it in a browser; Ctrl-C stops"),
+        )  # fmt: skip
+    return INTERRUPTED if ended == signal.SIGINT else 0
+
+
+def _import(data: str, output: str | None, given: Reader, say: Messages) -> tuple[str, list[str]]:
+    """Add the documents of the data to the store; return its path, and the identifiers of those that have changed."""
+    is_store = Path(data).is_file() and claims(Path(data))
+    if is_store and output is not None:
+        raise UsageError(f"{data} is a store already; leave out --output")
+    if not is_store and output is None:
+        raise UsageError("--output is missing, expected the file of the store, such as --output notes.store")
+    path = output or data
+    new = not Path(path).exists()
+    changed: list[str] = []
+    try:
+        with Store(path, write=True, create=not is_store) as store:
+            if not is_store:
+                added, changed = import_documents(store, Reading(say, **given)(data))
+                store.setting("source", json.dumps([str(Path(data).resolve()), given]))
+                say(f"spanloom: {plural(added, 'document')} imported from {data}")
+            elif source := store.setting("source"):
+                place, given = json.loads(source)
+                try:
+                    changed = import_documents(store, Reading(Messages(quiet=True), **given)(place))[1]
+                except SpanloomError:  # moved or damaged since; the store has all that it needs
+                    say.notice(f"{place} cannot be read any more; the store keeps its documents")
+    except BaseException:
+        if new:
+            for end in ("", "-wal", "-shm"):
+                Path(f"{path}{end}").unlink(missing_ok=True)
+        raise
+    if changed:
+        names = ", ".join(changed[:_LISTED]) + (", …" if len(changed) > _LISTED else "")
+        say.notice(
+            f"{plural(len(changed), 'document')} changed on disk since the import: {names}; the store keeps the text "
+            "that was annotated; import the new text under another id"
+        )
+    return path, changed
+
+
+def _ordered(store: Store, model: MentionModel | None, order: str) -> list[int]:
+    if order not in ORDERS:
+        raise UsageError(f"--order is {order!r}, expected data, {', '.join(ORDERS)}")
+    numbers = list(store.numbers().values())
+    documents = [Document(store.record(number)["text"]) for number in numbers]
+    return [numbers[one.number] for one in ranked(documents, model, len(numbers), by=order)]
+
+
+def _compare(data: str, as_json: bool) -> None:
+    with Store(data) as store:
+        layers = store.layers()
+    found = agreement(one for layer in layers for one in read(data, "store", layer=layer))
+    if as_json:
+        print(json.dumps([one._asdict() for one in found], ensure_ascii=False))
+        return
+    print(f"{'annotators':30} documents  mentions      matches     F1  corrected")
+    for one in found:
+        sizes = f"{one.mentions[0]:,} {one.mentions[1]:,}"
+        name = f"{one.first} {one.second}"
+        shares = f"{100 * one.f1:6.1f} {100 * one.corrected:10.1f}"
+        print(f"{name:30} {one.documents:9,}  {sizes:12} {one.matches:8,} {shares}")

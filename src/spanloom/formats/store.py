@@ -1,0 +1,431 @@
+"""Stores: SQLite files to which `spanloom annotate` appends one row for each action of an annotator.
+
+Nothing is ever changed or deleted: a document as an annotator has it is the replay of the actions of one *layer*, which
+has the annotator's name. Each action holds values by key, and undo and redo are actions themselves:
+
+- ``m:ID``: a mention, as in a native record, perhaps with a ``note``;
+- ``r:TYPE|SPANS``: a suggestion that was rejected, and so is no mention;
+- ``s:START-END``: a sentence in characters: ``finished`` or ``skipped``;
+- ``d``: the document: ``finished`` or ``skipped``.
+
+``null`` stands for the absence of a value. Actions are ordered by their number, never by the clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from spanloom.document import Document
+from spanloom.document.validate import Problem, find_errors
+from spanloom.errors import DataError, UsageError, clip, one_line
+from spanloom.formats.base import Scanned
+from spanloom.formats.record import from_record, to_record
+
+__all__ = ["ADJUDICATED", "Action", "Stale", "State", "Store", "base_of", "claims", "document_of", "rejection", "scan"]
+
+ADJUDICATED: Final = "adjudicated"
+"""The layer that decides between the annotators; where it has a document, the others are not read."""
+_APPLICATION: Final = 0x53504C4D  # in the file's head: "SPLM"
+_BUSY: Final = 10_000  # milliseconds for which another process may write
+
+# Version n of a store is what the first n make; a new version is a new entry, and no entry ever changes.
+_MIGRATIONS: Final = (
+    """
+    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+    CREATE TABLE documents (
+        number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, record TEXT NOT NULL, digest TEXT NOT NULL) STRICT;
+    CREATE TABLE actions (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, document INTEGER NOT NULL REFERENCES documents, layer TEXT NOT NULL,
+        author TEXT NOT NULL, time TEXT NOT NULL, kind TEXT NOT NULL, changes TEXT NOT NULL) STRICT;
+    CREATE INDEX actions_of ON actions (document, layer, number);
+    CREATE TRIGGER actions_stay BEFORE UPDATE ON actions BEGIN SELECT RAISE(ABORT, 'actions are only added'); END;
+    CREATE TRIGGER actions_are_kept BEFORE DELETE ON actions BEGIN SELECT RAISE(ABORT, 'actions are only added'); END;
+    """,
+    """
+    CREATE TABLE positions (layer TEXT PRIMARY KEY, document INTEGER NOT NULL, start INTEGER NOT NULL) STRICT;
+    CREATE TABLE suggestions (
+        document INTEGER NOT NULL, part INTEGER NOT NULL, model TEXT NOT NULL, mentions TEXT NOT NULL,
+        PRIMARY KEY (document, part, model)) STRICT;
+    """,
+)
+
+
+class Action(NamedTuple):
+    """One row: what an annotator did.
+
+    Args:
+        number: of the row; later ones are larger.
+        document: its number.
+        layer: of annotation.
+        author: who did it.
+        time: of the clock, in UTC; for people only.
+        kind: such as ``add`` or ``undo``.
+        changes: values by key.
+    """
+
+    number: int
+    document: int
+    layer: str
+    author: str
+    time: str
+    kind: str
+    changes: dict[str, Any]
+
+
+class Stale(Exception):  # noqa: N818 - no error of the program: somebody else was faster
+    """The document has a later version than the one to which an action belongs."""
+
+
+@dataclass(slots=True)
+class State:
+    """A document in a layer: values by key, and what undo and redo would set.
+
+    Args:
+        values: by key.
+        version: the number of the last action, 0 before the first.
+        done: for each action that can be undone, the values before it.
+        undone: for each action that can be redone, the values after it.
+
+    >>> state = State({"d": "skipped"})
+    >>> state.apply(1, "finish", {"d": "finished"}), state.apply(2, "undo", {}), state.apply(3, "redo", {})
+    ({'d': 'finished'}, {'d': 'skipped'}, {'d': 'finished'})
+    """
+
+    values: dict[str, Any]
+    version: int = 0
+    done: list[dict[str, Any]] = field(default_factory=list)
+    undone: list[dict[str, Any]] = field(default_factory=list)
+
+    def apply(self, number: int, kind: str, changes: dict[str, Any]) -> dict[str, Any]:
+        """Replay an action; return the values that it set. Without anything to undo or redo it sets none."""
+        self.version = number
+        if kind in ("undo", "redo"):
+            source, target = (self.done, self.undone) if kind == "undo" else (self.undone, self.done)
+            if not source:
+                return {}
+            changes = source.pop()
+        else:
+            target = self.done
+            self.undone.clear()
+        if kind != "import":  # what an annotator begins with stays
+            target.append({key: self.values.get(key) for key in changes})
+        for key, value in changes.items():
+            if value is None:
+                self.values.pop(key, None)
+            else:
+                self.values[key] = value
+        return changes
+
+
+class Store:
+    """An open store.
+
+    Args:
+        path: the file.
+        write: to append to it; else it is only read, perhaps while another process writes.
+        create: whether a file that is not there is made.
+
+    Raises:
+        DataError: no store, a damaged one, or one of a later version.
+        UsageError: there is no such file.
+    """
+
+    def __init__(self, path: str | Path, *, write: bool = False, create: bool = False) -> None:
+        self.path = str(path)
+        new = not Path(path).exists() or not Path(path).stat().st_size  # as after a kill while it was made
+        if new and not create:
+            raise UsageError(f"{path}: there is no such store; spanloom annotate DATA --output {path} makes one")
+        if not new and not claims(Path(path)):
+            raise DataError("this is no store of annotation; name another file", path=path)
+        mode = "ro" if not write else "rwc" if create else "rw"
+        with self._reporting():
+            self.connection = sqlite3.connect(
+                f"{Path(path).absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_BUSY / 1000
+            )
+            self.connection.execute("PRAGMA trusted_schema = OFF")
+            self.connection.execute("PRAGMA synchronous = FULL")
+            self.connection.execute("PRAGMA foreign_keys = ON")
+        self._states: dict[tuple[int, str], State] = {}
+        try:
+            self._migrate(write)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Turn the errors of SQLite into ours."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            full = "full" in str(error)
+            advice = (
+                "free some space, and repeat the last step: it was not saved, all others are" if full
+                else "close the program that writes to it" if "locked" in str(error)
+                else "restore a copy"
+            )  # fmt: skip
+            raise DataError(f"the store cannot be used: {one_line(str(error))}; {advice}", path=self.path) from error
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Write all of what is done within, or nothing.
+
+        Raises:
+            DataError: the system refuses, such as on a full disk.
+        """
+        with self._reporting():
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:  # SQLite may have ended it itself
+                    self.connection.execute("ROLLBACK")
+                raise
+
+    def _migrate(self, write: bool) -> None:
+        with self._reporting():
+            [version] = self.connection.execute("PRAGMA user_version").fetchone()
+        newest = len(_MIGRATIONS)
+        if version > newest:
+            raise DataError(
+                f"the store has version {version}, this Spanloom knows versions up to {newest}; update Spanloom",
+                path=self.path,
+            )
+        if not write:
+            return
+        for number, script in enumerate(_MIGRATIONS[version:], version + 1):
+            with self._reporting():
+                self.connection.executescript(
+                    f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; {script}"
+                    f"PRAGMA user_version = {number}; COMMIT"
+                )
+        with self._reporting():  # only now, so that the file's head says what it is even if this process is killed
+            self.connection.execute("PRAGMA journal_mode = WAL")
+
+    # ---- documents
+
+    def add(self, document: Document) -> None:
+        """Add a document, within `writing`."""
+        record = to_record(document)
+        row = (document.id, json.dumps(record, ensure_ascii=False), digest(record))
+        self.connection.execute("INSERT INTO documents (id, record, digest) VALUES (?, ?, ?)", row)
+
+    def numbers(self) -> dict[str, int]:
+        """Return the number of each document, by its identifier, in their order."""
+        with self._reporting():
+            return dict(self.connection.execute("SELECT id, number FROM documents ORDER BY number"))
+
+    def digests(self) -> dict[str, str]:
+        """Return the digest of each document as it was imported, by its identifier."""
+        with self._reporting():
+            return dict(self.connection.execute("SELECT id, digest FROM documents ORDER BY number"))
+
+    def record(self, number: int) -> dict[str, Any]:
+        """Return the native record of a document, as it was imported.
+
+        Raises:
+            UsageError: there is none of this number.
+        """
+        with self._reporting():
+            row = self.connection.execute("SELECT record FROM documents WHERE number = ?", (number,)).fetchone()
+        if row is None:
+            raise UsageError(f"the store has no document of number {number}; reload the page")
+        found: dict[str, Any] = json.loads(row[0])
+        return found
+
+    def setting(self, name: str, value: str | None = None) -> str:
+        """Return a setting, empty if it was never set; set it first where a value is given."""
+        if value is not None:
+            with self.writing():
+                self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+        with self._reporting():
+            row = self.connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else ""
+
+    # ---- actions
+
+    def layers(self, number: int | None = None) -> list[str]:
+        """Return the layers that have actions, of one document or of any."""
+        where, given = ("", ()) if number is None else ("WHERE document = ?", (number,))
+        with self._reporting():
+            rows = self.connection.execute(f"SELECT DISTINCT layer FROM actions {where} ORDER BY layer", given)
+            return [layer for (layer,) in rows]
+
+    def actions(self, number: int, layer: str, after: int = 0) -> Iterator[Action]:
+        """Yield the actions of a document in a layer, in their order."""
+        with self._reporting():
+            rows = self.connection.execute(
+                "SELECT number, document, layer, author, time, kind, changes FROM actions"
+                " WHERE document = ? AND layer = ? AND number > ? ORDER BY number",
+                (number, layer, after),
+            )
+            for row in rows:
+                action = Action(*row)
+                yield action._replace(changes=json.loads(row[-1]))
+
+    def state(self, number: int, layer: str) -> State:
+        """Return a document in a layer, with all actions up to now; it must not be changed."""
+        key = number, layer
+        if key not in self._states:
+            self._states[key] = State(base_of(self.record(number), layer))
+        state = self._states[key]
+        for action in self.actions(number, layer, state.version):
+            state.apply(action.number, action.kind, action.changes)
+        return state
+
+    def append(
+        self, number: int, layer: str, author: str, kind: str, changes: Mapping[str, Any], version: int | None = None
+    ) -> tuple[State, dict[str, Any]]:
+        """Append an action; return the state after it, and the values that it set.
+
+        Args:
+            number: of the document.
+            layer, author, kind, changes: as of `Action`. ``#`` in a key becomes the number of the action.
+            version: that the document must have; any when ``None``.
+
+        Raises:
+            Stale: it has another one.
+            DataError: the system refuses, such as on a full disk; then nothing has changed.
+        """
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        with self.writing():
+            state = self.state(number, layer)
+            if version is not None and state.version != version:
+                raise Stale
+            [last] = self.connection.execute("SELECT coalesce(max(number), 0) FROM actions").fetchone()
+            own = {key.replace("#", str(last + 1)): value for key, value in changes.items()}
+            text = json.dumps(own, ensure_ascii=False)
+            row = (last + 1, number, layer, author, now, kind, text)
+            self.connection.execute("INSERT INTO actions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        return state, state.apply(last + 1, kind, own)
+
+
+def digest(record: Mapping[str, Any]) -> str:
+    """Return the digest of a document's text and mentions."""
+    held = [record["text"], record.get("mentions", [])]
+    return hashlib.sha256(json.dumps(held, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")).hexdigest()
+
+
+def base_of(record: Mapping[str, Any], layer: str) -> dict[str, Any]:
+    """Return the values before the first action: the mentions that were imported; none for adjudication."""
+    mentions = () if layer == ADJUDICATED else record.get("mentions", ())
+    return {f"m:b{number}": mention for number, mention in enumerate(mentions)}
+
+
+def rejection(type: str, spans: Any) -> str:
+    """Return the key of a suggestion that was rejected.
+
+    >>> rejection("problem", [[0, 3], [7, 9]])
+    'r:problem|0-3;7-9'
+    """
+    return f"r:{type}|{';'.join(f'{start}-{end}' for start, end in spans)}"
+
+
+def document_of(record: dict[str, Any], state: State, layer: str = "") -> Document:
+    """Return a document as a layer has it; its ``meta`` says how far it is annotated.
+
+    Finished sentences are ``complete``, all other text is ``at-least``, and rejected suggestions are ``not``. A
+    document without actions is as it was imported, or ``unknown`` if it had no mentions.
+
+    >>> rejected = {"type": "test", "spans": [[0, 2]]}
+    >>> state = State({"m:1": {"type": "problem", "spans": [[3, 7]]}, "r:test|0-2": rejected}, version=1)
+    >>> document_of({"text": "No pain."}, state).meta["annotation"]
+    {'default': 'at-least', 'not': [{'spans': [[0, 2]], 'types': ['test']}]}
+    """
+    mentions, notes = [], []
+    for key, value in state.values.items():
+        if key.startswith("m:"):
+            mentions.append({name: part for name, part in value.items() if name != "note"})
+            if value.get("note"):
+                notes.append({"type": value["type"], "spans": value["spans"], "note": value["note"]})
+    mentions.sort(key=lambda one: (one["spans"][0][0], -one["spans"][-1][1], one["type"], one["spans"]))
+    meta = dict(record.get("meta", {}))
+    if state.version:
+        meta["annotation"] = _annotation(state.values)
+    elif not mentions:
+        meta.setdefault("annotation", "unknown")
+    if notes:
+        meta["notes"] = notes
+    if layer and state.version:
+        meta["annotator"] = layer
+    return from_record({**record, "mentions": mentions, "meta": meta})
+
+
+def _annotation(values: Mapping[str, Any]) -> str | dict[str, Any]:
+    """Return what is annotated, as ``meta["annotation"]`` says it."""
+    if values.get("d") == "finished":
+        return "complete"
+    zones: list[list[int]] = []
+    for start, end in sorted(_range(key[2:]) for key, value in values.items() if key[0] == "s" and value == "finished"):
+        if zones and start - zones[-1][1] <= 1:
+            zones[-1][1] = end
+        else:
+            zones.append([start, end])
+    there = {(value["type"], json.dumps(value["spans"])) for key, value in values.items() if key[0] == "m"}
+    denied = [
+        {"spans": value["spans"], "types": [value["type"]]}
+        for key, value in values.items()
+        if key[0] == "r"
+        and (value["type"], json.dumps(value["spans"])) not in there
+        and not any(start <= value["spans"][0][0] and value["spans"][-1][1] <= end for start, end in zones)
+    ]
+    said: dict[str, Any] = {"default": "at-least"}
+    if zones:
+        said["zones"] = [{"start": start, "end": end, "annotation": "complete"} for start, end in zones]
+    return said | ({"not": denied} if denied else {})
+
+
+def _range(text: str) -> tuple[int, int]:
+    start, end = text.split("-")
+    return int(start), int(end)
+
+
+def claims(path: Path) -> bool:
+    """Return whether a file is a store."""
+    with path.open("rb") as file:
+        head = file.read(100)
+    return head.startswith(b"SQLite format 3\0") and int.from_bytes(head[68:72], "big") == _APPLICATION
+
+
+def scan(path: str | Path, mentions: bool = True, layer: str | None = None) -> Iterator[Scanned]:
+    """Yield the documents of a store.
+
+    Args:
+        path: the file, which another process may write to meanwhile.
+        mentions: as for all formats; those of a store are checked in any case.
+        layer: of annotation. Without one a document comes once for each annotator, whose name is ``meta["annotator"]``,
+            or once as adjudicated.
+    """
+    with Store(path) as store, closing(store.connection):
+        for number in store.numbers().values():
+            there = store.layers(number)
+            names = [layer] if layer is not None else [ADJUDICATED] if ADJUDICATED in there else there or [""]
+            for name in names:
+                yield _scanned(store, number, name, str(path))
+
+
+def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
+    record = store.record(number)
+    try:
+        document = document_of(record, store.state(number, layer), layer)
+        problems = list(find_errors(document))
+    except (DataError, LookupError, TypeError, ValueError) as error:  # of a file that somebody else has changed
+        what = error.message if isinstance(error, DataError) else repr(error)
+        message = f"document {clip(str(record.get('id')))} of the store cannot be replayed: {one_line(what)}"
+        return Scanned(None, [Problem("error", "damaged store", message, path=path)], path)
+    return Scanned(document, problems, path)

@@ -1,0 +1,63 @@
+"""A real server on a store: in a process of its own, copied from this one, so that it starts at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+from spanloom.cli import annotate
+
+OPTIONS: dict[str, Any] = {
+    "output": None, "model": None, "vocabulary": None, "annotator": "ann", "types": None, "order": "data",
+    "export": None, "output_format": None, "layer": None, "agreed": False, "as_json": False, "input_format": None,
+    "columns": None, "host": "127.0.0.1", "allow_host": None, "encoder": None, "force": False, "quiet": True,
+}  # fmt: skip
+
+
+class Running(NamedTuple):
+    """A server."""
+
+    url: str
+    process: multiprocessing.process.BaseProcess
+
+    def kill(self) -> None:
+        assert self.process.pid is not None
+        os.kill(self.process.pid, signal.SIGKILL)
+        self.process.join(20)
+
+    def act(self, document: int, version: int, kind: str, layer: str = "ann", **changes: Any) -> httpx.Response:
+        body = {"document": document, "layer": layer, "author": layer, "version": version, "kind": kind}
+        return httpx.post(self.url + "api/act", json={**body, "changes": changes.pop("changes", {})}, timeout=60)
+
+
+@contextmanager
+def running(data: Path | str, **options: Any) -> Iterator[Running]:
+    """``spanloom annotate`` on a port that is free."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    given = OPTIONS | {"data": str(data), "port": port} | options
+    process = multiprocessing.get_context("fork").Process(target=annotate.run, kwargs=given)
+    process.start()
+    url = f"http://127.0.0.1:{port}/"
+    try:
+        for _ in range(1200):
+            assert process.is_alive()
+            try:
+                httpx.get(url + "api/store", timeout=60)
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        yield Running(url, process)
+    finally:
+        process.terminate()
+        process.join(30)
+        process.kill()

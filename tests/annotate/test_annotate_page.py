@@ -1,0 +1,355 @@
+"""The page in Chromium, by mouse and by keys alone, against the real server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annotate_helpers import Running, running
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+from spanloom import Document, Mention, Recognizer, read, write
+from spanloom.data import clinical
+from spanloom.formats.store import Store
+
+TEXT = "The left ventricle is mildly dilated. No chest pain, or fever.\nMitral regurgitation\nwas moderate."
+HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script> pain &amp; <b>bold</b>."
+ARABIC = "لا يوجد ألم في الصدر اليوم."
+CHINESE = "患者无发热，右侧胸腔少量积液。"
+TAG = "<script>alert(3)</script>"
+_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+_THRESHOLD = """value => {
+    const slider = document.getElementById("threshold");
+    slider.value = value;
+    slider.dispatchEvent(new Event("input"));
+}"""
+_RECT = """([word, from]) => {
+    const walker = document.createTreeWalker(document.getElementById("text"), NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const place = node.data.indexOf(word);
+        if (place < 0 || !from) { if (place >= 0) from = 1; else continue; }
+        const range = document.createRange();
+        range.setStart(node, place);
+        range.setEnd(node, place + word.length);
+        const box = range.getBoundingClientRect();
+        return [box.left, box.right, (box.top + box.bottom) / 2];
+    }
+    return null;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = shutil.which("chromium")
+    if path is None:
+        if os.environ.get("SPANLOOM_BROWSER") == "required":
+            pytest.fail("SPANLOOM_BROWSER is 'required', but there is no chromium; apt-get install chromium")
+        pytest.skip("no chromium to drive the page with; apt-get install chromium")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=_FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("page")
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Running]:
+    train = list(read(clinical() / "train"))
+    model = Recognizer("shared", "small", rate=0.3, l2=0.1, epochs=4).fit(train, dev=list(read(clinical() / "dev")))
+    model.save(folder / "model")
+    note = (clinical() / "sample.txt").read_text(encoding="utf-8")
+    documents = [
+        Document(TEXT, "a"), Document(note, "note"), Document(HOSTILE, TAG, mentions=[Mention(TAG, [(0, 4)])]),
+        Document(ARABIC, "arabic"), Document(CHINESE, "chinese"), Document("\n\n".join([note] * 900), "long"),
+        Document(TEXT, "pair"),
+    ]  # fmt: skip
+    write(documents, folder / "notes.jsonl")
+    (folder / "names.tsv").write_text("id\tname\nD1\tchest pain\nD2\tfever\n")
+    with running(
+        folder / "notes.jsonl", output=str(folder / "a.store"), types=["problem", "finding", "drug"],
+        model=str(folder / "model"), vocabulary=str(folder / "names.tsv"),
+    ) as found:  # fmt: skip
+        yield found
+
+
+@pytest.fixture
+def opened(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
+    """Open the page as an annotator; no page may leave an error, nor ask anybody but the server."""
+    contexts, wrong = [], list[str]()
+
+    def open_(layer: str, document: str = "a", **settings: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
+        contexts.append(context)
+        page = context.new_page()
+
+        def only_ours(route: Route) -> None:
+            if route.request.url.startswith(server.url):
+                route.continue_()
+            else:
+                wrong.append(route.request.url)
+                route.abort()
+
+        page.route("**/*", only_ours)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        page.goto(f"{server.url}?layer={layer}")
+        page.wait_for_selector("body[data-ready]")
+        page.select_option("#documents", label=document)
+        page.wait_for_timeout(300)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def drag(page: Page, first: str, last: str, key: str = "", beyond: float = -0.5) -> None:
+    left, _, top = page.evaluate(_RECT, [first, 1])
+    _, right, bottom = page.evaluate(_RECT, [last, 1])
+    if key:
+        page.keyboard.down(key)
+    page.mouse.move(left + 1, top)
+    page.mouse.down()
+    page.mouse.move((left + right) / 2, top, steps=3)
+    page.mouse.move(right + beyond, bottom, steps=3)
+    page.mouse.up()
+    if key:
+        page.keyboard.up(key)
+    settle(page)
+
+
+def settle(page: Page) -> None:
+    """Wait until all actions are saved, and shown."""
+    page.wait_for_timeout(100)
+    page.wait_for_selector("#text:not([aria-busy=true])")
+    page.wait_for_timeout(100)
+
+
+def marked(folder: Path, layer: str, id: str = "a") -> list[tuple[str, str]]:
+    [document] = [one for one in read(folder / "a.store", layer=layer) if one.id == id]
+    return sorted((one.type, "|".join(document.text[slice(*span)] for span in one.spans)) for one in document.mentions)
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+    settle(page)
+
+
+def test_a_session_by_mouse(opened: Callable[..., Page], folder: Path, tmp_path: Path) -> None:
+    page = opened("mouse")
+    drag(page, "left", "ventricle")
+    assert marked(folder, "mouse") == [("problem", "left ventricle")]
+    drag(page, "dilated", "dilated", "Control")  # a part across a gap
+    assert marked(folder, "mouse") == [("problem", "left ventricle|dilated")]
+    drag(page, "ventricle", "mildly")  # crosses it
+    page.click("#types button:has-text('finding')")
+    drag(page, "ventricle", "ventricle")  # nested in both
+    drag(page, "Mitral", "moderate")  # over two line ends, which are no gaps
+    assert marked(folder, "mouse") == [
+        ("finding", "Mitral regurgitation\nwas moderate"), ("finding", "ventricle"), ("finding", "ventricle is mildly"),
+        ("problem", "left ventricle|dilated"),
+    ]  # fmt: skip
+    drag(page, "chest", "pain", beyond=5)  # the comma is not taken along
+    assert ("finding", "chest pain") in marked(folder, "mouse")
+    grip = page.locator(".grip.end").last.bounding_box()
+    assert grip is not None
+    page.mouse.move(grip["x"] + 1, grip["y"] + 5)
+    page.mouse.down()
+    _, right, middle = page.evaluate(_RECT, ["fever", 1])
+    page.mouse.move(right - 1, middle, steps=4)
+    page.mouse.up()
+    settle(page)
+    assert ("finding", "chest pain, or fever") in marked(folder, "mouse")
+    page.click("#undo")
+    settle(page)
+    assert ("finding", "chest pain") in marked(folder, "mouse")
+    assert page.locator("#text .b button[data-l^='problem']").count() >= 1  # labels are text
+    assert page.locator("#text").text_content() == TEXT.replace(". No", ".No").replace(".\nMitral", ".Mitral")
+    [document] = [one for one in read(folder / "a.store", layer="mouse") if one.id == "a"]
+    write([document.copy(meta={})], tmp_path / "brat", format="brat")
+    [again] = read(tmp_path / "brat")
+    assert {one.key for one in again.mentions} == {one.key for one in document.mentions}
+
+
+def test_a_session_by_keys_alone(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("keys")
+    page.evaluate(_THRESHOLD, 100)  # no suggestions
+    press(page, "ArrowRight", "Shift+ArrowRight", "1")  # left ventricle
+    assert marked(folder, "keys") == [("problem", "left ventricle")]
+    press(page, *["ArrowRight"] * 3, "p")  # dilated, as a part
+    assert marked(folder, "keys") == [("problem", "left ventricle|dilated")]
+    press(page, "Escape", *["ArrowLeft"] * 3, "Shift+ArrowRight", "Shift+ArrowRight", "2")  # ventricle is mildly
+    press(page, "Escape", "ArrowLeft", "ArrowLeft", "3")  # ventricle, nested in both
+    expected = [("drug", "ventricle"), ("finding", "ventricle is mildly"), ("problem", "left ventricle|dilated")]
+    assert marked(folder, "keys") == expected
+    press(page, "Escape")
+    seen = []
+    for _ in range(4):  # one key goes through all that lie on top of each other
+        press(page, "m")
+        seen.append(page.inner_text("#detail dd >> nth=0"))
+    assert seen == ["drug", "finding", "problem", "drug"]
+    press(page, "]", "]", "}")
+    assert ("drug", "ventricle is") in marked(folder, "keys")
+    press(page, "[", "{", "u", "u", "u", "u", "u")
+    assert marked(folder, "keys") == expected
+    press(page, *"uuuuuuuu")
+    assert marked(folder, "keys") == [] and page.is_disabled("#undo")
+    press(page, *"yyyy")
+    assert marked(folder, "keys") == expected
+    press(page, "Escape", "m", "t")
+    page.keyboard.type("device")
+    press(page, "Enter")
+    assert ("device", "ventricle") in marked(folder, "keys")
+    press(page, "e")
+    page.keyboard.type("yes")
+    press(page, "Tab", "Escape", "n")
+    page.keyboard.type("a note")
+    press(page, "Tab", "Escape", "c")
+    page.keyboard.type("fever")
+    page.wait_for_selector(".found button:has-text('D2')")
+    press(page, "Enter", "Escape")
+    [document] = [one for one in read(folder / "a.store", layer="keys") if one.id == "a"]
+    [device] = [one for one in document.mentions if one.type == "device"]
+    assert device.attributes == {"negated": True} and device.concepts == ("D2",)
+    assert document.meta["notes"][0]["note"] == "a note"
+    press(page, "x")
+    assert "device" not in dict(marked(folder, "keys"))
+    press(page, "f", "s", "f")  # the skipped sentence returns
+    assert "here" in (page.locator("#text section").nth(1).get_attribute("class") or "")
+    assert "chest" not in page.inner_text("#problem")
+    press(page, "f", "F")
+    page.wait_for_function("document.getElementById('documents').value === '2'")
+    [document] = [one for one in read(folder / "a.store", layer="keys") if one.id == "a"]
+    assert document.meta["annotation"] == "complete"
+    press(page, "?")
+    assert "choose the next mention at this word" in page.inner_text("#help")
+
+
+def test_suggestions_are_shaded_accepted_rejected_and_explained(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("sue", "note")
+    page.wait_for_selector("#text .b.o button", timeout=60_000)
+    assert page.locator("#text .b.o button").first.get_attribute("data-l", timeout=5000).startswith("? ")  # type: ignore[union-attr]
+    chances = page.evaluate("[...document.querySelectorAll('#text .b.o')].map((one) => getComputedStyle(one).opacity)")
+    assert len(set(chances)) > 1
+    press(page, "g")
+    percent = page.inner_text("#detail dd >> nth=2")
+    press(page, "w")
+    page.wait_for_selector(".why table tr", timeout=60_000)
+    press(page, "a")
+    with Store(folder / "a.store") as store:
+        [accepted] = store.state(2, "sue").values.values()
+        assert f"{100 * accepted['score']:.0f} %" == percent
+        press(page, "d")
+        denied = [value for key, value in store.state(2, "sue").values.items() if key[0] == "r"]
+        assert len(denied) == 1 and denied[0]["score"] >= 0.5
+        page.evaluate(_THRESHOLD, 80)
+        press(page, "A")
+        page.wait_for_selector("#status:has-text('accepted; u takes all of them back')")
+        kept = [value for key, value in store.state(2, "sue").values.items() if key[0] == "m"][1:]
+        assert len(kept) > 3 and all(value["score"] >= 0.8 for value in kept)
+        press(page, "u")
+        assert len(store.state(2, "sue").values) == 2
+    [document] = [one for one in read(folder / "a.store", layer="sue") if one.id == "note"]
+    assert document.meta["annotation"]["not"][0]["types"] == [denied[0]["type"]]
+
+
+def test_two_tabs_on_one_document(opened: Callable[..., Page], folder: Path) -> None:
+    one, other = opened("tab"), opened("tab")
+    press(one, "1")
+    press(other, "ArrowRight", "2")
+    assert "changed in another tab" in other.inner_text("#problem")
+    assert marked(folder, "tab") == [("problem", "The")]
+    press(other, "ArrowRight", "Escape", "ArrowLeft", "ArrowRight", "2")
+    assert len(marked(folder, "tab")) == 2 and other.inner_text("#problem") == ""
+
+
+def test_markup_is_never_interpreted(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("%3Cscript%3Ealert(4)%3C%2Fscript%3E", TAG)
+    assert page.locator("#text").text_content() == HOSTILE
+    press(page, "m", "n")
+    page.keyboard.type("<img src=x onerror=alert(5)>")
+    press(page, "Tab", "Escape", "t")
+    page.keyboard.type("<b>type</b>")
+    press(page, "Enter")
+    assert page.locator("#text, #panel, .top").locator("img, script, svg, style, b > b > b").count() == 0
+    assert "<b>type</b>" in page.inner_text("#types")
+    assert marked(folder, "<script>alert(4)</script>", TAG)[0][0] == "<b>type</b>"
+
+
+def test_right_to_left_and_chinese(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("far", "arabic")
+    press(page, "ArrowLeft", "ArrowLeft", "1")  # forward is to the left
+    assert marked(folder, "far", "arabic") == [("problem", ARABIC.split()[2])]
+    page.select_option("#documents", label="chinese")
+    page.wait_for_timeout(400)
+    drag(page, "发", "热")
+    assert marked(folder, "far", "chinese") == [("problem", "发热")]
+
+
+def test_a_document_of_many_pages_is_resumed_where_it_was_left(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("long", "long")
+    page.wait_for_selector("#text section >> nth=5000", state="attached", timeout=60_000)
+    assert (
+        page.evaluate(
+            "document.querySelectorAll('#text *').length - 3 * document.querySelectorAll('#text section').length"
+        )
+        < 8000
+    )
+    page.evaluate("document.querySelectorAll('#text section')[5000].scrollIntoView()")
+    page.wait_for_timeout(500)
+    page.locator("#text section").nth(5000).click(position={"x": 30, "y": 10})
+    press(page, "3")
+    page.wait_for_selector("#text .b button[data-l='drug']")
+    page.wait_for_timeout(900)
+    again = opened("long", "long")
+    with Store(folder / "a.store") as store:
+        [start] = store.connection.execute("SELECT start FROM positions WHERE layer = 'long'").fetchone()
+    assert start > 100_000
+    again.goto(again.url)
+    again.wait_for_selector("body[data-ready]")
+    again.wait_for_timeout(800)
+    assert again.evaluate("scrollY") > 10_000
+
+
+def test_phones_dark_mode_print_and_screen_readers(opened: Callable[..., Page]) -> None:
+    page = opened("phone", "note", viewport={"width": 360, "height": 700}, has_touch=True, color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+    press(page, "1")
+    assert "in problem" in page.inner_text("#status") or page.locator("#text .b").count() > 0
+    names = page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, textarea")]
+            .filter((one) => !(one.innerText.trim() || one.ariaLabel || one.labels?.length || one.closest("dialog")))
+            .map((one) => one.outerHTML)"""
+    )
+    assert names == []
+    assert page.get_attribute("#text", "role") == "application" and page.get_attribute("#status", "role") == "status"
+    page.emulate_media(media="print")
+    assert page.is_visible("#text") and not page.is_visible("#panel")
+
+
+def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], folder: Path) -> None:
+    one, other = opened("ann", "pair"), opened("bea", "pair")
+    press(one, "1", "ArrowRight", "Escape", "ArrowRight", "2")
+    press(other, "1")
+    page = opened("adjudicated", "pair")
+    page.wait_for_selector("#text .b.o button")
+    press(page, "g")
+    assert "Marked by" in page.inner_text("#detail")
+    page.evaluate(_THRESHOLD, 60)
+    press(page, "A")
+    assert page.inner_text("#problem") == "" and "ann, bea" in page.inner_text("#agreement")
+    assert marked(folder, "adjudicated", "pair") == [("problem", "The")]

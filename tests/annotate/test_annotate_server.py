@@ -1,0 +1,237 @@
+"""The server of the page: nothing is lost when it is killed, and what it refuses is one clear message."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from annotate_helpers import Running, running
+
+from spanloom import Document, Mention, read, write
+from spanloom.annotate import import_documents
+from spanloom.annotate.api import Workplace, make_app
+from spanloom.formats.store import Store
+from spanloom.serve import Limits
+
+TEXT = "The left ventricle is mildly dilated. No chest pain, or fever."
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("store") / "a.store"
+
+
+@pytest.fixture(scope="module")
+def server(store: Path) -> Iterator[Running]:
+    notes = store.with_name("notes.jsonl")
+    write([Document(TEXT, str(number)) for number in range(30)], notes)
+    with running(notes, output=str(store), types=["problem"]) as found:
+        yield found
+
+
+def mention(start: int, end: int, type: str = "problem", **more: Any) -> dict[str, Any]:
+    return {"type": type, "spans": [[start, end]], **more}
+
+
+@pytest.mark.parametrize("count", [10, 100])
+def test_kills_lose_nothing_that_was_answered(tmp_path: Path, count: int) -> None:
+    text = " ".join(f"w{number}" for number in range(10_000))
+    write([Document(text, "a")], tmp_path / "a.jsonl")
+    store, draw, answered = tmp_path / "a.store", random.Random(count), dict[str, Any]()
+    place = 0
+    given: dict[str, Any] = {"data": tmp_path / "a.jsonl", "output": str(store)}
+    for _ in range(count):
+        with running(**given) as server:
+            version = httpx.get(server.url + "api/document?number=1&layer=ann", timeout=60).json()["version"]
+            timer = threading.Timer(draw.uniform(0, 0.02), server.kill)
+            before = draw.randint(1, 8)
+            try:
+                while True:
+                    before -= 1
+                    if not before:
+                        timer.start()
+                    value = mention(place, place + 2)
+                    place += 3
+                    answer = server.act(1, version, "add", changes={"m:#": value}).json()
+                    version = answer["version"]
+                    answered |= answer["changes"]
+            except httpx.TransportError:
+                pass
+            timer.join()
+        given = {"data": store}
+        with Store(store) as kept:
+            values = kept.state(1, "ann").values
+            assert answered.items() <= values.items()
+            assert len(values) <= len(answered) + count  # at most the one that was not answered
+            assert kept.connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert [one.kind for one in kept.actions(1, "ann")] == ["add"] * len(values)
+    assert len(answered) > 2 * count
+
+
+def test_two_annotators_at_once(server: Running) -> None:
+    def work(layer: str, type: str) -> None:
+        version = 0
+        for place in range(0, 60, 2):
+            answer = server.act(1, version, "add", layer, changes={"m:#": mention(place, place + 2, type)})
+            assert answer.status_code in (200, 422), answer.text  # the latter for white space, or twice the same
+            version = answer.json().get("version", version)
+
+    threads = [threading.Thread(target=work, args=(name, name.upper())) for name in ("eve", "fay")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    values = {name: state(server, 1, name)["values"] for name in ("eve", "fay")}
+    assert len(values["eve"]) == len(values["fay"]) > 20
+    assert {one["type"] for one in values["eve"].values()} == {"EVE"}
+    rows = httpx.get(server.url + "api/agreement", timeout=60).json()
+    [row] = [one for one in rows if {one["first"], one["second"]} == {"eve", "fay"}]
+    assert row["f1"] == 0 and row["mentions"] == [len(values["eve"])] * 2
+
+
+def state(server: Running, number: int, layer: str = "ann") -> dict[str, Any]:
+    found: dict[str, Any] = httpx.get(f"{server.url}api/document?number={number}&layer={layer}", timeout=60).json()
+    return found
+
+
+def test_the_second_tab_is_refused_in_one_message(server: Running) -> None:
+    assert server.act(2, 0, "add", changes={"m:#": mention(0, 3)}).status_code == 200
+    late = server.act(2, 0, "add", changes={"m:#": mention(4, 8)})
+    assert late.status_code == 409 and "changed in another tab" in late.json()["error"]
+    assert len(state(server, 2)["values"]) == 1
+
+
+def test_spans_are_put_in_order_and_line_ends_are_no_gaps(server: Running) -> None:
+    value = {"type": "problem", "spans": [[29, 36], [4, 9], [9, 18], [6, 12]]}
+    [made] = server.act(3, 0, "add", changes={"m:#": value}).json()["changes"].values()
+    assert made["spans"] == [[4, 18], [29, 36]]
+    added = server.act(3, state(server, 3)["version"], "add", changes={"m:#": mention(37, 41)})
+    [made] = added.json()["changes"].values()
+    assert made["spans"] == [[38, 40]]  # without white space at its ends
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({"changes": {"m:#": mention(0, 999)}}, 422, "outside the text, which has 62"),
+        ({"changes": {"m:#": mention(3, 4)}}, 422, "only white space is selected"),
+        ({"changes": {"m:#": mention(0, 3, "")}}, 422, "at least 1 character"),
+        ({"changes": {"m:#": mention(0, 3, "a\nb")}}, 422, "should match pattern"),
+        ({"changes": {"m:#": "finished"}}, 422, "no key of such a value"),
+        ({"changes": {"x": None}}, 422, "no key of such a value"),
+        ({"changes": {}}, 422, "changes nothing"),
+        ({"kind": "undo"}, 422, "nothing to undo"),
+        ({"kind": "drop table"}, 422, "kind is 'drop table'"),
+        ({"document": 999, "changes": {"d": "finished"}}, 404, "no document of number 999"),
+        ({"extra": 1}, 422, "extra"),
+    ],
+)
+def test_what_is_no_action(server: Running, body: dict[str, Any], status: int, message: str) -> None:
+    whole = {"document": 4, "layer": "ann", "author": "ann", "version": 0, "kind": "add", "changes": {}, **body}
+    answer = httpx.post(server.url + "api/act", json=whole, timeout=60)
+    assert (answer.status_code, message in answer.json()["error"]) == (status, True), answer.text
+    assert state(server, 4)["version"] == 0
+
+
+def test_a_mention_is_marked_once_and_a_rejected_one_may_be_marked(server: Running) -> None:
+    key = "r:problem|41-51"
+    version = server.act(5, 0, "reject", changes={key: mention(41, 51, score=0.5)}).json()["version"]
+    answer = server.act(5, version, "add", changes={"m:#": mention(41, 51)}).json()
+    assert answer["changes"][key] is None
+    again = server.act(5, answer["version"], "add", changes={"m:#": mention(41, 51)})
+    assert again.status_code == 422 and "marked already" in again.json()["error"]
+
+
+def test_other_sites_are_refused(server: Running) -> None:
+    body = {
+        "document": 6,
+        "layer": "ann",
+        "author": "ann",
+        "version": 0,
+        "kind": "finish",
+        "changes": {"d": "finished"},
+    }
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
+        answer = httpx.post(server.url + "api/act", json=body, headers=headers, timeout=60)
+        assert answer.status_code == 403 and re.search("Origin|Host", answer.json()["error"])
+        assert httpx.get(server.url + "api/document?number=6&layer=ann", headers=headers).status_code == 403
+    plain = httpx.post(server.url + "api/act", content=str(body), headers={"Content-Type": "text/plain"}, timeout=60)
+    assert plain.status_code == 415
+    large = httpx.post(server.url + "api/act", json={"x": "a" * 5_000_000}, timeout=60)
+    assert large.status_code == 413 and "larger than" in large.json()["error"]
+    assert state(server, 6)["version"] == 0
+    page = httpx.get(server.url)
+    assert "default-src 'none'" in page.text and page.headers["x-frame-options"] == "DENY"
+    assert "http://" not in page.text.replace("http://www.w3.org/", "") and "https://" not in page.text
+
+
+def test_an_export_while_the_server_runs(server: Running, store: Path) -> None:
+    server.act(7, state(server, 7)["version"], "add", changes={"m:#": mention(41, 51)})
+    place = state(server, 7)["id"]
+    marked = {one.id: one.mentions for one in read(store, layer="ann")}
+    assert marked[place] == [Mention("problem", [(41, 51)])]
+
+
+def test_a_search_without_a_vocabulary_and_a_model_that_is_not_there(server: Running) -> None:
+    for path, message in (
+        ("concepts?text=pain", "no vocabulary; start with --vocabulary"),
+        ("suggestions?number=1&layer=ann&part=0", "start with --model"),
+    ):
+        answer = httpx.get(f"{server.url}api/{path}", timeout=60)
+        assert answer.status_code == 404 and message in answer.json()["error"]
+
+
+def test_many_names_in_the_search(tmp_path: Path) -> None:
+    write([Document(TEXT, "a")], tmp_path / "a.jsonl")
+    names = "".join(f"D{number}\tpain number {number}\n" for number in range(5_000))
+    (tmp_path / "names.tsv").write_text("id\tname\n" + names)
+    with running(tmp_path / "a.jsonl", output=str(tmp_path / "a.store"), vocabulary=str(tmp_path / "names.tsv")) as one:
+        found = httpx.get(one.url + "api/concepts", params={"text": "pain number 77"}, timeout=60).json()
+        assert 0 < len(found) <= 20 and found[0] == {"id": "D77", "name": "pain number 77"}
+        assert httpx.get(one.url + "api/concepts", params={"text": " "}, timeout=60).json() == []
+        long = httpx.get(one.url + "api/concepts", params={"text": "pain\n" * 500}, timeout=60)
+        assert long.status_code == 422 and "at most 200 are looked up; shorten it" in long.json()["error"]
+
+
+def test_a_changed_document_is_told_when_the_store_is_opened(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text(TEXT)
+    store = tmp_path / "a.store"
+    with running(tmp_path / "notes", output=str(store), quiet=False) as one:
+        assert not state(one, 1)["changed"]
+    (tmp_path / "notes" / "a.txt").write_text(TEXT + " More.")
+    with running(store, quiet=False) as one:
+        assert state(one, 1)["changed"] and state(one, 1)["text"] == TEXT
+    assert "1 document changed on disk since the import: a; the store keeps the text" in capfd.readouterr().err
+
+
+def test_a_full_disk_is_one_message_and_the_step_can_be_repeated(tmp_path: Path) -> None:
+    async def session(store: Store) -> list[httpx.Response]:
+        app = make_app(Workplace(store, annotator="ann", limits=Limits()), "a.store")
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+
+            async def note(text: str) -> httpx.Response:
+                version = store.state(1, "ann").version
+                value = mention(version % 20, version % 20 + 2, note=text)
+                body = {"document": 1, "layer": "ann", "author": "ann", "version": version, "kind": "add"}
+                return await client.post("/api/act", json={**body, "changes": {"m:#": value}})
+
+            [pages] = store.connection.execute("PRAGMA page_count").fetchone()
+            store.connection.execute(f"PRAGMA max_page_count = {pages}")
+            refused = [await note("x" * 4000) for _ in range(3)]
+            store.connection.execute(f"PRAGMA max_page_count = {pages + 100}")
+            return [*refused, await note("x" * 4000)]
+
+    with Store(tmp_path / "a.store", write=True, create=True) as store:
+        import_documents(store, [Document("word " * 20, "a")])
+        *refused, last = asyncio.run(session(store))
+    assert [one.status_code for one in refused][-1] == 507
+    assert "free some space, and repeat the last step" in refused[-1].json()["error"]
+    assert last.status_code == 200

@@ -1,0 +1,241 @@
+"""Stores: actions are only added, replayed, undone, and read as documents; agreement of their layers."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from spanloom import Document, Mention, read, write
+from spanloom.annotate import agreement, import_documents
+from spanloom.errors import DataError, SpanloomError, UsageError
+from spanloom.formats import store as stores
+from spanloom.formats import validate
+from spanloom.formats.store import ADJUDICATED, Stale, State, Store
+
+TEXT = "The left ventricle is mildly dilated. No chest pain."
+GAP = {"type": "problem", "spans": [[4, 18], [29, 36]]}
+PAIN = {"type": "problem", "spans": [[41, 51]]}
+
+
+def make(path: Path, *documents: Document) -> Store:
+    store = Store(path, write=True, create=True)
+    import_documents(store, documents or [Document(TEXT, "a")])
+    return store
+
+
+def test_the_state_is_the_replay_of_all_actions(tmp_path: Path) -> None:
+    with make(tmp_path / "a.store", Document(TEXT, "a", mentions=[Mention("drug", [(0, 3)])])) as store:
+        store.append(1, "ann", "ann", "add", {"m:#": GAP})
+        store.append(1, "ann", "ann", "remove", {"m:b0": None})
+        state, _ = store.append(1, "bea", "bea", "add", {"m:#": PAIN})
+        assert set(state.values) == {"m:b0", "m:3"}
+        with pytest.raises(Stale):
+            store.append(1, "ann", "ann", "add", {"m:#": PAIN}, version=1)
+        assert [(one.kind, one.author) for one in store.actions(1, "ann")] == [("add", "ann"), ("remove", "ann")]
+        for statement in ("DELETE FROM actions", "UPDATE actions SET kind = 'x'"):
+            with pytest.raises(sqlite3.IntegrityError, match="only added"):
+                store.connection.execute(statement)
+        ann, bea = read(tmp_path / "a.store")  # while it is open for writing
+        assert ann.meta["annotator"] == "ann" and bea.meta["annotator"] == "bea"
+        assert ann.mentions == [Mention("problem", [(4, 18), (29, 36)])]
+        assert [one.type for one in bea.mentions] == ["drug", "problem"]
+        [only] = read(tmp_path / "a.store", layer="bea")
+        assert only == bea
+        store.append(1, ADJUDICATED, "cam", "add", {"m:#": PAIN})
+        assert [one.meta["annotator"] for one in read(tmp_path / "a.store")] == [ADJUDICATED]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_undo_and_redo_give_earlier_states(seed: int) -> None:
+    draw = random.Random(seed)
+    state, history, place = State({"b": 1}), [{"b": 1}], 0  # the plain partner: a list of whole states
+    for number in range(1, 60):
+        kind = draw.choice(["set", "set", "undo", "redo"])
+        if kind == "set":
+            changes = {draw.choice("abc"): draw.choice([None, 1, 2, 3]) for _ in range(draw.randint(1, 2))}
+            state.apply(number, kind, changes)
+            after = {key: value for key, value in {**history[place], **changes}.items() if value is not None}
+            history[place + 1 :] = [after]
+            place += 1
+        else:
+            state.apply(number, kind, {})
+            place = max(0, place - 1) if kind == "undo" else min(len(history) - 1, place + 1)
+        assert state.values == history[place]
+        assert state.version == number
+
+
+def test_what_annotation_says_of_the_text(tmp_path: Path) -> None:
+    with make(
+        tmp_path / "a.store", Document(TEXT, "a"), Document(TEXT, "b", mentions=[Mention("x", [(0, 3)])])
+    ) as store:
+        assert [one.meta.get("annotation") for one in read(tmp_path / "a.store")] == ["unknown", None]
+        rejected = {"type": "test", "spans": [[41, 51]], "score": 0.4}
+        store.append(1, "ann", "ann", "reject", {"r:test|41-51": rejected})
+        store.append(1, "ann", "ann", "change", {"m:#": {**PAIN, "note": "sure?"}})
+        store.append(1, "ann", "ann", "finish", {"s:0-37": "finished"})
+        [one, _] = read(tmp_path / "a.store")
+        assert one.meta["annotation"] == {
+            "default": "at-least", "zones": [{"start": 0, "end": 37, "annotation": "complete"}],
+            "not": [{"spans": [[41, 51]], "types": ["test"]}],
+        }  # fmt: skip
+        assert one.meta["notes"] == [{**PAIN, "note": "sure?"}]
+        assert list(validate(tmp_path / "a.store")) == []
+        store.append(1, "ann", "ann", "finish", {"d": "finished"})
+        assert next(iter(read(tmp_path / "a.store"))).meta["annotation"] == "complete"
+    for target in ("out.jsonl", "brat", "out.json", "out.xml"):  # any format, with the gap
+        documents = [one.copy(meta={}) for one in read(tmp_path / "a.store")]
+        write(documents, tmp_path / target, format="brat" if target == "brat" else None)
+        again = {one.id: {mention.key for mention in one.mentions} for one in read(tmp_path / target)}
+        assert again == {one.id: {mention.key for mention in one.mentions} for one in documents}
+
+
+def test_documents_that_changed_on_disk_are_noticed(tmp_path: Path) -> None:
+    with make(tmp_path / "a.store") as store:
+        assert import_documents(store, [Document(TEXT, "a"), Document("New.", "b")]) == (1, [])
+        assert import_documents(store, [Document(TEXT + " Changed.", "a")]) == (0, ["a"])
+        assert next(iter(read(tmp_path / "a.store"))).text == TEXT
+        with pytest.raises(DataError, match="two documents have the id 'c'"):
+            import_documents(store, [Document(TEXT, "c"), Document(TEXT, "c")])
+        assert list(store.numbers()) == ["a", "b"]  # nothing of a failed import stays
+
+
+def test_documents_of_several_annotators_become_layers(tmp_path: Path) -> None:
+    def by(name: str, *mentions: Mention) -> Document:
+        return Document(TEXT, "a", mentions=list(mentions), meta={"annotator": name, "ward": "B"})
+
+    given = [by("ann", Mention("problem", [(41, 51)])), by("bea", Mention("sign", [(44, 51)]))]
+    with make(tmp_path / "a.store", *given):
+        found = list(read(tmp_path / "a.store"))
+    assert [(one.mentions, one.meta["annotator"], one.meta["ward"]) for one in found] == [
+        (one.mentions, one.meta["annotator"], "B") for one in given
+    ]
+
+
+def test_a_newer_store_and_what_is_none_are_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.store"
+    with make(path) as store:
+        store.connection.execute("PRAGMA user_version = 99")
+    for refused in (lambda: Store(path, write=True), lambda: list(read(path))):
+        with pytest.raises(DataError, match="version 99, this Spanloom knows versions up to 2; update Spanloom"):
+            refused()
+    (tmp_path / "b.store").write_text("no store")
+    with pytest.raises(DataError, match="no store of annotation"):
+        Store(tmp_path / "b.store")
+    with pytest.raises(UsageError, match="no such store; spanloom annotate DATA --output"):
+        Store(tmp_path / "c.store")
+    with make(tmp_path / "d.store"):
+        pass
+    damaged = bytearray((tmp_path / "d.store").read_bytes())
+    damaged[4096:] = bytes(len(damaged) - 4096)
+    (tmp_path / "e.store").write_bytes(damaged)
+    with pytest.raises(SpanloomError, match=r"cannot be used|cannot be replayed|malformed"):
+        list(read(tmp_path / "e.store"))
+
+
+def test_an_older_store_is_migrated(tmp_path: Path) -> None:
+    path = tmp_path / "a.store"
+    with sqlite3.connect(path) as old:
+        old.executescript(f"PRAGMA application_id = {0x53504C4D}; {stores._MIGRATIONS[0]} PRAGMA user_version = 1")
+        old.execute('INSERT INTO documents VALUES (1, \'a\', \'{"id": "a", "text": "No pain."}\', \'\')')
+    old.close()
+    assert [one.text for one in read(path)] == ["No pain."]  # reading does not migrate
+    with Store(path, write=True) as store:
+        assert store.connection.execute("PRAGMA user_version").fetchone() == (2,)
+        assert store.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert store.connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        store.append(1, "ann", "ann", "finish", {"d": "finished"})
+
+
+def test_a_full_disk_loses_the_last_step_only(tmp_path: Path) -> None:
+    with make(tmp_path / "a.store") as store:
+        [pages] = store.connection.execute("PRAGMA page_count").fetchone()
+        store.connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(DataError, match="free some space, and repeat the last step"):
+            for _ in range(1000):
+                store.append(1, "ann", "ann", "add", {"m:#": {**PAIN, "note": "x" * 500}})
+        kept = dict(store.state(1, "ann").values)
+        assert kept
+        store.connection.execute(f"PRAGMA max_page_count = {pages + 200}")
+        store.append(1, "ann", "ann", "add", {"m:#": GAP})
+    with Store(tmp_path / "a.store") as again:
+        assert len(again.state(1, "ann").values) == len(kept) + 1
+
+
+def test_a_clock_that_goes_backwards_changes_nothing(tmp_path: Path) -> None:
+    with make(tmp_path / "a.store") as store:
+        row = (1, 1, "ann", "ann", "2999-01-01T00:00:00+00:00", "add", '{"m:1": {"type": "x", "spans": [[0, 3]]}}')
+        store.connection.execute("INSERT INTO actions VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        store.append(1, "ann", "ann", "change", {"m:1": {"type": "y", "spans": [[0, 3]]}})
+        state, _ = store.append(1, "ann", "ann", "undo", {})
+        assert state.values["m:1"]["type"] == "x"
+        times = [action.time for action in store.actions(1, "ann")]
+        assert times != sorted(times)
+
+
+def test_agreement_is_that_of_all_placements() -> None:
+    """The expectation of matches against an enumeration of every placement of every mention, in a small text."""
+    draw = random.Random(1)
+    for _ in range(20):
+        text = "a b c d e f g"
+        tokens = [[2 * number, 2 * number + 1] for number in range(7)]
+        documents = []
+        for name in ("ann", "bea"):
+            mentions = {
+                Mention(draw.choice("xy"), [(2 * place, 2 * place + 1) for place in sorted(draw.sample(sentence, 2))])
+                for sentence in draw.choices([range(4), range(4, 7)], k=2)
+            }
+            both = Document(text, "a", tokens=tokens, sentences=[[0, 4], [4, 7]])
+            documents.append(both.copy(mentions=list(mentions), meta={"annotator": name}))
+        [found] = agreement(documents)
+        ranges = [placements(one) for one in documents]
+        types = [[mention.type for mention in one.mentions] for one in documents]
+        same_type = sum(a == b for a, b in itertools.product(*types)) / (len(types[0]) * len(types[1]))
+        expected = sum(
+            sum(one == other for one, other in itertools.product(a, b)) / (len(a) * len(b)) * same_type
+            for a, b in itertools.product(*ranges)
+        )
+        sizes = [len(one.mentions) for one in documents]
+        matches = len(set(documents[0].mentions) & set(documents[1].mentions))
+        assert found.f1 == pytest.approx(2 * matches / sum(sizes))
+        assert found.chance == pytest.approx(2 * expected / sum(sizes))
+        assert found.corrected == pytest.approx((found.f1 - found.chance) / (1 - found.chance))
+
+
+def placements(document: Document) -> list[list[tuple[int, ...]]]:
+    """For each mention all token sets that moving it within its sentence gives."""
+    assert document.tokens is not None and document.sentences is not None
+    found = []
+    for mention in document.mentions:
+        own = [
+            number for number, (start, end) in enumerate(document.tokens.tolist())
+            if any(low < end and start < high for low, high in mention.spans)
+        ]  # fmt: skip
+        own = sorted({*own}) if len(mention.spans) > 1 else list(range(own[0], own[-1] + 1))
+        [(first, end)] = [pair for pair in document.sentences.tolist() if pair[0] <= own[0] < pair[1]]
+        moved = [tuple(token + by for token in own) for by in range(first - own[0], end - own[-1])]
+        found.append(moved)
+    return found
+
+
+def test_agreement_of_equal_and_of_random_annotation() -> None:
+    text = " ".join("abcdefghij" * 3)
+    draw = random.Random(0)
+
+    def by(name: str, number: int, places: list[tuple[int, int]]) -> Document:
+        mentions = [Mention("x", [(2 * low, 2 * (low + size) - 1)]) for low, size in places]
+        return Document(text, str(number), mentions=mentions, meta={"annotator": name})
+
+    def drawn() -> list[tuple[int, int]]:
+        return [(draw.randrange(30 - size + 1), size) for size in (1, 1, 2, 3)]
+
+    places = [drawn() for _ in range(400)]
+    equal = [by(name, number, one) for number, one in enumerate(places) for name in ("ann", "bea")]
+    [found] = agreement(equal)
+    assert found.f1 == found.corrected == 1
+    independent = [by(name, number, drawn()) for number in range(400) for name in ("ann", "bea")]
+    [found] = agreement(independent)
+    assert found.f1 > 0.02 and abs(found.corrected) < 0.02
