@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structure_helpers import TYPES, lane_scores, laid, offsets_of, random_potentials
+from structure_helpers import TYPES, lane_scores, offsets_of, random_potentials
 
-from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, reference
 from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.structures import STRUCTURES, MentionTable
@@ -82,7 +81,7 @@ def check(name, seed, length):
     found = engine.path_probability(potentials, offsets, every).reshape(len(mentions), -1).sum(1)
     np.testing.assert_allclose(found, expected, atol=2e-5)
     read = set(structure.decode(best.edges, offsets, TYPES, "all").rows())
-    picked = [row for row in mentions.take(asked).rows()]
+    picked = mentions.take(asked).rows()
     assert not read & {row for row, want in zip(picked, wanted, strict=True) if not want}
     own = base.log_probability(potentials, offsets, best.edges)[0, 0] + base.log_partition(potentials, offsets)[0, 0]
     assert own == pytest.approx(weights.max(), abs=1e-4)

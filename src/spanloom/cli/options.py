@@ -315,6 +315,30 @@ LinkedMentions = Annotated[
         help="Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
     ),
 ]
+KeptMentions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="FILE",
+        help="Mentions that stay: those of the documents in FILE, by id, or own, those of INPUT.",
+    ),
+]
+RequiredMentions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="SPEC",
+        help="Words that are mentions, 'problem: pain' or 'problem: /regex/'; or a file, see docs/constraints.md.",
+    ),
+]
+ForbiddenMentions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--forbid",
+        metavar="SPEC",
+        help="Words that are no mentions, in the same form; or 'drug inside problem', types that never nest.",
+    ),
+]
 
 # of `train clusters`
 ClustersOutput = Annotated[

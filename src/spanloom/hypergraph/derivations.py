@@ -53,6 +53,7 @@ class DerivationEngine(Engine):
 
     @cached_property
     def subgraphs(self) -> SubgraphEngine:
+        """The engine of the same template that counts each sub-hypergraph once."""
         return SubgraphEngine(self.template)
 
     @property

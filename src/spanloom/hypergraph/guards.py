@@ -289,7 +289,7 @@ class GuardedEngine(Engine):
         self, scores: Masked, lane: tuple[int, int], part: IndependentPart, guard: Guards, edges: Edges | None,
         paths: Paths | None = None, queries: Sequence[int] = (),
     ) -> tuple[float, Floats]:  # fmt: skip
-        """Return the score of the best structure, if there is room for its hyperedges, or the sum, and probabilities."""
+        """Return the score of the best structure, if its hyperedges are asked for, or the sum, and probabilities."""
         sentence, kind = lane
         rows = [_rows(paths, q) for q in queries] if paths is not None else []
         usable = np.zeros((0, 0), np.uint8)

@@ -168,6 +168,7 @@ class IndependentPart:
         return Expectations(log_partition, expected, each)
 
     def kbest(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+        """Find the best structures of one sentence and type."""
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         score = np.empty(count)
         edges = np.empty((count, end - start, max(self.program.depth, 1)), np.int16)
@@ -177,6 +178,7 @@ class IndependentPart:
     def sample(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
     ) -> tuple[Choices, ...]:
+        """Draw structures of one sentence and type."""
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         edges = np.full((count, end - start, max(self.program.depth, 1)), -1, np.int16)
         drawn = _sample(scores, start, end, kind, random.random(edges.shape), self.single, edges)

@@ -73,7 +73,7 @@ class Finder(ABC):
     def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
         """Return the calibrated probability of each mention, found or not."""
 
-    def _tell_crowds(self, batch: Batch, edges: Edges, notice: Notice) -> None:
+    def tell_crowds(self, batch: Batch, edges: Edges, notice: Notice) -> None:
         """Tell of sentences where the reading ``all`` of the best structures is cut short."""
         if self.reading == "all":
             for crowd in self.model.structure.crowded(edges, batch.sentences, self.model.types):
@@ -109,7 +109,7 @@ class Finder(ABC):
 
 
 @dataclass(frozen=True)
-class _OneStage(Finder):
+class OneStage(Finder):
     """The best structure, without mentions that may not stand together; probabilities are the mentions' marginals.
 
     Args:
@@ -121,7 +121,7 @@ class _OneStage(Finder):
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         model, offsets = self.model, batch.sentences
         best = best_consistent(model, self.rules, potentials, offsets, self.reading, self.run)
-        self._tell_crowds(batch, best.edges, notice)
+        self.tell_crowds(batch, best.edges, notice)
         scores = model.scalings.mentions(best.marginals)
         return Found(best.table, scores, lambda: model.answers(potentials, offsets, best.edges))
 
@@ -144,7 +144,7 @@ class _OneStage(Finder):
 
 
 @dataclass(frozen=True)
-class _TwoStages(Finder):
+class TwoStages(Finder):
     """The best set of candidates, whose probabilities are those of the second stage.
 
     Args:
@@ -155,7 +155,7 @@ class _TwoStages(Finder):
 
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         if self.reading == "all":
-            self._tell_crowds(batch, self.model.best(potentials, batch.sentences, self.run), notice)
+            self.tell_crowds(batch, self.model.best(potentials, batch.sentences, self.run), notice)
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
         chosen = self.second.chosen(scored)
         scores = self.second.probabilities(scored.odds[chosen])
@@ -181,5 +181,5 @@ class _TwoStages(Finder):
 def finder(model: AnyModel, rules: OverlapRules | None, second: Rescorer | None, reading: str, run: Executor) -> Finder:
     """Return the way that a model goes: with its second stage, if it has one; without rules all may overlap."""
     if second is not None:
-        return _TwoStages(model, reading, run, second)
-    return _OneStage(model, reading, run, rules or OverlapRules.free(len(model.types)))
+        return TwoStages(model, reading, run, second)
+    return OneStage(model, reading, run, rules or OverlapRules.free(len(model.types)))
