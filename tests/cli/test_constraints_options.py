@@ -29,4 +29,7 @@ def test_options_are_the_constraints_of_python(command, model, corpus, tmp_path)
 
 def test_wrong_options(command, model, corpus):
     wrong = command("predict", model, corpus / "dev.jsonl", "--keep", "nothing.jsonl")
-    assert (wrong.returncode, "--keep is nothing.jsonl, expected own, or files with documents" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "--keep is nothing.jsonl, expected own, or files with documents" in wrong.stderr) == (
+        2,
+        True,
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
 
 import numpy as np
 
@@ -160,10 +159,16 @@ class Case:
                 for choices, kept in all_structures(self.name, self.length)
             ]
             meets = [(kept | ~self.there)[own].all() and not (kept & self.absent).any() for _, kept in listed]
-            every.append([one for one, good in zip(listed, meets, strict=True) if good])
-        totals = [(sum(s for s, _ in some), np.logical_or.reduce([k for _, k in some])) for some in product(*every)]
-        scores = np.array([score for score, _ in totals])
-        return scores, np.array([kept for _, kept in totals]).reshape(len(scores), len(self.mentions))
+            left = [one for one, good in zip(listed, meets, strict=True) if good]
+            every.append((
+                np.array([score for score, _ in left]),
+                np.array([kept for _, kept in left], bool).reshape(len(left), len(self.mentions)),
+            ))  # fmt: skip
+        scores, kept = every[0]
+        for other, more in every[1:]:
+            scores = (scores[:, None] + other).ravel()
+            kept = (kept[:, None] | more).reshape(len(scores), len(self.mentions))
+        return scores, kept
 
     def ruled(self, kept):
         """(S,) which structures have no two mentions of which one may not be inside the other."""
@@ -172,4 +177,27 @@ class Case:
         forbidden = np.zeros_like(bad)
         for inner, outer in self.pairs:
             forbidden |= bad & (kind[:, None] == outer) & (kind == inner)
-        return ~np.array([(forbidden & k[:, None] & k).any() for k in kept], bool)
+        return ~((kept.astype(np.float32) @ forbidden > 0) & kept).any(1)
+
+    def wrong(self):
+        """What is wrong about what is found; ``None`` if it meets the constraints, is the best that does, and has its
+        probabilities."""
+        found = self.found()
+        scores, kept = self.scored(penalized=True)
+        ruled = self.ruled(kept)
+        if found is None:
+            return "refused, but there are structures" if ruled.any() else None
+        violated = [what for what in self.violations(found.table) if what]
+        if violated:
+            return f"violated: {violated}"
+        if not ruled.any():
+            return "found, but there is no structure"
+        rows = {row: i for i, row in enumerate(self.mentions.rows())}
+        numbers = np.array([rows[row] for row in found.table.rows()], np.int64)
+        near = ruled & (scores >= scores[ruled].max() - 1e-3)
+        if not kept[near][:, numbers].all(1).any():
+            return "not the best"
+        plain, _ = self.scored(penalized=False)
+        shares = np.exp(plain - np.logaddexp.reduce(plain)) @ kept
+        expected = np.where(self.there[numbers], 1.0, shares[numbers])
+        return None if np.allclose(found.scores, expected, atol=1e-4) else f"probabilities {found.scores} {expected}"

@@ -19,24 +19,7 @@ from spanloom.recognize import Constraints
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None)
 def test_what_is_found_meets_constraints_and_is_the_best_that_does(name, seed):
-    case = Case(name, seed)
-    found = case.found()
-    scores, kept = case.scored(penalized=True)
-    ruled = case.ruled(kept)
-    if found is None:
-        assert not ruled.any()
-        return
-    assert not any(case.violations(found.table))
-    assert ruled.any()
-    # the mentions of the best structure, and their probabilities given the constraints on mentions
-    plain, _ = case.scored(penalized=False)
-    shares = np.exp(plain - np.logaddexp.reduce(plain)) @ kept
-    rows = {row: i for i, row in enumerate(case.mentions.rows())}
-    numbers = np.array([rows[row] for row in found.table.rows()], np.int64)
-    expected = np.where(case.there[numbers], 1.0, shares[numbers])
-    np.testing.assert_allclose(found.scores, expected, atol=1e-4)
-    near = scores >= scores[ruled].max() - 1e-3
-    assert any(kept[i, numbers].all() for i in np.flatnonzero(ruled & near))
+    assert Case(name, seed).wrong() is None
 
 
 @pytest.fixture(scope="module")
