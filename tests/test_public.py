@@ -75,7 +75,7 @@ PUBLIC = {
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),
-    "spanloom.recognize": ("Constraints Lost Progress Recognizer TrainingReport compact load teach to_onnx"),
+    "spanloom.recognize": ("Constraints Lost Progress Recognizer Reliance TrainingReport compact load teach to_onnx"),
     "spanloom.rescoring": (
         "CandidateMentions FirstStage Rescorer RescoringDevelopment ScoredCandidates calibrate_second "
         "fit_rescorer propose"

@@ -154,6 +154,8 @@ def _predict(
     keep: options.KeptMentions = None,
     require: options.RequiredMentions = None,
     forbid: options.ForbiddenMentions = None,
+    rely: options.RelyRate = None,
+    rely_data: options.RelyData = None,
     attributes: options.MarkedAttributes = None,
     language: options.AttributeLanguage = None,
     cues: options.AttributeCues = None,

@@ -339,6 +339,18 @@ ForbiddenMentions = Annotated[
         help="Words that are no mentions, in the same form; or 'drug inside problem', types that never nest.",
     ),
 ]
+RelyRate = Annotated[
+    float | None,
+    typer.Option(
+        "--rely",
+        metavar="RATE",
+        help="Write all candidates, each labelled yes, ask or no: RATE of yes are right, 1 - RATE of gold is no.",
+    ),
+]
+RelyData = Annotated[
+    list[str] | None,
+    typer.Option("--rely-data", metavar="FILE", help="Annotated documents, not used in training, for --rely."),
+]
 
 # of `train clusters`
 ClustersOutput = Annotated[

@@ -52,6 +52,8 @@ def run(
     keep: list[str] | None,
     require: list[str] | None,
     forbid: list[str] | None,
+    rely: float | None,
+    rely_data: list[str] | None,
     attributes: str | None,
     language: str | None,
     cues: str | None,
@@ -68,7 +70,7 @@ def run(
         and resolve_name("spanloom.cli.lake:is_lake")(source, output, output_format)
     ):
         given = {"--input-format": input_format, "--answers": answers, "--reading": reading, "--mentions": mentions}
-        given |= {"--keep": keep, "--require": require, "--forbid": forbid}
+        given |= {"--keep": keep, "--require": require, "--forbid": forbid, "--rely": rely, "--rely-data": rely_data}
         given |= {"--attributes": attributes, "--language": language, "--cues": cues, "--sections": sections}
         others = [name for name, value in {**given, "--force": force}.items() if value]
         others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
@@ -98,7 +100,11 @@ def run(
     marked = _attributing(predictor, attributes, language, own)
     learned = attributes and "attributes" in predictor.capable
     found: Iterable[Document] = documents
-    if not alone:  # rules need nothing of the model
+    if rely is not None or rely_data:
+        others = {"threshold": threshold, "answers": answers, "reading": reading, "mentions": mentions}
+        others |= {"keep": keep, "require": require, "forbid": forbid}
+        found = _relied(predictor, documents, say, rely, rely_data, [name for name, value in others.items() if value])
+    elif not alone:  # rules need nothing of the model
         found = predict(
             predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading,
             mentions=mentions, attributes="none" if learned else None, constraints=_constraints(keep, require, forbid),
@@ -107,6 +113,8 @@ def run(
     if sections:
         found = resolve_name("spanloom.attributes:with_sections")(found, language, own)
     tally: Counter[str] = Counter()
+    if rely is not None:
+        found = _counting(found, tally)
     if draws:
         show(_with_words(tallied(found, tally), predictor))
     elif losses := write(tallied(found, tally), output, format=output_format, force=force):
@@ -139,6 +147,41 @@ def _constraints(keep: list[str] | None, require: list[str] | None, forbid: list
     if kept is not True and not all(isinstance(one, Document) for one in kept):
         raise UsageError(f"--keep is {', '.join(keep or ())}, expected {OWN}, or files with documents")
     return {name: value for name, value in {"keep": kept, **found}.items() if value}
+
+
+def _relied(
+    model: Model, documents: Iterable[Document], say: Messages, rate: float | None, held_out: list[str] | None,
+    others: list[str],
+) -> Iterator[Document]:  # fmt: skip
+    """Return the documents with labelled candidates.
+
+    Raises:
+        UsageError: half of the options, others that do not go with them, or a model that gives no such candidates.
+    """
+    if rate is None or not held_out:
+        raise UsageError(
+            "--rely needs --rely-data, annotated documents that training did not see, and the other way round"
+        )
+    if others:
+        raise UsageError(f"--rely labels all candidates, and takes no --{' or --'.join(others)}; leave it out")
+    if "guarantees" not in model.capable:
+        raise UsageError(f"the model is a {model.kind}, which has no use for --rely; leave it out")
+    reliance = resolve_name("spanloom.recognize.relying:Reliance").fit(model, read(held_out), rate)
+    for line in reliance.lines():
+        say(line)
+
+    def shifted(message: str) -> None:
+        say.notice(f"{message}; the rates of --rely hold for text like --rely-data alone")
+
+    found: Iterator[Document] = reliance.stream(model, documents, shifted)
+    return found
+
+
+def _counting(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Document]:
+    """Yield documents, and count the labels of their candidates."""
+    for document in documents:
+        tally.update(f"rely {mention.attributes['rely']}" for mention in document.mentions)
+        yield document
 
 
 def _attributing(
@@ -244,4 +287,7 @@ def _result(model: Model, tally: Counter[str]) -> str:
     if fills_column(model):
         return f"{plural(tally['tokens'], 'tag')} in column {model.column!r}"
     linked = f", {tally['linked']:,} of them linked" if "concepts" in model.annotates else ""
+    if any(name.startswith("rely ") for name in tally):
+        labels = ", ".join(f"{tally[f'rely {label}']:,} {label}" for label in ("yes", "ask", "no"))
+        return f"{plural(tally['mentions'], 'candidate')} in {plural(tally['documents'], 'document')}: {labels}"
     return f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}"

@@ -16,13 +16,16 @@ from spanloom.model.overlaps import OverlapRules, best_consistent
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
 from spanloom.rescoring import Rescorer
+from spanloom.rescoring.candidates import identities
 from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate
 
 __all__ = ["LEAST", "Finder", "Found", "finder"]
 
 LEAST: Final = 0.05
 """The probability below which a mention is not worth a look."""
 _STEPS = (1.0, 2.0, 3.0)  # added to the mention penalty; with 3, a mention at odds of 1 to 20 is found
+_LOWEST = (-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # mention penalties; with 7, one at odds of 1 to 1,000
 
 
 class Found(NamedTuple):
@@ -66,6 +69,10 @@ class Finder(ABC):
         """Return mentions that are considered, but not found, and their probabilities."""
 
     @abstractmethod
+    def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        """Return all mentions that have a chance of about one in a thousand, found or not, and their probabilities."""
+
+    @abstractmethod
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         """Yield what is found with each of some mention penalties, in place of the tuned one."""
 
@@ -78,6 +85,13 @@ class Finder(ABC):
         if self.reading == "all":
             for crowd in self.model.structure.crowded(edges, batch.sentences, self.model.types):
                 notice(crowd_notice(crowd, batch, self.model.types))
+
+    def _proposed(self, batch: Batch, potentials: Potentials) -> MentionTable:
+        """Return the mentions of the best structures under many penalties, each once."""
+        models = (self.model.with_penalty(penalty) for penalty in _LOWEST)
+        every = concatenate([model.decode(potentials, batch.sentences, self.reading, self.run) for model in models])
+        _, kept = np.unique(identities(every), return_index=True)
+        return every.take(np.sort(kept))
 
     def alternatives(self, data: Iterable[Batch]) -> Iterator[Document]:
         """Yield documents with what is considered, if its probability is at least `LEAST`.
@@ -134,6 +148,10 @@ class OneStage(Finder):
         table = MentionTable.build([row for row, _ in rows], [head for _, head in rows])
         return table, self.probabilities(batch, potentials, table)
 
+    def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        table = self._proposed(batch, potentials)
+        return table, self.probabilities(batch, potentials, table)
+
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         for penalty in penalties:
             model = self.model.with_penalty(penalty)
@@ -166,6 +184,11 @@ class TwoStages(Finder):
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
         others = ~self.second.chosen(scored)
         return scored.candidates.table.take(others), self.second.probabilities(scored.odds[others])
+
+    def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        more = self._proposed(batch, potentials)
+        scored = self.second.scored(self.model, batch, potentials, self.reading, self.run, more)
+        return scored.candidates.table, self.second.probabilities(scored.odds)
 
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)

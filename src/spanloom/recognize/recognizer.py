@@ -107,7 +107,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
     annotates: ClassVar = frozenset[Annotation](("mentions",))
     capable: ClassVar = frozenset[Capability]((
         "scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact", "attributes",
-        "constraints",
+        "constraints", "guarantees",
     ))  # fmt: skip
 
     def fit(
