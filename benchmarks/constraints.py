@@ -48,6 +48,8 @@ def check(result: Result, cases: int, seconds: float) -> None:
         problem = case.wrong()
         done[name] += 1
         refused[name] += case.found() is None
+        if sum(done.values()) % 1000 == 0:
+            say(sum(done.values()), "cases")
         if problem is not None:
             wrong[name] += 1
             say(name, seed, problem)

@@ -40,6 +40,7 @@ CONTENTS = {
         "docs/how-to/label",
         "docs/negation",
         "docs/constraints",
+        "docs/guarantees",
         "docs/how-to/partial",
         "docs/how-to/annotators",
         "docs/how-to/teaching",
