@@ -39,6 +39,8 @@ CONTENTS = {
         "docs/how-to/encoders",
         "docs/how-to/label",
         "docs/negation",
+        "docs/constraints",
+        "docs/guarantees",
         "docs/how-to/partial",
         "docs/how-to/annotators",
         "docs/how-to/teaching",

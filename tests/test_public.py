@@ -76,7 +76,7 @@ PUBLIC = {
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),
-    "spanloom.recognize": ("Lost Progress Recognizer TrainingReport compact load teach to_onnx"),
+    "spanloom.recognize": ("Constraints Lost Progress Recognizer Reliance TrainingReport compact load teach to_onnx"),
     "spanloom.rescoring": (
         "CandidateMentions FirstStage Proposer Rescorer RescoringDevelopment ScoredCandidates WORDS calibrate_second "
         "fit_rescorer propose"

@@ -345,7 +345,7 @@ def test_types_that_need_much_room_take_turns_and_change_nothing(forbidden, coun
     work = engine.expectations if counts else engine.log_partition
     at_once = work(given_, offsets, allowed=allowed)
     for types in (1, 2, 3):
-        states = engine._parts[0].program.states
+        states = engine.parts[0].program.states
         monkeypatch.setattr("spanloom.hypergraph.subgraphs._ROOM", 8 * 40 * types * (len(template.roles) + states))
         for whole, part in zip(at_once, work(given_, offsets, allowed=allowed), strict=True):
             np.testing.assert_array_equal(part, whole)

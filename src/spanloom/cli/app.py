@@ -151,6 +151,11 @@ def _predict(
     answers: options.Answers = False,
     reading: options.OverlapReading = None,
     mentions: options.LinkedMentions = None,
+    keep: options.KeptMentions = None,
+    require: options.RequiredMentions = None,
+    forbid: options.ForbiddenMentions = None,
+    rely: options.RelyRate = None,
+    rely_data: options.RelyData = None,
     attributes: options.MarkedAttributes = None,
     language: options.AttributeLanguage = None,
     cues: options.AttributeCues = None,
@@ -160,7 +165,7 @@ def _predict(
     jobs: Jobs = None,
     quiet: Quiet = False,
 ) -> None:
-    """Predict mentions in text or documents; existing annotations are ignored unless --mentions given."""
+    """Predict mentions in text or documents; existing annotations are ignored unless --mentions given or --keep own."""
 
 
 @verb("evaluate")

@@ -315,6 +315,42 @@ LinkedMentions = Annotated[
         help="Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
     ),
 ]
+KeptMentions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="FILE",
+        help="Mentions that stay: those of the documents in FILE, by id, or own, those of INPUT.",
+    ),
+]
+RequiredMentions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="SPEC",
+        help="Words that are mentions, 'problem: pain' or 'problem: /regex/'; or a file, see docs/constraints.md.",
+    ),
+]
+ForbiddenMentions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--forbid",
+        metavar="SPEC",
+        help="Words that are no mentions, in the same form; or 'drug inside problem', types that never nest.",
+    ),
+]
+RelyRate = Annotated[
+    float | None,
+    typer.Option(
+        "--rely",
+        metavar="RATE",
+        help="Write all candidates, each labelled yes, ask or no: RATE of yes are right, 1 - RATE of gold is no.",
+    ),
+]
+RelyData = Annotated[
+    list[str] | None,
+    typer.Option("--rely-data", metavar="FILE", help="Annotated documents, not used in training, for --rely."),
+]
 
 # of `train clusters`
 ClustersOutput = Annotated[

@@ -18,7 +18,7 @@ from spanloom.cli.view import show
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
-from spanloom.formats import write
+from spanloom.formats import read, write
 from spanloom.formats.base import DEFAULTS
 from spanloom.formats.scanning import format_of_input
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from spanloom.attributes import Cues
     from spanloom.model.choices import WhichMentions
 
+OWN = "own"  # of --keep: the mentions of the input
 # option -> what a model that has a use for it is capable of
 _NEEDED = {
     "threshold": "scores", "answers": "scores", "reading": "readings", "mentions": "given_mentions",
-    "attributes": "attributes",
+    "attributes": "attributes", "constraints": "constraints",
 }  # fmt: skip
 
 
@@ -48,6 +49,11 @@ def run(
     answers: bool,
     reading: str | None,
     mentions: WhichMentions | None,
+    keep: list[str] | None,
+    require: list[str] | None,
+    forbid: list[str] | None,
+    rely: float | None,
+    rely_data: list[str] | None,
     attributes: str | None,
     language: str | None,
     cues: str | None,
@@ -64,6 +70,7 @@ def run(
         and resolve_name("spanloom.cli.lake:is_lake")(source, output, output_format)
     ):
         given = {"--input-format": input_format, "--answers": answers, "--reading": reading, "--mentions": mentions}
+        given |= {"--keep": keep, "--require": require, "--forbid": forbid, "--rely": rely, "--rely-data": rely_data}
         given |= {"--attributes": attributes, "--language": language, "--cues": cues, "--sections": sections}
         others = [name for name, value in {**given, "--force": force}.items() if value]
         others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
@@ -82,7 +89,7 @@ def run(
     reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
     alone = mentions == "given" and bool(attributes) and "given_mentions" not in predictor.capable
-    kept = alone or "given_mentions" in predictor.capable or not finds_mentions(predictor)
+    kept = alone or bool(keep) or "given_mentions" in predictor.capable or not finds_mentions(predictor)
     documents = reader(source, mentions=kept)
     # a bar of progress would stand in the drawing
     documents = counted(documents, "predicting", quiet=quiet or draws, total=partial(number_of, source))
@@ -93,15 +100,21 @@ def run(
     marked = _attributing(predictor, attributes, language, own)
     learned = attributes and "attributes" in predictor.capable
     found: Iterable[Document] = documents
-    if not alone:  # rules need nothing of the model
+    if rely is not None or rely_data:
+        others = {"threshold": threshold, "answers": answers, "reading": reading, "mentions": mentions}
+        others |= {"keep": keep, "require": require, "forbid": forbid}
+        found = _relied(predictor, documents, say, rely, rely_data, [name for name, value in others.items() if value])
+    elif not alone:  # rules need nothing of the model
         found = predict(
             predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading,
-            mentions=mentions, attributes="none" if learned else None,
+            mentions=mentions, attributes="none" if learned else None, constraints=_constraints(keep, require, forbid),
         )  # fmt: skip
     found = marked(found)
     if sections:
         found = resolve_name("spanloom.attributes:with_sections")(found, language, own)
     tally: Counter[str] = Counter()
+    if rely is not None:
+        found = _counting(found, tally)
     if draws:
         show(_with_words(tallied(found, tally), predictor))
     elif losses := write(tallied(found, tally), output, format=output_format, force=force):
@@ -110,6 +123,65 @@ def run(
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"
         say(f"{_result(predictor, tally)}{written}")
     return reader.finish()
+
+
+def _constraints(keep: list[str] | None, require: list[str] | None, forbid: list[str] | None) -> dict[str, Any]:
+    """Return the constraints that options give, as `spanloom.recognize.Constraints` takes them.
+
+    Raises:
+        UsageError: an option of two kinds.
+    """
+
+    def entries(values: list[str] | None) -> Iterator[str | Document]:
+        for value in values or ():
+            if not Path(value).exists():
+                yield value
+            elif Path(value).suffix == ".txt":  # a list of specs
+                lines = Path(value).read_text(encoding="utf-8").splitlines()
+                yield from (line for line in map(str.strip, lines) if line and not line.startswith("#"))
+            else:
+                yield from read(value)
+
+    found = {"require": list(entries(require)), "forbid": list(entries(forbid))}
+    kept = keep == [OWN] or list(entries(keep))
+    if kept is not True and not all(isinstance(one, Document) for one in kept):
+        raise UsageError(f"--keep is {', '.join(keep or ())}, expected {OWN}, or files with documents")
+    return {name: value for name, value in {"keep": kept, **found}.items() if value}
+
+
+def _relied(
+    model: Model, documents: Iterable[Document], say: Messages, rate: float | None, held_out: list[str] | None,
+    others: list[str],
+) -> Iterator[Document]:  # fmt: skip
+    """Return the documents with labelled candidates.
+
+    Raises:
+        UsageError: half of the options, others that do not go with them, or a model that gives no such candidates.
+    """
+    if rate is None or not held_out:
+        raise UsageError(
+            "--rely needs --rely-data, annotated documents that training did not see, and the other way round"
+        )
+    if others:
+        raise UsageError(f"--rely labels all candidates, and takes no --{' or --'.join(others)}; leave it out")
+    if "guarantees" not in model.capable:
+        raise UsageError(f"the model is a {model.kind}, which has no use for --rely; leave it out")
+    reliance = resolve_name("spanloom.recognize.relying:Reliance").fit(model, read(held_out), rate)
+    for line in reliance.lines():
+        say(line)
+
+    def shifted(message: str) -> None:
+        say.notice(f"{message}; the rates of --rely hold for text like --rely-data alone")
+
+    found: Iterator[Document] = reliance.stream(model, documents, shifted)
+    return found
+
+
+def _counting(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Document]:
+    """Yield documents, and count the labels of their candidates."""
+    for document in documents:
+        tally.update(f"rely {mention.attributes['rely']}" for mention in document.mentions)
+        yield document
 
 
 def _attributing(
@@ -167,7 +239,12 @@ def predict(
         UsageError: an option that the model has no use for, or an invalid one.
     """
     asked = {option: value for option, value in given.items() if value}
-    useless = [f"--{option}" for option in asked if _NEEDED[option] not in model.capable]
+    useless = [
+        f"--{name}"
+        for option in asked
+        if _NEEDED[option] not in model.capable
+        for name in (asked[option] if option == "constraints" else [option])
+    ]
     if useless:
         raise UsageError(f"{name} is a {model.kind}, which has no use for {' and '.join(useless)}; leave it out")
     if "reading" in asked:
@@ -210,4 +287,7 @@ def _result(model: Model, tally: Counter[str]) -> str:
     if fills_column(model):
         return f"{plural(tally['tokens'], 'tag')} in column {model.column!r}"
     linked = f", {tally['linked']:,} of them linked" if "concepts" in model.annotates else ""
+    if any(name.startswith("rely ") for name in tally):
+        labels = ", ".join(f"{tally[f'rely {label}']:,} {label}" for label in ("yes", "ask", "no"))
+        return f"{plural(tally['mentions'], 'candidate')} in {plural(tally['documents'], 'document')}: {labels}"
     return f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}"

@@ -52,7 +52,8 @@ class DerivationEngine(Engine):
         return Expectations(log_partition, expected, each)
 
     @cached_property
-    def _subgraphs(self) -> SubgraphEngine:
+    def subgraphs(self) -> SubgraphEngine:
+        """The engine of the same template that counts each sub-hypergraph once."""
         return SubgraphEngine(self.template)
 
     @property
@@ -89,7 +90,7 @@ class DerivationEngine(Engine):
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         if all(len(edge.children) <= 1 for edge in self.template.edges):
             # No node is shared, so both countings agree; expected visits are for paths through nodes that are.
-            return self._subgraphs._path_probability(scores, offsets, paths, run)
+            return self.subgraphs._path_probability(scores, offsets, paths, run)
         allowed = paths.allowed[:, self._automaton.edge] > 0
         held, starts = self._nodes(allowed)
         usable = allowed & held[:, self._automaton.source]

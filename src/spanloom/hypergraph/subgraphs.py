@@ -43,17 +43,17 @@ class SubgraphEngine(Engine):
 
     def __init__(self, template: Template) -> None:
         super().__init__(template)
-        self._parts = [_IndependentPart(part, template, i == 0) for i, part in enumerate(parts(template))]
-        self.depth = sum(part.program.depth for part in self._parts) - len(self._parts) + 1
+        self.parts = [IndependentPart(part, template, i == 0) for i, part in enumerate(parts(template))]
+        self.depth = sum(part.program.depth for part in self.parts) - len(self.parts) + 1
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
-        log_partition, roles, each = self._parts[0].sums(scores, offsets, run, with_counts)
-        for part in self._parts[1:]:
+        log_partition, roles, each = self.parts[0].sums(scores, offsets, run, with_counts)
+        for part in self.parts[1:]:
             own = part.sums(scores, offsets, run, with_counts)
             log_partition += own.log_partition
             roles += own.roles
             each += own.each
-        if len(self._parts) > 1:  # a part in which everything is forbidden forbids what the others expect
+        if len(self.parts) > 1:  # a part in which everything is forbidden forbids what the others expect
             none = np.isneginf(log_partition)
             each[none.nonzero()[0], :, none.nonzero()[1]] = 0.0
             if with_counts and none.any():
@@ -62,10 +62,10 @@ class SubgraphEngine(Engine):
 
     @property
     def _automata(self) -> list[Automaton]:
-        return [part.runs for part in self._parts]
+        return [part.runs for part in self.parts]
 
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
-        ranked = [part.kbest(scores, offsets, sentence, kind, count) for part in self._parts]
+        ranked = [part.kbest(scores, offsets, sentence, kind, count) for part in self.parts]
         combined = ranked[0]
         for other in ranked[1:]:
             combined = _best_pairs(combined, other, count)
@@ -74,14 +74,14 @@ class SubgraphEngine(Engine):
     def _drawn(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
     ) -> tuple[Choices, ...]:
-        drawn = [part.sample(scores, offsets, sentence, kind, count, random) for part in self._parts]
+        drawn = [part.sample(scores, offsets, sentence, kind, count, random) for part in self.parts]
         if not all(drawn):
             return ()
         return tuple(tuple(sorted(set().union(*choices))) for choices in zip(*drawn, strict=True))
 
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         result = np.ones(len(paths.sentence))
-        for part in self._parts:
+        for part in self.parts:
             part.path_probability(scores, offsets, paths, run, result)
         return result
 
@@ -95,7 +95,7 @@ def _best_pairs(one: Ranking, two: Ranking, count: int) -> Ranking:
     return Ranking(score, tuple(tuple(sorted({*one.structures[i], *two.structures[j]})) for i, j in best))
 
 
-class _IndependentPart:
+class IndependentPart:
     """One independent part of a template, as an automaton.
 
     Args:
@@ -112,7 +112,7 @@ class _IndependentPart:
         shown = [first or edge.head != whole.root for edge in part.edges]
         labels = [of_label[edge.label] if show else -1 for edge, show in zip(part.edges, shown, strict=True)]
         number = np.array([*labels, -1], np.int16)
-        self._single, self._bundled, self.runs = (
+        self.single, self._bundled, self.runs = (
             _automaton(self.program, arcs, number, hyperedges)
             for arcs in (self.program.arcs, self.program.bundled, self.program.runs)
         )
@@ -168,29 +168,31 @@ class _IndependentPart:
         return Expectations(log_partition, expected, each)
 
     def kbest(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+        """Find the best structures of one sentence and type."""
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         score = np.empty(count)
         edges = np.empty((count, end - start, max(self.program.depth, 1)), np.int16)
-        _kbest(scores, start, end, kind, self._single, score, edges)
+        _kbest(scores, start, end, kind, self.single, score, edges)
         return Ranking(score, _structures(edges[score > -np.inf]))
 
     def sample(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
     ) -> tuple[Choices, ...]:
+        """Draw structures of one sentence and type."""
         start, end = int(offsets[sentence]), int(offsets[sentence + 1])
         edges = np.full((count, end - start, max(self.program.depth, 1)), -1, np.int16)
-        drawn = _sample(scores, start, end, kind, random.random(edges.shape), self._single, edges)
+        drawn = _sample(scores, start, end, kind, random.random(edges.shape), self.single, edges)
         return _structures(edges) if drawn else ()
 
     def path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor, result: Floats) -> None:
         """Multiply ``result`` by the probability of each path's hyperedges in this part."""
-        allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)[:, self._single.number]
+        allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)[:, self.single.number]
         demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.row]))[paths.run_ptr]
         asked = np.flatnonzero(np.diff(demands))
         if len(asked):
-            anywhere = np.ones((len(allowed), len(self._single.accept)), bool)
-            usable = allowed[:, self._single.edge] > 0
-            walker = Walker(self._single, late=False)
+            anywhere = np.ones((len(allowed), len(self.single.accept)), bool)
+            usable = allowed[:, self.single.edge] > 0
+            walker = Walker(self.single, late=False)
             result *= walker.probabilities(scores, offsets, paths, usable, anywhere, asked, run)
 
 

@@ -25,7 +25,7 @@ Annotation = Literal["mentions", "words", "columns", "concepts", "attributes"]
 
 Capability = Literal[
     "scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact",
-    "attributes",
+    "attributes", "constraints", "guarantees",
 ]  # fmt: skip
 """Capabilities of a model, besides annotating.
 
@@ -37,6 +37,8 @@ Capability = Literal[
 - ``arrays``: it has a method `stream_arrays`, which gives what `stream` finds without an object for each mention.
 - ``compact``: where its scores are of features, `spanloom.recognize.compact` makes it smaller.
 - ``attributes``: it may have learned attributes of mentions, `stream` takes ``attributes``.
+- ``constraints``: `stream` takes ``constraints``.
+- ``guarantees``: `spanloom.recognize.Reliance` labels its candidates at promised rates.
 """
 
 

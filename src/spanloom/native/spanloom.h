@@ -991,6 +991,35 @@ KERNEL(kbest,
     i16_3 edges; // B * * out
 )
 
+/* ------------------------------------------------------------------------------------------------------- guards.c */
+
+/* An automaton with states of its own at each of T tokens: see `spanloom.hypergraph.guards`. */
+typedef struct {
+    i64_2 letter; // T E
+    i64_1 ptr; // *+1
+    i64_2 next; // S *
+    i64_1 exit; // S
+} Guards;
+
+/* The structures of one sentence and type that a guard lets through. If `edges` has rows, the best of them and its
+   score, `total`; else the logarithm of the sum over all, and the probability of each of Q paths, whose rows are those
+   of `usable` choices at the tokens from `first` on. -inf where none is let through. The automaton has no bundles. */
+KERNEL(guarded,
+    Potentials scores;
+    int64_t start;
+    int64_t end;
+    int64_t kind;
+    Automaton automaton;
+    Guards guards;
+    i64_1 first; // Q
+    i64_1 row_ptr; // Q+1
+    i64_1 row; // *
+    u8_2 usable; // * *
+    f64_1 total; // 1 out
+    i16_2 edges; // * * out
+    f64_1 probability; // Q out
+)
+
 /* -------------------------------------------------------------------------------------------------- derivations.c */
 
 /* log_partition over derivations of each sentence and type and, where `expected` has rows, expected counts. */

@@ -16,13 +16,16 @@ from spanloom.model.overlaps import OverlapRules, best_consistent
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
 from spanloom.rescoring import Rescorer
+from spanloom.rescoring.candidates import identities
 from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate
 
 __all__ = ["LEAST", "Finder", "Found", "finder"]
 
 LEAST: Final = 0.05
 """The probability below which a mention is not worth a look."""
 _STEPS = (1.0, 2.0, 3.0)  # added to the mention penalty; with 3, a mention at odds of 1 to 20 is found
+_LOWEST = (-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # mention penalties; with 7, one at odds of 1 to 1,000
 
 
 class Found(NamedTuple):
@@ -66,6 +69,10 @@ class Finder(ABC):
         """Return mentions that are considered, but not found, and their probabilities."""
 
     @abstractmethod
+    def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        """Return all mentions that have a chance of about one in a thousand, found or not, and their probabilities."""
+
+    @abstractmethod
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         """Yield what is found with each of some mention penalties, in place of the tuned one."""
 
@@ -73,11 +80,18 @@ class Finder(ABC):
     def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
         """Return the calibrated probability of each mention, found or not."""
 
-    def _tell_crowds(self, batch: Batch, edges: Edges, notice: Notice) -> None:
+    def tell_crowds(self, batch: Batch, edges: Edges, notice: Notice) -> None:
         """Tell of sentences where the reading ``all`` of the best structures is cut short."""
         if self.reading == "all":
             for crowd in self.model.structure.crowded(edges, batch.sentences, self.model.types):
                 notice(crowd_notice(crowd, batch, self.model.types))
+
+    def _proposed(self, batch: Batch, potentials: Potentials) -> MentionTable:
+        """Return the mentions of the best structures under many penalties, each once."""
+        models = (self.model.with_penalty(penalty) for penalty in _LOWEST)
+        every = concatenate([model.decode(potentials, batch.sentences, self.reading, self.run) for model in models])
+        _, kept = np.unique(identities(every), return_index=True)
+        return every.take(np.sort(kept))
 
     def alternatives(self, data: Iterable[Batch]) -> Iterator[Document]:
         """Yield documents with what is considered, if its probability is at least `LEAST`.
@@ -109,7 +123,7 @@ class Finder(ABC):
 
 
 @dataclass(frozen=True)
-class _OneStage(Finder):
+class OneStage(Finder):
     """The best structure, without mentions that may not stand together; probabilities are the mentions' marginals.
 
     Args:
@@ -121,7 +135,7 @@ class _OneStage(Finder):
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         model, offsets = self.model, batch.sentences
         best = best_consistent(model, self.rules, potentials, offsets, self.reading, self.run)
-        self._tell_crowds(batch, best.edges, notice)
+        self.tell_crowds(batch, best.edges, notice)
         scores = model.scalings.mentions(best.marginals)
         return Found(best.table, scores, lambda: model.answers(potentials, offsets, best.edges))
 
@@ -134,6 +148,10 @@ class _OneStage(Finder):
         table = MentionTable.build([row for row, _ in rows], [head for _, head in rows])
         return table, self.probabilities(batch, potentials, table)
 
+    def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        table = self._proposed(batch, potentials)
+        return table, self.probabilities(batch, potentials, table)
+
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         for penalty in penalties:
             model = self.model.with_penalty(penalty)
@@ -144,7 +162,7 @@ class _OneStage(Finder):
 
 
 @dataclass(frozen=True)
-class _TwoStages(Finder):
+class TwoStages(Finder):
     """The best set of candidates, whose probabilities are those of the second stage.
 
     Args:
@@ -155,7 +173,7 @@ class _TwoStages(Finder):
 
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         if self.reading == "all":
-            self._tell_crowds(batch, self.model.best(potentials, batch.sentences, self.run), notice)
+            self.tell_crowds(batch, self.model.best(potentials, batch.sentences, self.run), notice)
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
         chosen = self.second.chosen(scored)
         scores = self.second.probabilities(scored.odds[chosen])
@@ -166,6 +184,11 @@ class _TwoStages(Finder):
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
         others = ~self.second.chosen(scored)
         return scored.candidates.table.take(others), self.second.probabilities(scored.odds[others])
+
+    def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        more = self._proposed(batch, potentials)
+        scored = self.second.scored(self.model, batch, potentials, self.reading, self.run, more)
+        return scored.candidates.table, self.second.probabilities(scored.odds)
 
     def under(self, batch: Batch, potentials: Potentials, penalties: Sequence[float]) -> Iterator[MentionTable]:
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
@@ -181,5 +204,5 @@ class _TwoStages(Finder):
 def finder(model: AnyModel, rules: OverlapRules | None, second: Rescorer | None, reading: str, run: Executor) -> Finder:
     """Return the way that a model goes: with its second stage, if it has one; without rules all may overlap."""
     if second is not None:
-        return _TwoStages(model, reading, run, second)
-    return _OneStage(model, reading, run, rules or OverlapRules.free(len(model.types)))
+        return TwoStages(model, reading, run, second)
+    return OneStage(model, reading, run, rules or OverlapRules.free(len(model.types)))

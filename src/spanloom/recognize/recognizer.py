@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self, overload
+from typing import Any, ClassVar, Literal, Self, cast, overload
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
@@ -55,6 +55,7 @@ from spanloom.recognize.annotating import Annotating, versioned
 from spanloom.recognize.assembling import assembled
 from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
 from spanloom.recognize.completing import Filled, completed, found_of, partly, silent_in
+from spanloom.recognize.constraints import FREE, Constraints, constraints_of
 from spanloom.recognize.crossing import cross_fitted, f1_interval
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
@@ -101,9 +102,10 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
     kind: ClassVar[Literal["recognizer"]] = "recognizer"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
-    capable: ClassVar = frozenset[Capability](
-        ("scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact", "attributes")
-    )
+    capable: ClassVar = frozenset[Capability]((
+        "scores", "readings", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact", "attributes",
+        "constraints", "guarantees",
+    ))  # fmt: skip
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None,
@@ -311,28 +313,32 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
     def predict(  # type: ignore[overload-overlap]
         self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
         mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
+        constraints: Constraints | Mapping[str, Any] | None = ...,
     ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
         self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
         mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
+        constraints: Constraints | Mapping[str, Any] | None = ...,
     ) -> list[Document]: ...  # fmt: skip
 
     def predict(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        given: dict[str, Any] = {"notice": notice, "mentions": mentions, "attributes": attributes}
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, **given))
+        given = {"notice": notice, "mentions": mentions, "attributes": attributes, "constraints": constraints}
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, **cast(dict[str, Any], given)))
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -352,9 +358,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
                 recognition add, such as concepts.
             attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
                 marked by rules, see `spanloom.attributes`; ``all`` is all of both, ``none`` is none.
+            constraints: on the mentions, or a mapping of their arguments: see `spanloom.recognize.Constraints`.
 
         Raises:
             UsageError: mentions are given, and nothing is added to them; or an attribute that is not known.
+            DataError: nothing meets the constraints.
         """
         _check_threshold(threshold)
         stages: Sequence[Stage] = self.stages_
@@ -363,8 +371,9 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             marked = resolve_name("spanloom.attributes:attributing")(stages, attributes)
             stages = tuple(stage for stage in stages if stage.name != "attributes")
         documents = self._watched(documents_of(X), notice)
+        asked = constraints_of(constraints, self.fitted.types, mentions)
         if mentions == "find":
-            return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
+            return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked))
         if not self.stages_ and attributes is None:
             expected = "train one with link, name attributes, or let it find mentions"
             raise UsageError(f"the model adds nothing to given mentions; {expected}")
@@ -384,19 +393,21 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
     def _stream(
         self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,
-        stages: Sequence[Stage] = (),
+        stages: Sequence[Stage] = (), constraints: Constraints = FREE,
     ) -> Iterator[Document]:  # fmt: skip
         splitting = SplittingStream(self.splitter_, notice)
-        for batch, found in self._found(documents, splitting, notice):
+        for batch, found in self._found(documents, splitting, notice, constraints):
             placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
-            yield from run_stages(stages, answered(placed, found.answers()) if answers else placed)
+            staged = run_stages(stages, answered(placed, found.answers()) if answers else placed)
+            yield from constraints.restored(batch.documents, staged)
+        constraints.tell_unused(notice)
 
     def _found(
-        self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice
+        self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice, constraints: Constraints = FREE
     ) -> Iterator[tuple[Batch, Found]]:
         way = self._finder()
         for batch in self._batches(documents, splitting):
-            yield batch, way.find(batch, way.score(batch), notice)
+            yield batch, constraints.find(way, batch, way.score(batch), notice)
 
     def _finder(self) -> Finder:
         return finder(self.fitted, self.overlaps_, self.second_, self.reading, threads(self.n_jobs))

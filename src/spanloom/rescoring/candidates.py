@@ -41,7 +41,7 @@ GIVEN: Final = NAMED + 1
 LONGEST: Final = 8
 """Tokens of a candidate whose words are looked for elsewhere, at most."""
 _prefixes, _places = Kernel("prefixes"), Kernel("places")
-_FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to about 1e-7
+FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to about 1e-7
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -118,7 +118,7 @@ def propose(
     def weighed(table: MentionTable, level: Ints) -> CandidateMentions:
         marginals = model.probabilities(potentials, text.offsets, table, run, calibrated=False)
         with np.errstate(divide="ignore"):
-            return CandidateMentions(table, level, np.clip(logits(np.log(marginals)), -_FARTHEST, _FARTHEST))
+            return CandidateMentions(table, level, np.clip(logits(np.log(marginals)), -FARTHEST, FARTHEST))
 
     tables = [model.with_penalty(penalty).decode(potentials, text.offsets, reading, run) for penalty in PENALTIES]
     every = concatenate(tables)

@@ -1,0 +1,350 @@
+"""Inference under demands: structures that keep to some paths, and to none of others.
+
+A structure that keeps to a path picks only hyperedges that the path allows, which a mask says. That it does *not* keep
+to a path is said by no mask: it may leave it at any token. A *guard* reads what is picked from the first token to the
+last; its states are the sets of paths that are kept to so far. It refuses a structure that has kept to a forbidden path
+to its end, or to none of the ways of a wanted one. The product of a guard with the automaton of a template has a path
+for each structure that is left, so sums, the best structure and probabilities are exact: see `native/guards.c`.
+
+Paths that ask for the same from a token on are one there, so that a guard of all mentions of some words is small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.errors import UsageError
+from spanloom.hypergraph.derivations import DerivationEngine
+from spanloom.hypergraph.engine import Best, Choices, Edges, Engine, Expectations, Floats, Ints, Masked, Ranking
+from spanloom.hypergraph.subgraphs import IndependentPart, SubgraphEngine
+from spanloom.hypergraph.tables import Automaton, Paths
+from spanloom.native import Kernel
+from spanloom.parallel import Executor
+
+Bools = NDArray[np.bool_]
+__all__ = ["Demands", "GuardedEngine", "Guards"]
+
+MOST_STATES: Final = 1024  # of a guard at a token
+_guarded = Kernel("guarded")
+
+
+class Demands(NamedTuple):
+    """Demands on the structures of a batch; each is about one sentence and type.
+
+    Args:
+        paths: Q of them.
+        owner: (Q,) the number of the demand that each belongs to, in rising order.
+        wanted: (D,) whether a structure must keep to one of the paths of a demand, or must keep to none.
+    """
+
+    paths: Paths
+    owner: Ints
+    wanted: Bools
+
+    def take(self, chosen: Bools) -> Demands:
+        """Return some of the demands, (D,); the paths keep their numbers."""
+        kept = chosen[self.owner]
+        size = np.diff(self.paths.run_ptr)
+        runs = np.repeat(kept, size)
+        paths = Paths(
+            self.paths.sentence[kept], self.paths.kind[kept], self.paths.first[kept],
+            np.append(0, size[kept].cumsum()), self.paths.row[runs], self.paths.size[runs], self.paths.allowed,
+        )  # fmt: skip
+        return Demands(paths, (np.cumsum(chosen) - 1)[self.owner[kept]], self.wanted[chosen])
+
+
+class Guards(NamedTuple):
+    """A guard: an automaton with states of its own at each of T tokens, S in all; at the first token it begins in 0.
+
+    Args:
+        letter: (T, E) the letter of each hyperedge at each token.
+        ptr: (T + 1,) where the states of each token begin.
+        next: (S, L) the state, counted at its token, after a hyperedge of each letter is picked.
+        exit: (S,) the state at the next token; -1 where the structure is refused.
+    """
+
+    letter: Ints
+    ptr: Ints
+    next: Ints
+    exit: Ints
+
+    @classmethod
+    def build(cls, ways: Iterable[tuple[int, bool, int, Sequence[int]]], allowed: Bools, length: int) -> Guards:
+        """Make the guard of some paths.
+
+        Args:
+            ways: for each path the number of its demand, whether it is wanted, its first token, and its row at each.
+            allowed: (M, E) the hyperedges that a row allows.
+            length: tokens, T.
+
+        Raises:
+            UsageError: it would have more than `MOST_STATES` states at a token.
+        """
+        # 1. Paths from their ends on, so that equal rests are one: a rest is a row and the rest behind it.
+        rests: dict[tuple[int, int], int] = {}
+        rest_of: list[tuple[int, int]] = []
+        begins: list[set[int]] = [set() for _ in range(length + 1)]
+        closes: list[set[int]] = [set() for _ in range(length)]  # the wanted demands that end at a token, as ends
+        for demand, wanted, first, rows in ways:
+            end = following = -2 - demand if wanted else -1
+            for row in reversed(rows):
+                key = row, following
+                if key not in rests:
+                    rests[key] = len(rest_of)
+                    rest_of.append(key)
+                following = rests[key]
+            begins[first].add(following)
+            if wanted:
+                closes[first + len(rows) - 1].add(end)
+        # 2. Sets of rests, from token to token: what is picked takes rests away, and a token's end goes on.
+        letters, ptr, following_states, exits = [], [0], [], []
+        states = [frozenset(begins[0])]
+        for token in range(length):
+            rows = sorted({rest_of[rest][0] for state in states for rest in state})
+            kinds, letter = np.unique(allowed[rows], axis=1, return_inverse=True)
+            letters.append(letter.reshape(-1))
+            keeping = [{row for row, kept in zip(rows, kind, strict=True) if kept} for kind in kinds.T.tolist()]
+            number = {state: i for i, state in enumerate(states)}
+            entering: dict[frozenset[int], int] = {}
+            here: list[list[int]] = []
+            for state in states:  # grows
+                own = [frozenset(rest for rest in state if rest_of[rest][0] in kept) for kept in keeping]
+                for one in own:
+                    if one not in number:
+                        number[one] = len(states)
+                        states.append(one)
+                here.append([number[one] for one in own])
+                after = {rest_of[rest][1] for rest in state}
+                if -1 in after or not closes[token] <= after:
+                    exits.append(-1)
+                    continue
+                later = frozenset(begins[token + 1].union(rest for rest in after if rest >= 0))
+                exits.append(entering.setdefault(later, len(entering)))
+            if max(len(states), len(entering)) > MOST_STATES:
+                raise UsageError(
+                    f"constraints on mentions that overlap at one token have more than {MOST_STATES:,} states; name "
+                    "fewer of them"
+                )
+            following_states += here
+            ptr.append(len(exits))
+            states = list(entering) or [frozenset()]
+        width = max((len(row) for row in following_states), default=1)
+        table = np.zeros((len(exits), width), np.int64)
+        for row, state in zip(table, following_states, strict=True):
+            row[: len(state)] = state
+        letter_table = np.array(letters, np.int64).reshape(length, allowed.shape[1])
+        return cls(letter_table, np.array(ptr, np.int64), table, np.array(exits, np.int64))
+
+
+class GuardedEngine(Engine):
+    """An engine for the structures of one batch that meet demands.
+
+    Whatever is asked of it must be asked of the sentences that it was made for.
+
+    Args:
+        base: the engine of the structures.
+        offsets: (N + 1,) first token of each sentence.
+        types: K.
+        demands: on its structures.
+        allowed: (T, E, K) hyperedges that may be picked; all when ``None``.
+
+    Raises:
+        UsageError: it counts derivations, in which a node is shared, or the demands are too many.
+    """
+
+    def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands, allowed: Bools | None = None) -> None:
+        self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
+        self._base, self._offsets = base, offsets
+        # 1. A demand that wants one path is a mask.
+        single = demands.wanted & (np.bincount(demands.owner, minlength=len(demands.wanted)) == 1)
+        mask = allowed
+        if single.any():
+            shape = int(offsets[-1]), len(base.template.edges), types
+            mask = np.ones(shape, bool) if allowed is None else allowed.copy()
+            for path in np.flatnonzero(single[demands.owner]).tolist():
+                own = demands.paths.spread(path) > 0
+                begin = offsets[demands.paths.sentence[path]] + demands.paths.first[path]
+                mask[begin : begin + len(own), :, demands.paths.kind[path]] &= own
+        self._mask = None if mask is None else mask.astype(np.uint8).reshape(len(mask), -1)
+        # 2. Others take guards, which are made when they are needed.
+        self._demands = demands.take(~single)
+        paths = self._demands.paths
+        self._of_lane: dict[tuple[int, int], list[int]] = {}
+        for path, lane in enumerate(zip(paths.sentence.tolist(), paths.kind.tolist(), strict=True)):
+            self._of_lane.setdefault(lane, []).append(path)
+        self._known: dict[tuple[int, int], list[Guards]] = {}
+        self._parts = _parts(base) if self._of_lane else []
+
+    @property
+    def _automata(self) -> Sequence[Automaton]:
+        return self._base._automata
+
+    def _masked(self, scores: Masked) -> Masked:
+        if self._mask is None:
+            return scores
+        return scores._replace(allowed=scores.allowed & self._mask if len(scores.allowed) else self._mask)
+
+    def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
+        scores = self._masked(scores)
+        if with_counts and self._of_lane:
+            self._refuse("expected counts")
+        found = self._base._sums(scores, offsets, run, with_counts)
+        for lane in self._of_lane:
+            found.log_partition[lane] = sum(
+                self._asked(scores, lane, part, guard, None)[0] for part, guard in self._guarded(lane)
+            )
+        return found
+
+    def _best(self, scores: Masked, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
+        scores = self._masked(scores)
+        best = self._base._best(scores, offsets, automata, run)
+        lanes = [lane for lane in self._broken(best.edges) if best.score[lane] > -np.inf]
+
+        def one(lane: tuple[int, int]) -> None:
+            sentence, kind = lane
+            own = best.edges[offsets[sentence] : offsets[sentence + 1], kind]
+            own[:] = -1
+            filled, score = np.zeros(len(own), np.int64), 0.0
+            for part, guard in self._guarded(lane):
+                edges = np.full((len(own), max(part.program.depth, 1)), -1, np.int16)
+                score += self._asked(scores, lane, part, guard, edges)[0]
+                for picked in edges.T:
+                    rows = np.flatnonzero(picked >= 0)
+                    own[rows, filled[rows]] = picked[rows]
+                    filled[rows] += 1
+            best.score[lane] = score
+            if np.isneginf(score):
+                own[:] = -1
+
+        run.map(one, lanes)
+        return best
+
+    def _broken(self, edges: Edges) -> list[tuple[int, int]]:
+        """Return the sentences and types whose structures do not meet their demands."""
+        paths, owner, wanted = self._demands
+        if not len(owner):
+            return []
+        sizes = np.add.reduceat(paths.size, paths.run_ptr[:-1])
+        starts = sizes.cumsum() - sizes
+        path = np.repeat(np.arange(len(sizes)), sizes)
+        tokens = (self._offsets[paths.sentence] + paths.first - starts)[path] + np.arange(len(path))
+        allowed = np.pad(paths.allowed, ((0, 0), (0, 1)), constant_values=1) > 0  # -1, for no hyperedge, is allowed
+        keeps = allowed[np.repeat(paths.row, paths.size)[:, None], edges[tokens, paths.kind[path]]].all(1)
+        kept = np.logical_and.reduceat(keeps, starts)
+        some = np.bincount(owner, kept, len(wanted)) > 0
+        wrong = (some != wanted)[owner]
+        return list(dict.fromkeys(zip(paths.sentence[wrong].tolist(), paths.kind[wrong].tolist(), strict=True)))
+
+    def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
+        scores = self._masked(scores)
+        result = self._base._path_probability(scores, offsets, paths, run)
+        of_lane: dict[tuple[int, int], list[int]] = {}
+        for query, lane in enumerate(zip(paths.sentence.tolist(), paths.kind.tolist(), strict=True)):
+            if lane in self._of_lane:
+                of_lane.setdefault(lane, []).append(query)
+
+        def one(lane: tuple[int, int]) -> None:
+            queries = of_lane[lane]
+            result[queries] = np.prod(
+                [
+                    self._asked(scores, lane, part, guard, None, paths, queries)[1]
+                    for part, guard in self._guarded(lane)
+                ],
+                axis=0,
+            )
+
+        run.map(one, list(of_lane))
+        return result
+
+    def _guarded(self, lane: tuple[int, int]) -> list[tuple[IndependentPart, Guards]]:
+        """Return the parts of the template, each with its guard, for one sentence and type."""
+        if lane not in self._known:
+            paths, owner, wanted = self._demands
+            own = self._of_lane[lane]
+            length = int(self._offsets[lane[0] + 1] - self._offsets[lane[0]])
+            rows = {q: paths.row[slice(*paths.run_ptr[q : q + 2])] for q in own}
+            tables = [_of_part(part, paths) for part in self._parts]
+            asks = [{q: not table[rows[q]].all() for q in own} for table in tables]
+            if any(sum(part[q] for part in asks) > 1 for q in own):
+                self._refuse("demands on several independent parts of a template")
+            self._known[lane] = [
+                Guards.build(
+                    (
+                        (int(owner[q]), bool(wanted[owner[q]]), int(paths.first[q]), _rows(paths, q))
+                        for q in own
+                        if asked[q]
+                    ),
+                    table,
+                    length,
+                )
+                for table, asked in zip(tables, asks, strict=True)
+            ]
+        return list(zip(self._parts, self._known[lane], strict=True))
+
+    def _asked(
+        self, scores: Masked, lane: tuple[int, int], part: IndependentPart, guard: Guards, edges: Edges | None,
+        paths: Paths | None = None, queries: Sequence[int] = (),
+    ) -> tuple[float, Floats]:  # fmt: skip
+        """Return the score of the best structure, if its hyperedges are asked for, or the sum, and probabilities."""
+        sentence, kind = lane
+        rows = [_rows(paths, q) for q in queries] if paths is not None else []
+        usable = np.zeros((0, 0), np.uint8)
+        if paths is not None:
+            usable = _of_part(part, paths)[:, part.single.edge].astype(np.uint8)
+        total, probability = np.empty(1), np.zeros(len(rows))
+        _guarded(
+            scores, self._offsets[sentence], self._offsets[sentence + 1], kind, part.single, guard,
+            np.zeros(0, np.int64) if paths is None else paths.first[list(queries)],
+            np.cumsum([0, *map(len, rows)]), np.array([row for own in rows for row in own], np.int64), usable, total,
+            np.zeros((0, 0), np.int16) if edges is None else edges, probability,
+        )  # fmt: skip
+        return float(total[0]), probability
+
+    def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
+        if (sentence, kind) in self._of_lane:
+            self._refuse("a ranking")
+        return self._base._ranking(self._masked(scores), offsets, sentence, kind, count)
+
+    def _drawn(
+        self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
+    ) -> tuple[Choices, ...]:
+        if (sentence, kind) in self._of_lane:
+            self._refuse("samples")
+        return self._base._drawn(self._masked(scores), offsets, sentence, kind, count, random)
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise UsageError(f"constraints that forbid mentions have no {what}; expected the best structure, or sums")
+
+
+def _parts(base: Engine) -> list[IndependentPart]:
+    """Return the automata of an engine.
+
+    Raises:
+        UsageError: it counts derivations, in which a node is shared.
+    """
+    if isinstance(base, DerivationEngine):
+        if any(len(edge.children) > 1 for edge in base.template.edges):
+            raise UsageError(
+                "the model counts derivations, in which a mention cannot be forbidden: a shared node may be used once "
+                "for each parent; train with counting 'subgraphs'"
+            )
+        base = base.subgraphs
+    if not isinstance(base, SubgraphEngine):
+        raise UsageError(f"an engine of class {type(base).__name__} takes no constraints that forbid mentions")
+    return base.parts
+
+
+def _of_part(part: IndependentPart, paths: Paths) -> Bools:
+    """Return (M, E') which hyperedges of a part, and "nothing", the rows of paths allow."""
+    allowed: Bools = np.pad(paths.allowed, ((0, 0), (0, 1)), constant_values=1)[:, part.single.number] > 0
+    return allowed
+
+
+def _rows(paths: Paths, number: int) -> list[int]:
+    """Return the row of a path at each of its tokens."""
+    runs = slice(*paths.run_ptr[number : number + 2])
+    return np.repeat(paths.row[runs], paths.size[runs]).tolist()

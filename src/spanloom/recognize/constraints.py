@@ -1,0 +1,546 @@
+"""Constraints on predictions: mentions that stay, that must be there, that may not be, and types never inside others.
+
+A structure *has* a mention if it keeps to a path of it, as its probability says. Constraints on mentions are demands on
+paths (`spanloom.hypergraph.guards`), so the best structure and all probabilities are those of the structures that meet
+them. A rule such as *drug never inside problem* is about pairs: the best structure that has no such pair is searched by
+branch and bound, from the best one on, forbidding one mention of a pair or the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, Final, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.document import Batch, Document, Mention
+from spanloom.errors import DataError, UsageError, clip, meant, plural
+from spanloom.hypergraph import Edges, Floats, Ints, Potentials
+from spanloom.hypergraph.guards import Demands, GuardedEngine
+from spanloom.model.choices import WhichMentions
+from spanloom.model.corpus import Gold, Notice
+from spanloom.model.overlaps import OverlapRules, best_set
+from spanloom.model.pairs import NESTED
+from spanloom.model.structured import AnyModel
+from spanloom.recognize.finding import Finder, Found, OneStage, TwoStages
+from spanloom.rescoring.candidates import FARTHEST, identities
+from spanloom.rescoring.rescorer import ScoredCandidates
+from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate
+
+__all__ = ["FREE", "Constraints", "constraints_of"]
+
+MOST_STEPS: Final = 1000  # of the search of a sentence's best structure without forbidden pairs
+ANY: Final = "*"
+_SEEN_BEHIND: Final = re.compile(r"[$\\]|\(\?")  # such an expression may match a part alone, and not where it stands
+Mask = NDArray[np.bool_]
+
+
+class Pattern(NamedTuple):
+    """Words that are mentions, or are none.
+
+    Args:
+        type: of the mentions; any if ``*``.
+        expression: of their text.
+        exact: the text, if it is no regular expression.
+    """
+
+    type: str
+    expression: re.Pattern[str]
+    exact: bool
+
+    def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
+        """Yield the characters of all occurrences in a text that are whole words."""
+        whole = re.compile(rf"(?<!\w)(?:{self.expression.pattern})(?!\w)", self.expression.flags)
+        yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
+
+    def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
+        """Yield the characters of all ranges of tokens of a sentence whose text it is."""
+        if self.exact:
+            yield from (match.span() for match in self.expression.finditer(document.text))
+            return
+        text, match, narrow = document.text, self.expression.match, not _SEEN_BEHIND.search(self.expression.pattern)
+        if document.tokens is None or document.sentences is None or (narrow and not self.expression.search(text)):
+            return
+        for first, end in document.sentences.tolist():
+            tokens = document.tokens[first:end].tolist()
+            for i, (start, _) in enumerate(tokens):
+                if narrow and not match(text, start, tokens[-1][1]):
+                    continue
+                for _, stop in tokens[i:]:
+                    if self.expression.fullmatch(text, start, stop):
+                        yield start, stop
+
+
+def _pattern(spec: str, option: str) -> Pattern | tuple[str, str]:
+    """Return a pattern, or the types (inner, outer) of a rule.
+
+    Raises:
+        UsageError: it is neither.
+
+    >>> _pattern("problem: pain scale", "forbid").expression.pattern, _pattern("drug inside problem", "forbid")
+    ('pain\\\\s+scale', ('drug', 'problem'))
+    """
+    name, colon, words = (part.strip() for part in spec.partition(":"))
+    inner, inside, outer = (part.strip() for part in spec.partition(" inside "))
+    if not colon and inside and option == "forbid":
+        return inner, outer
+    if not (name and words):
+        rule = ", or as in 'drug inside problem'" if option == "forbid" else ""
+        raise UsageError(
+            f"{option}: {spec!r}, expected a type and words, 'problem: pain scale' or 'problem: /regex/'{rule}"
+        )
+    if len(words) > 2 and words[0] == words[-1] == "/":
+        try:
+            return Pattern(name, re.compile(words[1:-1]), False)
+        except re.error as error:
+            raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
+    return Pattern(name, re.compile(r"\s+".join(map(re.escape, words.split()))), True)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Constraints on the mentions that a recognizer finds.
+
+    An entry of ``require`` and ``forbid`` is a text, ``"type: words"`` or ``"type: /regular expression/"``, with the
+    type ``*`` for all; or a `Document` with mentions, which are meant in the document of the same id. Mentions without
+    a gap are forbidden if their whole text matches; all occurrences as whole words are required. ``"drug inside
+    problem"`` forbids mentions of a type whose tokens lie within those of a longer mention of another.
+
+    Args:
+        keep: whether the documents' own mentions stay as they are; or documents whose mentions stay.
+        require: what is a mention.
+        forbid: what is none.
+
+    Raises:
+        UsageError: an entry that is none of these.
+
+    >>> from spanloom import Document, Mention, Recognizer
+    >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
+    >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
+    >>> rules = Constraints(forbid=["problem: chest pain"], require=["problem: pain"])
+    >>> recognizer.predict("no chest pain", constraints=rules).mentions[0].spans
+    (Span(start=9, end=13),)
+    """
+
+    keep: bool | Sequence[Document] = False
+    require: Sequence[str | Document] = ()
+    forbid: Sequence[str | Document] = ()
+    _used: set[str] = field(default_factory=set, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("require", "forbid"):
+            entries = getattr(self, name)
+            if isinstance(entries, str | Document):
+                object.__setattr__(self, name, (entries,))
+            elif not all(isinstance(one, str | Document) for one in entries):
+                raise UsageError(f"{name}: expected texts such as 'problem: pain scale', or documents with mentions")
+        _ = self._patterns, self._rules
+
+    @cached_property
+    def _patterns(self) -> dict[str, list[Pattern]]:
+        parsed = {
+            n: [_pattern(one, n) for one in getattr(self, n) if isinstance(one, str)] for n in ("require", "forbid")
+        }
+        return {name: [one for one in found if isinstance(one, Pattern)] for name, found in parsed.items()}
+
+    @cached_property
+    def _rules(self) -> list[tuple[str, str]]:
+        found = (_pattern(one, "forbid") for one in self.forbid if isinstance(one, str))
+        return [one for one in found if not isinstance(one, Pattern)]
+
+    @cached_property
+    def _given(self) -> dict[str, dict[str, Document]]:
+        """Mentions of documents, by the option and the id, or the text of one without an id."""
+        entries = {
+            "keep": () if isinstance(self.keep, bool) else self.keep,
+            "require": self.require,
+            "forbid": self.forbid,
+        }
+        return {
+            name: {one.id or one.text: one for one in own if isinstance(one, Document)} for name, own in entries.items()
+        }
+
+    def check(self, types: Sequence[str]) -> None:
+        """Check that the types are those of a model.
+
+        Raises:
+            UsageError: one is not.
+        """
+        named = [one.type for own in self._patterns.values() for one in own] + [
+            name for rule in self._rules for name in rule
+        ]
+        for name in named:
+            if name != ANY and name not in types:
+                raise UsageError(
+                    f"constraints name the type {name!r}, expected one of {', '.join(types)}, or *{meant(name, types)}"
+                )
+
+    def rules(self, types: Sequence[str]) -> OverlapRules:
+        """Return which types may nest."""
+        found = OverlapRules.free(len(types))
+        for inner, outer in self._rules:
+            ins, outs = ([k for k, name in enumerate(types) if one in (ANY, name)] for one in (inner, outer))
+            found.allowed[NESTED][np.ix_(outs, ins)] = False
+        return found
+
+    def kept(self, document: Document) -> list[Mention]:
+        """Return the mentions of a document that stay."""
+        return list(document.mentions) if self.keep is True else self._of("keep", document)
+
+    def _of(self, option: str, document: Document) -> list[Mention]:
+        given = self._given[option].get(document.id or document.text)
+        if given is None:
+            return []
+        self._used.add(f"{option} {document.id or document.text}")
+        if given.text != document.text:
+            raise DataError(
+                f"document {clip(document.id)}: the {option} constraints are about another text of this id; give "
+                "mentions of the same text"
+            )
+        return list(given.mentions)
+
+    def tell_unused(self, notice: Notice) -> None:
+        """Tell of documents whose constraints were about no document that was read."""
+        unused = sum(f"{option} {key}" not in self._used for option, own in self._given.items() for key in own)
+        if unused:
+            notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
+
+    def asked(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
+        """Return the mentions that a prepared document must have, and those that it may not have."""
+        of_type = {name: [name] for name in types} | {ANY: list(types)}
+        places = {"require": Pattern.occurrences, "forbid": Pattern.mentions}
+        found = {
+            option: self._of(option, document)
+            + [
+                Mention(name, [span])
+                for one in self._patterns[option]
+                for span in place(one, document)
+                for name in of_type[one.type]
+            ]
+            for option, place in places.items()
+        }
+        return self.kept(document) + found["require"], found["forbid"]
+
+    def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
+        """Find the mentions of a batch that meet the constraints, as `Finder.find` does.
+
+        Raises:
+            DataError: nothing meets them.
+        """
+        laid = self.lay(batch, way.model) if self else None
+        return way.find(batch, potentials, notice) if laid is None else laid.find(way, potentials, notice)
+
+    def __bool__(self) -> bool:
+        return bool(self.keep or self.require or self.forbid)
+
+    def lay(self, batch: Batch, model: AnyModel) -> Laid | None:
+        """Return what is demanded of a batch; ``None`` where that is nothing.
+
+        Raises:
+            DataError: a required mention that the model cannot hold, or that is forbidden.
+            UsageError: the structure finds heads.
+        """
+        views = batch.views()
+        asked = [self.asked(view, model.types) for view in views]
+        rules = self.rules(model.types)
+        if not rules.forbid and not any(one or other for one, other in asked):
+            return None
+        if model.structure.heads:
+            raise UsageError(
+                f"the structure {model.structure} finds heads, of which constraints say nothing; take another model"
+            )
+        tables = []
+        for which in (0, 1):
+            copies = tuple(v.copy(mentions=_distinct(own[which])) for v, own in zip(views, asked, strict=True))
+            gold = Gold(replace(batch, documents=copies), model.types)
+            if which == 0:
+                self._check_required(gold, copies, batch, model, rules)
+            tables.append(gold.table.take(gold.table.order()))
+        required, forbidden = tables
+        both = np.isin(identities(required), identities(forbidden))
+        laid = Laid(batch, model.types, required, forbidden.take(model.structure.holds(forbidden)), rules)
+        if both.any():
+            laid.refuse(required.take(both), "is required, and it is forbidden; leave one of the two out")
+        return laid
+
+    def _check_required(
+        self, gold: Gold, copies: Sequence[Document], batch: Batch, model: AnyModel, rules: OverlapRules
+    ) -> None:
+        for document in copies:
+            for mention in document.mentions:
+                if mention.type not in model.types:
+                    _refuse(document, mention, f"its type is none of the model's ({', '.join(model.types)})")
+        lost = [(one.document, one.mention, one.reason) for one in gold.lost]
+        held = model.structure.holds(gold.table)
+        encoded = model.structure.encode(gold.table, batch.sentences, model.types).lost
+        reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
+        for row, reason in sorted({**reasons, **encoded}.items()):
+            owner, mention = gold.owner(row)
+            _refuse(owner, mention, reason)
+        for name, mention, reason in lost:
+            _refuse(next(one for one in copies if one.id == name and mention in one.mentions), mention, reason)
+        order = gold.table.order()
+        pairs = rules.conflicts(gold.table.take(order))
+        if len(pairs.one):
+            owner, outer = gold.owner(int(order[pairs.one[0]]))
+            _, inner = gold.owner(int(order[pairs.other[0]]))
+            _refuse(
+                owner,
+                inner,
+                f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
+            )
+
+    def restored(self, given: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
+        """Yield documents whose kept mentions have what they had before, and what is new."""
+        if not self.keep:
+            yield from found
+            return
+        for own, document in zip(given, found, strict=True):
+            kept = {mention.key: mention for mention in self.kept(own)}
+            yield (
+                document.copy(mentions=[_merged(kept.get(one.key), one) for one in document.mentions])
+                if kept
+                else document
+            )
+
+
+FREE: Final = Constraints()
+
+
+def constraints_of(
+    given: Constraints | Mapping[str, Any] | None, types: Sequence[str], mentions: WhichMentions = "find"
+) -> Constraints:
+    """Return constraints that are given as such, or as a mapping of their arguments.
+
+    Raises:
+        UsageError: it is neither, or a type is none of a model's, or the mentions are given.
+    """
+    if isinstance(given, Mapping) and given.keys() <= {"keep", "require", "forbid"}:
+        given = Constraints(**given)
+    found = Constraints() if given is None else given
+    if not isinstance(found, Constraints):
+        raise UsageError(f"constraints are {given!r}, expected Constraints, or a mapping with keep, require and forbid")
+    if found and mentions == "given":
+        raise UsageError("constraints are on mentions that are found, but mentions are given; leave one of the two out")
+    found.check(types)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Laid:
+    """Constraints on a batch, as tables.
+
+    Args:
+        batch: the batch.
+        types: K names.
+        required, forbidden: mentions, in order.
+        rules: which types may nest.
+    """
+
+    batch: Batch
+    types: Sequence[str]
+    required: MentionTable
+    forbidden: MentionTable
+    rules: OverlapRules
+
+    def demands(self, model: AnyModel, sentence: int | None = None, more: Sequence[MentionTable] = ()) -> Demands:
+        """Return the demands on structures; of one sentence as if it were alone, with more forbidden mentions."""
+        required, forbidden = self.required, concatenate([self.forbidden, *more])
+        if sentence is not None:
+            required, forbidden = (
+                MentionTable(np.zeros(len(table), np.int64), *table[1:])
+                for table in (one.take(one.sentence == sentence) for one in (required, forbidden))
+            )
+        table = concatenate([required, forbidden])
+        paths = model.structure.paths(table, self.types)
+        owner = np.repeat(np.arange(len(table)), len(paths.sentence) // max(len(table), 1))
+        return Demands(paths, owner, np.arange(len(table)) < len(required))
+
+    def find(self, way: Finder, potentials: Potentials, notice: Notice) -> Found:
+        """Find the mentions of the batch, as `Finder.find` does.
+
+        Raises:
+            DataError: nothing meets the constraints.
+        """
+        model, offsets = way.model, self.batch.sentences
+        engine = GuardedEngine(model.engine, offsets, model.structure.lanes(self.types), self.demands(model))
+        guarded = replace(model, engine=engine)
+        best = engine.viterbi(model.penalized(potentials), offsets, way.run)
+        for sentence, _ in np.argwhere(np.isneginf(best.score)).tolist():
+            self.refuse_sentence(sentence)
+        way.tell_crowds(self.batch, best.edges, notice)
+        if isinstance(way, TwoStages):
+            return self._candidates(way, guarded, potentials)
+        assert isinstance(way, OneStage)
+        edges = self._without_pairs(model, potentials, best.edges)
+        table = model.structure.decode(edges, offsets, self.types, way.reading)
+        missing = ~np.isin(identities(self.required), identities(table))
+        table = MentionTable.merge([table, self.required.take(missing)])
+        marginals = guarded.probabilities(potentials, offsets, table, way.run, calibrated=False)
+        kept, required = self._select(way.rules, table, np.maximum(marginals, np.finfo(np.float64).tiny))
+        if not kept.all():
+            changed = np.zeros(len(offsets) - 1, np.bool_)
+            changed[table.sentence[~kept]] = True
+            others = model.structure.encode(table.take(kept), offsets, self.types).edges
+            edges = np.where(np.repeat(changed, np.diff(offsets))[:, None, None], others, edges)
+        scores = np.where(required, 1.0, model.scalings.mentions(marginals))[kept]
+        return Found(table.take(kept), scores, lambda: guarded.answers(potentials, offsets, edges))
+
+    def _candidates(self, way: TwoStages, guarded: AnyModel, potentials: Potentials) -> Found:
+        """Find the best set of candidates that meets the constraints."""
+        second = way.second
+        scored = second.scored(guarded, self.batch, potentials, way.reading, way.run, self.required)
+        every, names = scored.candidates.table, identities(scored.candidates.table)
+        # with a required mention others may be impossible, however sure the second stage is
+        bound = np.isin(every.sentence, self.required.sentence) & (scored.candidates.odds <= -FARTHEST)
+        allowed = ~np.isin(names, identities(self.forbidden)) & ~bound | np.isin(names, identities(self.required))
+        rows = np.flatnonzero(allowed)
+        scored = ScoredCandidates(scored.candidates.take(rows), scored.odds[rows])
+        table = scored.candidates.table
+        weights = np.where(scored.candidates.proposed, scored.odds - second.threshold, -1.0)
+        chosen, required = self._select(second.rules, table, weights)
+        sure = replace_odds(scored, required)
+        scores = np.where(required, 1.0, second.probabilities(scored.odds))[chosen]
+        sentences = len(self.batch.sentences) - 1
+        return Found(table.take(chosen), scores, lambda: second.answers(sure, chosen, sentences))
+
+    def _select(self, learned: OverlapRules, table: MentionTable, weights: Floats) -> tuple[Mask, Mask]:
+        """Return which mentions are the best set with all that are required, (M,), and which are required.
+
+        Args:
+            learned: which mentions may overlap; required ones may whatever these rules say.
+            table: M mentions, in order.
+            weights: (M,) of each.
+        """
+        rules = OverlapRules(learned.allowed & self.rules.allowed, learned.gaps)
+        required = np.isin(identities(table), identities(self.required))
+        weights = np.where(rules.possible(table) & ~required, weights, -1.0)
+        conflicts = rules.conflicts(table)
+        weights[conflicts.one[required[conflicts.other]]] = -1.0
+        weights[conflicts.other[required[conflicts.one]]] = -1.0
+        return best_set(weights, conflicts) | required, required
+
+    def _without_pairs(self, model: AnyModel, potentials: Potentials, edges: Edges) -> Edges:
+        """Return the best structures that have no two mentions of which one may not be inside the other."""
+        if not self.rules.forbid:
+            return edges
+        offsets, scores = self.batch.sentences, model.penalized(potentials)
+        broken = {int(outer[0]) for outer, _ in self._pairs(model, edges, offsets)}
+        found = edges.copy()
+        for sentence in sorted(broken):
+            rows = slice(*offsets[sentence : sentence + 2].tolist())
+            own = Potentials(scores.roles[rows], scores.constants)
+            found[rows] = self._search(model, own, sentence)
+        return found
+
+    def _search(self, model: AnyModel, scores: Potentials, sentence: int) -> Edges:
+        """Search the best structure of a sentence without such pairs by branch and bound.
+
+        1. Of all branches that wait, take the one whose best structure has the highest score.
+        2. If it has no pair, it is the best of all. Else branch: one mention of a pair is forbidden, or the other.
+
+        After `MOST_STEPS` the one at hand is returned; mentions that may not stand together are left out of it then.
+        """
+        alone = np.array([0, len(scores.roles)])
+        must = {row[1:] for row in self.required.take(self.required.sentence == sentence).rows()}
+        waiting: list[tuple[float, int, tuple[Any, ...], Edges]] = []
+        order = count()
+
+        def branch(forbidden: tuple[Any, ...]) -> None:
+            more = MentionTable.build([(sentence, *row) for row in forbidden])
+            demands = self.demands(model, sentence, [more])
+            best = GuardedEngine(model.engine, alone, model.structure.lanes(self.types), demands).viterbi(scores, alone)
+            if not np.isneginf(best.score).any():
+                heappush(waiting, (-float(best.score.sum()), next(order), forbidden, best.edges))
+
+        branch(())
+        for _ in range(MOST_STEPS):
+            if not waiting:
+                self.refuse_sentence(sentence)
+            _, _, forbidden, edges = heappop(waiting)
+            pair = next(self._pairs(model, edges, alone), None)
+            if pair is None:
+                return edges
+            for row in pair:
+                if row[1:] not in must:
+                    branch((*forbidden, row[1:]))
+        return edges
+
+    def _pairs(self, model: AnyModel, edges: Edges, offsets: Ints) -> Iterator[tuple[Any, Any]]:
+        """Yield the pairs of mentions with a path that may not nest: the outer one, and the inner one."""
+        table = model.structure.decode(edges, offsets, self.types, "all")
+        table = table.take(table.order())
+        conflicts = self.rules.conflicts(table)
+        if len(conflicts.one):
+            rows = table.rows()
+            yield from ((rows[one], rows[other]) for one, other in zip(conflicts.one, conflicts.other, strict=True))
+
+    def refuse(self, table: MentionTable, why: str) -> NoReturn:
+        """Refuse the first of some mentions."""
+        [at] = np.flatnonzero(np.arange(len(table)) == 0)
+        document, _ = self.batch.locate(int(table.sentence[at]))
+        raise DataError(
+            f"document {clip(self.batch.documents[document].id)}: {self._shown(table.take(np.array([at])))} {why}"
+        )
+
+    def refuse_sentence(self, sentence: int) -> NoReturn:
+        """Refuse constraints on a sentence that contradict each other."""
+        document, number = self.batch.locate(sentence)
+        parts = [
+            f"{what} {self._shown(own)}"
+            for what, table in (("required", self.required), ("forbidden", self.forbidden))
+            if len(own := table.take(table.sentence == sentence))
+        ]
+        raise DataError(
+            f"document {clip(self.batch.documents[document].id)}, sentence {number + 1}: no structure meets the "
+            f"constraints: {'; '.join(parts)}; leave one of them out"
+        )
+
+    def _shown(self, table: MentionTable) -> str:
+        base = self.batch.sentences[table.sentence]
+        shown = []
+        for number, (_, kind, pieces) in enumerate(table.rows()):
+            tokens = self.batch.tokens[base[number] :]
+            where = ";".join(f"{tokens[first, 0]}-{tokens[end - 1, 1]}" for first, end in pieces)
+            shown.append(f"characters {where} as {clip(self.types[kind])}")
+        return ", ".join(shown[:5]) + (f" and {len(shown) - 5} more" if len(shown) > 5 else "")
+
+
+def replace_odds(scored: ScoredCandidates, required: Mask) -> ScoredCandidates:
+    """Return candidates of which those that are required are certain."""
+    return scored._replace(odds=np.where(required, np.inf, scored.odds))
+
+
+def _distinct(mentions: Iterable[Mention]) -> list[Mention]:
+    """Return each mention once, without what else is known of it."""
+    return [Mention(*key) for key in dict.fromkeys(mention.key for mention in mentions)]
+
+
+def _where(mention: Mention) -> str:
+    return ";".join(f"{start}-{end}" for start, end in mention.spans)
+
+
+def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
+    raise DataError(
+        f"document {clip(document.id)}: characters {_where(mention)} are required to be a mention of type "
+        f"{clip(mention.type)}, but {why}; leave it out"
+    )
+
+
+def _merged(kept: Mention | None, found: Mention) -> Mention:
+    """Return a kept mention with what stages found, where it says nothing itself."""
+    if kept is None:
+        return found
+    changes: dict[str, Any] = {} if kept.score is not None else {"score": found.score}
+    if not kept.concepts and found.concepts:
+        changes |= {"concepts": found.concepts, "concept_scores": found.concept_scores}
+    if found.attributes and not kept.attributes:
+        changes |= {"attributes": found.attributes, "attribute_scores": found.attribute_scores}
+    return kept.replace(**changes)

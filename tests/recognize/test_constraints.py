@@ -1,0 +1,141 @@
+"""Constraints on what is predicted."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from constraint_cases import NAMES, Case
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spanloom import Document, Mention, Recognizer
+from spanloom.errors import DataError, SpanloomError, UsageError
+from spanloom.recognize import Constraints
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_what_is_found_meets_constraints_and_is_the_best_that_does(name, seed):
+    assert Case(name, seed).wrong() is None
+
+
+@pytest.fixture(scope="module")
+def rescored(notes):
+    """A recognizer with a second stage."""
+    found = Recognizer(features="fast", epochs=8).fit(notes.train, dev=notes.dev)
+    assert found.second_ is not None
+    return found
+
+
+def texts(document):
+    return [mention.text(document.text) for mention in document.mentions]
+
+
+@pytest.mark.parametrize("which", ["trained", "rescored"])
+def test_constraints_hold_with_either_stage(request, notes, which):
+    model = request.getfixturevalue(which)
+    plain = model.predict(notes.test)
+    random = np.random.default_rng(0)
+    every = sorted({(m.type, m.text(d.text)) for d in plain for m in d.mentions})
+    forbid = [f"{name}: {text}" for name, text in every if random.random() < 0.3] + ["* inside problem"]
+    kept = [
+        note.copy(mentions=[m for m in note.mentions if random.random() < 0.3 and may_stay(m, note, forbid)])
+        for note in notes.test
+    ]
+    found = model.predict(kept, constraints={"keep": True, "forbid": forbid})
+    for before, after, given_ in zip(plain, found, kept, strict=True):
+        assert {m.key for m in given_.mentions} <= {m.key for m in after.mentions}
+        assert all(m.score == 1 for m in after.mentions if m.key in {one.key for one in given_.mentions})
+        assert not [m for m in after.mentions if forbids(forbid, m, after)]
+        for outer in (m for m in after.mentions if m.type == "problem"):
+            assert not [m for m in after.mentions if within(m, outer)]
+        assert before.text == after.text
+    assert [d.mentions for d in found] != [d.mentions for d in plain]
+    assert model.predict(notes.test) == plain
+    assert model.predict(notes.test, constraints={"forbid": ["problem: no such words"]}) == plain
+
+
+def may_stay(mention, note, forbid):
+    return not forbids(forbid, mention, note) and not any(
+        within(mention, outer) for outer in note.mentions if outer.type == "problem"
+    )
+
+
+def forbids(forbid, mention, document):
+    """Patterns are about mentions without gaps."""
+    return len(mention.spans) == 1 and f"{mention.type}: {mention.text(document.text)}" in forbid
+
+
+def within(inner, outer):
+    one, other = ({c for a, b in m.spans for c in range(a, b)} for m in (inner, outer))
+    return one < other
+
+
+def test_kept_mentions_have_what_they_had(rescored, notes):
+    note = notes.test[0]
+    own = note.mentions[0].replace(id="T7", concepts=["C1"], attributes={"negated": True})
+    found = rescored.predict(note.copy(mentions=[own]), constraints={"keep": True})
+    [kept] = [m for m in found.mentions if m.id == "T7"]
+    assert kept == own.replace(score=1.0)
+    other = rescored.predict(note.copy(mentions=[]), constraints={"keep": [note.copy(mentions=[own])]})
+    assert kept in other.mentions
+
+
+def test_forbidden_is_the_whole_text_of_a_mention(trained):
+    [first, *_] = trained.predict(["He had chest pain and dyspnea."])[0].mentions
+    assert first.text("He had chest pain and dyspnea.") == "chest pain"
+    found = trained.predict("He had chest pain and dyspnea.", constraints=Constraints(forbid="problem: pain"))
+    assert "chest pain" in texts(found)
+    for spec in ("problem: chest pain", "*: /chest.*/", "problem: /(?i)CHEST PAIN/"):
+        found = trained.predict("He had chest pain and dyspnea.", constraints=Constraints(forbid=[spec]))
+        assert "chest pain" not in [m.text(found.text) for m in found.mentions if m.type == "problem"]
+
+
+def test_required_are_all_whole_words(trained):
+    text = "Aspirins and aspirin, aspirin."
+    found = trained.predict(text, constraints={"require": ["drug: aspirin"]})
+    assert [m.start for m in found.mentions if m.score == 1] == [13, 22]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "message"),
+    [
+        ({"keep": True, "forbid": ["problem: chest pain"]}, "characters 3-13 as 'problem' is required, and it"),
+        ({"keep": True, "require": ["nothing: chest"]}, "the type 'nothing', expected one of"),
+        ({"forbid": ["chest pain"]}, "forbid: 'chest pain', expected a type and words"),
+        ({"require": ["drug inside problem"]}, "require: 'drug inside problem', expected a type and words"),
+        ({"forbid": ["problem: /(/"]}, "is no regular expression"),
+        ({"forbid": [3]}, "forbid: expected texts such as"),
+        ({"never": []}, "expected Constraints, or a mapping with keep, require and forbid"),
+        ({"keep": [Document("other", "n")]}, "document 'n': the keep constraints are about another text"),
+        ({"require": [Document("no chest pain", "n", mentions=[Mention("problem", [(4, 8)])])]}, "inside a token"),
+        (
+            {"keep": True, "require": ["anatomy: chest"], "forbid": ["anatomy inside problem"]},
+            "characters 3-8 are required to be a mention of type 'anatomy', but it is inside the required mention of "
+            "type 'problem' at 3-13",
+        ),
+    ],
+)  # fmt: skip
+def test_contradictions_and_errors(trained, constraints, message):
+    document = Document("no chest pain", "n", mentions=[Mention("problem", [(3, 13)])])
+    with pytest.raises(SpanloomError, match=re.escape(message)):
+        trained.predict([document], constraints=constraints)
+
+
+def test_what_a_structure_cannot_hold(notes):
+    chain = Recognizer(structure="bio", features=["bias", "low[0]"], epochs=1, rescore=False).fit(notes.train[:5])
+    twice = Document("no chest pain", "n", mentions=[Mention("problem", [(3, 13)]), Mention("anatomy", [(3, 8)])])
+    with pytest.raises(DataError, match=r"document 'n': characters 3-.* are required to be a mention of type .*, but"):
+        chain.predict([twice], constraints={"keep": True})
+
+
+def test_documents_that_are_not_read_are_told(trained):
+    heard = []
+    rules = Constraints(forbid=[Document("x", "other", mentions=[])])
+    trained.predict(["no pain"], constraints=rules, notice=heard.append)
+    assert heard == ["constraints of 1 document were not used: no document read has their id"]
+    with pytest.raises(UsageError, match="but mentions are given"):
+        trained.predict(["no pain"], constraints=rules, mentions="given", attributes="negated")
