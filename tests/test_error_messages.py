@@ -16,7 +16,7 @@ from spanloom.evaluate import evaluate
 from spanloom.formats import from_answers
 
 PAGE = Path(__file__).parents[1] / "docs" / "errors.md"
-QUOTED = re.findall(r"^\| `(.+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+QUOTED = re.findall(r"^\| `(.+?)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 MESSAGES = [message for message in QUOTED if " " in message]  # the other table is of names
 
 MARKED = [Document("a b", mentions=[Mention("x", [(0, 1)])])] * 12
