@@ -4,19 +4,21 @@ import { $, chosen, element, isSpace, percent, shorten, slice, state, surface, v
 
 const KINDS = 35; // types that look different; the style sheet has a class for each
 const MOST_ROWS = 40; // tracks below one another in a sentence
+const GROUP = 30; // sentences
 const LONGEST_WORD = 24;
 const starts = new WeakMap(); // text node -> its first character
 let whenSeen = () => {};
 
 const watcher = new IntersectionObserver(
   (entries) => {
-    for (const { target, isIntersecting } of entries) {
-      target.block.near = isIntersecting;
-      if (isIntersecting) {
-        draw(target.block);
-        whenSeen(target.block);
-      } else wipe(target.block);
-    }
+    for (const { target, isIntersecting } of entries)
+      for (const block of target.blocks) {
+        block.near = isIntersecting;
+        if (isIntersecting) {
+          draw(block);
+          whenSeen(block);
+        } else wipe(block);
+      }
   },
   { rootMargin: "600px 0px" },
 );
@@ -24,19 +26,24 @@ const watcher = new IntersectionObserver(
 export function layOut(seen) {
   whenSeen = seen;
   watcher.disconnect();
-  const parts = document.createDocumentFragment();
   state.blocks = state.sentences.map(([start, end], number) => {
     const paragraph = element("p", { class: "t", dir: "auto", lang: "" });
     const note = element("small");
     const section = element("section", { class: "s" }, paragraph, note);
     const block = { number, low: start, high: end, paragraph, note, element: section, near: false };
-    section.block = block;
     plain(block);
-    parts.append(section);
     return block;
   });
-  $("text").replaceChildren(parts);
-  for (const block of state.blocks) watcher.observe(block.element);
+  const groups = []; // the browser watches groups, which are few, and skips the layout of those that are far away
+  for (let i = 0; i < state.blocks.length; i += GROUP) {
+    const blocks = state.blocks.slice(i, i + GROUP);
+    const group = element("div", { class: "group" }, ...blocks.map((block) => block.element));
+    group.style.containIntrinsicSize = `auto ${3 * blocks.length}rem`;
+    group.blocks = blocks;
+    groups.push(group);
+  }
+  $("text").replaceChildren(...groups);
+  for (const group of groups) watcher.observe(group);
 }
 
 export function drawAll() {
@@ -144,8 +151,8 @@ function grips(start, end) {
   const mention = chosen();
   if (!mention || mention.suggested) return [];
   return mention.spans.flatMap(([low, high], i) => [
-    ...(low === start ? [element("i", { class: "grip begin", "data-part": i, "data-side": 0, "aria-hidden": "true" })] : []),
-    ...(high === end ? [element("i", { class: "grip end", "data-part": i, "data-side": 1, "aria-hidden": "true" })] : []),
+    ...(low === start ? [element("span", { class: "grip begin", "data-part": i, "data-side": 0, "aria-hidden": "true" })] : []),
+    ...(high === end ? [element("span", { class: "grip end", "data-part": i, "data-side": 1, "aria-hidden": "true" })] : []),
   ]);
 }
 
