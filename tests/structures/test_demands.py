@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structure_helpers import TYPES, lane_scores, offsets_of, random_potentials
 
+from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, reference
 from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.structures import STRUCTURES, MentionTable
@@ -92,3 +93,24 @@ def check(name, seed, length):
 @settings(max_examples=25, deadline=None)
 def test_what_meets_demands_is_counted_and_nothing_else(name, seed, length):
     check(name, seed, min(length, LONGEST.get(name, 5)))
+
+
+def test_many_overlapping_demands_are_met():
+    """Mentions that begin at 12 tokens and end at 13 others; paths that ask for the same are one state."""
+    structure, length = STRUCTURES["separators"], 24
+    every = [(0, 0, ((a, b),)) for a in range(12) for b in range(12, length + 1) if (a * 7 + b * 5) % 3]
+    table = MentionTable.build(every)
+    demands = Demands(structure.paths(table, TYPES), np.arange(len(table)), np.zeros(len(table), bool))
+    offsets = offsets_of([length])
+    engine = GuardedEngine(ENGINES["subgraphs"](structure.template(TYPES)), offsets, 2, demands)
+    potentials = random_potentials(structure.template(TYPES), length, 2, 0)
+    found = engine.viterbi(potentials, offsets)
+    assert not set(structure.decode(found.edges, offsets, TYPES, "all").rows()) & set(every)
+
+
+def test_nothing_is_forbidden_where_derivations_share_nodes():
+    structure = STRUCTURES["mention_hypergraph"]
+    table = MentionTable.build([(0, 0, ((0, 1),))])
+    demands = Demands(structure.paths(table, TYPES), np.zeros(1, np.int64), np.zeros(1, bool))
+    with pytest.raises(UsageError, match="counts derivations, in which a mention cannot be forbidden"):
+        GuardedEngine(ENGINES["derivations"](structure.template(TYPES)), offsets_of([2]), 2, demands)

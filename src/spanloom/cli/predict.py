@@ -69,7 +69,12 @@ def run(
         and Path(source[0]).is_dir()
         and resolve_name("spanloom.cli.lake:is_lake")(source, output, output_format)
     ):
-        given = {"--input-format": input_format, "--answers": answers, "--reading": reading, "--mentions": mentions}
+        given: dict[str, Any] = {
+            "--input-format": input_format,
+            "--answers": answers,
+            "--reading": reading,
+            "--mentions": mentions,
+        }
         given |= {"--keep": keep, "--require": require, "--forbid": forbid, "--rely": rely, "--rely-data": rely_data}
         given |= {"--attributes": attributes, "--language": language, "--cues": cues, "--sections": sections}
         others = [name for name, value in {**given, "--force": force}.items() if value]
@@ -101,9 +106,9 @@ def run(
     learned = attributes and "attributes" in predictor.capable
     found: Iterable[Document] = documents
     if rely is not None or rely_data:
-        others = {"threshold": threshold, "answers": answers, "reading": reading, "mentions": mentions}
-        others |= {"keep": keep, "require": require, "forbid": forbid}
-        found = _relied(predictor, documents, say, rely, rely_data, [name for name, value in others.items() if value])
+        apart: dict[str, Any] = {"threshold": threshold, "answers": answers, "reading": reading, "mentions": mentions}
+        apart |= {"keep": keep, "require": require, "forbid": forbid}
+        found = _relied(predictor, documents, say, rely, rely_data, [name for name, value in apart.items() if value])
     elif not alone:  # rules need nothing of the model
         found = predict(
             predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading,

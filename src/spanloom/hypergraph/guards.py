@@ -112,6 +112,11 @@ class Guards(NamedTuple):
             entering: dict[frozenset[int], int] = {}
             here: list[list[int]] = []
             for state in states:  # grows
+                if max(len(states), len(entering)) > MOST_STATES:
+                    raise UsageError(
+                        f"constraints on mentions that overlap at one token make more than {MOST_STATES:,} states; "
+                        "name fewer of them"
+                    )
                 own = [frozenset(rest for rest in state if rest_of[rest][0] in kept) for kept in keeping]
                 for one in own:
                     if one not in number:
@@ -124,18 +129,13 @@ class Guards(NamedTuple):
                     continue
                 later = frozenset(begins[token + 1].union(rest for rest in after if rest >= 0))
                 exits.append(entering.setdefault(later, len(entering)))
-            if max(len(states), len(entering)) > MOST_STATES:
-                raise UsageError(
-                    f"constraints on mentions that overlap at one token have more than {MOST_STATES:,} states; name "
-                    "fewer of them"
-                )
             following_states += here
             ptr.append(len(exits))
             states = list(entering) or [frozenset()]
         width = max((len(row) for row in following_states), default=1)
         table = np.zeros((len(exits), width), np.int64)
-        for row, state in zip(table, following_states, strict=True):
-            row[: len(state)] = state
+        for number_of_state, reached in enumerate(following_states):
+            table[number_of_state, : len(reached)] = reached
         letter_table = np.array(letters, np.int64).reshape(length, allowed.shape[1])
         return cls(letter_table, np.array(ptr, np.int64), table, np.array(exits, np.int64))
 
