@@ -200,7 +200,7 @@ def test_many_names_in_the_search(tmp_path: Path) -> None:
         assert long.status_code == 422 and "at most 200 are looked up; shorten it" in long.json()["error"]
 
 
-def test_a_changed_document_is_told_when_the_store_is_opened(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_document_is_reported_at_the_start(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text(TEXT)
     store = tmp_path / "a.store"

@@ -7,9 +7,7 @@ import signal
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
-
-from starlette.types import ASGIApp
+from typing import TYPE_CHECKING, Any
 
 from spanloom.annotate import agreement, import_documents
 from spanloom.annotate.api import Workplace, make_app
@@ -27,6 +25,9 @@ from spanloom.serve import Limits, Served, bind, is_loopback, open_models, serve
 from spanloom.serve.work import Workers
 from spanloom.vocabulary import read_vocabulary
 from spanloom.vocabulary.candidates import CandidateFinder
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed
