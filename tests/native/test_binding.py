@@ -43,6 +43,7 @@ TUPLES = {
     "Potentials": "hypergraph.engine:Masked",
     "Graph": "hypergraph.tables:Graph",
     "Paths": "hypergraph.tables:Paths",
+    "Guards": "hypergraph.guards:Guards",
 }
 
 
