@@ -157,10 +157,10 @@ class FolderScratch(Scratch):
             with path.open("rb+") as file:
                 found = self._mapped(file, dtype)
         except (OSError, ValueError) as error:
-            raise DataError(f"is damaged: {reason_of(error)}; delete the folder to begin anew", path=path) from None
+            raise DataError(f"is damaged: {reason_of(error)}; delete the folder to start over", path=path) from None
         if len(found) < size:
             raise DataError(
-                f"is damaged: {len(found):,} elements, expected {size:,}; delete the folder to begin anew", path=path
+                f"is damaged: {len(found):,} elements, expected {size:,}; delete the folder to start over", path=path
             )
         return found[:size].reshape(shape)
 
