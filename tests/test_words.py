@@ -42,7 +42,7 @@ def hits(text: str, words: dict[str, str]) -> Iterator[str]:
     """
     text = re.sub(r"^ *```.*?^ *```|(`+)[^`].*?\1", "", text, flags=re.MULTILINE | re.DOTALL)
     for word, better in words.items():
-        for match in re.finditer(rf"\b(?:{word})\b", text):
+        for match in re.finditer(rf"\b(?:{word})\b", text, re.IGNORECASE):
             near = " ".join(text[max(0, match.start() - 30) : match.end() + 30].split(" ")).replace("\n", " ")
             yield f"{near!r}: {match[0]} -> {better}"
 
@@ -60,7 +60,7 @@ def test_messages_help_and_docstrings_have_no_idiom(module: Path) -> None:
     assert [hit for text in texts for hit in hits(text, EVERYWHERE)] == []
 
 
-@pytest.mark.parametrize("text", ["A user is told of it.", "Made anew.", "Whoever asks: see whoever.", "Nothing stands twice."])
+@pytest.mark.parametrize("text", ["A user is told of it.", "Made anew.", "Whoever asks.", "Nothing stands twice."])
 def test_an_idiom_is_found(text: str) -> None:
     assert len(list(hits(text, EVERYWHERE))) == 1
     assert list(hits(f"`{text}`\n\n```text\n{text}\n```\n", EVERYWHERE)) == []

@@ -1,6 +1,6 @@
 """Handles: values whose big arrays are files of a folder, small enough to be sent to other processes.
 
-Whoever gets one opens the files where they are: on this machine, or on another that sees the folder by the same name.
+A receiver opens the files where they are: on this machine, or on another that sees the folder by the same name.
 What processes then exchange in files is complete before it has its name, and no name is used twice.
 """
 
