@@ -1,4 +1,4 @@
-"""Spanloom recognizes mentions that nest, overlap or cross, and says how sure it is."""
+"""Spanloom recognizes mentions that nest, overlap or cross, with exact probabilities."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def installed() -> dict[str, Installed]:
 def locate(path: str | Path) -> str | Path:
     """Return a path, or the folder of the installed model of this name where there is no model at such a path.
 
-    Of a path that is also the name of an installed model a `DataWarning` tells which is taken.
+    Of a path that is also the name of an installed model a `DataWarning` reports which is taken.
 
     Raises:
         ModelError: there is neither.

@@ -149,7 +149,7 @@ class Processes(_Pooled):
     """Processes, which share nothing: for long pieces of work, much of it in Python.
 
     Function, pieces and results are pickled, so a function is one of a module, or a `functools.partial` of such. The
-    processes start anew (``spawn``), which takes them a second or two; a script that uses them keeps its own work under
+    processes are new (``spawn``), which takes them a second or two; a script that uses them keeps its own work under
     ``if __name__ == "__main__":``. They end with the process that uses them, also where that is killed.
 
     >>> with Processes(2) as executor:

@@ -310,7 +310,7 @@ def test_copies_of_a_text_stand_in_one_fold() -> None:
             [*notes(1), *(Document(f"fever {n}") for n in range(9))],
             {},
             DataError,
-            "all mentions stand in the documents of one fold",
+            "all mentions are in the documents of one fold",
         ),
         (7, {}, UsageError, "documents is the int 7"),
     ],

@@ -242,7 +242,7 @@ def test_an_interrupted_run_leaves_only_what_is_whole(again):
     line = arguments(again, "bio", "mention_hypergraph", epochs="1000000")
     code, last = interrupt([*line, "--rate", "0.2", "--force"])
     assert code == 130
-    assert last == f"spanloom: interrupted; 0 of 2 models are in {again}; the same command goes on from there"
+    assert last == f"spanloom: interrupted; 0 of 2 models are in {again}; the same command resumes from there"
     assert {entry.name for entry in again.iterdir()} == {"bio", "table.txt", "table.md", "table.json"}
     assert {file.name for file in (again / "bio").iterdir()} == FILES
 

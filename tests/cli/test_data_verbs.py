@@ -69,7 +69,7 @@ def test_what_was_read_other_than_it_stands_is_told(command, tmp_path):
     (tmp_path / "a.txt").write_text("No chest pain.\n")
     (tmp_path / "a.ann").write_text("T1\tproblem 9 13;3 8\tpain chest\n")
     result = command("convert", tmp_path / "a.txt", "-", "--format", "jsonl")
-    line = f"{tmp_path}/a.ann:1: mention T1: the fragments 9-13;3-8 stand out of text order; they were sorted\n"
+    line = f"{tmp_path}/a.ann:1: mention T1: the fragments 9-13;3-8 are out of text order; they were sorted\n"
     assert (result.returncode, result.stderr) == (0, f"spanloom: {line}")
     assert command("convert", tmp_path / "a.txt", "-", "--format", "jsonl", "--quiet").stderr == ""
     result = command("validate", tmp_path / "a.txt")

@@ -111,7 +111,7 @@ def test_a_search_without_development_data_holds_out_a_tenth(command, tmp_path):
         (["--price", "-1"], "price is -1.0, expected points of F1, 0 or more"),
         (["--level", "0"], "level is 0.0, expected a probability"),
         (["--seconds", "0"], "--seconds: found 0.0; input should be greater than 0"),
-        (["--groups", "missing.toml"], "stands 2 times"),
+        (["--groups", "missing.toml"], "is given 2 times"),
         (["--structure", "nothing"], "nothing"),
         (["--l2", "-3"], "l2"),
         (["--clusters", "missing.paths"], "missing.paths"),
@@ -155,5 +155,5 @@ def test_ctrl_c_keeps_what_is_done(command, tmp_path, monkeypatch):
     monkeypatch.setattr(Recognizer, "fit", interrupted)
     result = command(*arguments(tmp_path, "--output", tmp_path / "search.json", "--jobs", "1"))
     assert (result.returncode, result.stdout) == (130, "")
-    assert "interrupted after 3 trials; the same command goes on from" in result.stderr
+    assert "interrupted after 3 trials; the same command resumes from" in result.stderr
     assert len(json.loads((tmp_path / "search.json").read_text(encoding="utf-8"))["trials"]) == 3

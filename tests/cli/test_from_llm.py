@@ -40,7 +40,7 @@ def test_answers_become_mentions(command, raw, tmp_path):
     assert other["mentions"] == [{"type": "drug", "spans": [[10, 17]]}]
     assert result.stderr.splitlines() == [
         f"spanloom: {path}:1: document 'a': problem[4]: 'cough' is not in the document; left out",
-        f"spanloom: {path}:1: document 'a': problem[2]: 'pain' stands 2 times in the document, once in the answer; all "
+        f"spanloom: {path}:1: document 'a': problem[2]: 'pain' occurs 2 times in the document, once in the answer; all "
         "are marked",
         f"spanloom: {path}:3: no document has the id 'z'; the answer is not used",
         "spanloom: 2 documents, 6 mentions; 6 quotes: 3 exact, 1 after folding, 1 ambiguous, 1 invented; 1 answer "

@@ -1,4 +1,4 @@
-"""Inputs that stand several times, records that cannot be read, options that stand twice."""
+"""Inputs that stand several times, records that cannot be read, options that occur twice."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_columns_of_training_data(command, tmp_path):
 def test_an_option_that_stands_twice_is_an_error(command, mixed, twice):
     result = command("train", "recognizer", "--train", mixed, *twice)
     assert result.returncode == 2
-    assert "stands 2 times, but may stand once" in result.stderr
+    assert "is given 2 times, but may be given once" in result.stderr
 
 
 def test_standard_input_can_be_read_once(command, model):

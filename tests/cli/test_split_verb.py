@@ -87,7 +87,7 @@ def test_what_is_there_stays(command, tmp_path):
     assert "is there already" in command(*line).stderr
     (tmp_path / "parts" / "thesis.txt").write_text("mine")
     result = command(*line, "--force")
-    assert (result.returncode, "holds thesis.txt, which is none of its output" in result.stderr) == (2, True)
+    assert (result.returncode, "holds thesis.txt, which is not part of its output" in result.stderr) == (2, True)
     assert (tmp_path / "parts" / "thesis.txt").read_text() == "mine"
 
 

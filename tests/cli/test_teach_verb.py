@@ -122,9 +122,9 @@ def test_several_teachers_annotated_raw_text_and_a_file_of_options(command, taug
         (
             ["teacher", "raw.txt", "--dev", "raw.txt", "-o", "x"],
             1,
-            "dev holds no mentions, so that its F1 tells nothing",
+            "dev holds no mentions, so its F1 is meaningless",
         ),
-        (["teacher", "raw.txt", "--epochs", "1", "--epochs", "2", "-o", "x"], 2, "stands 2 times"),
+        (["teacher", "raw.txt", "--epochs", "1", "--epochs", "2", "-o", "x"], 2, "is given 2 times"),
     ],
 )
 def test_what_cannot_be_taught_is_one_line(command, taught, tmp_path, monkeypatch, arguments, code, message):

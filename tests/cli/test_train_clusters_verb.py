@@ -47,7 +47,7 @@ def test_standard_input_is_plain_text(process, tmp_path):
     result = process("train", "clusters", "-i", "-", "-o", path, "--min-count", 1, input="no pain no gain\n" * 5)
     assert result.returncode == 0
     assert set(read_paths(path)) == {"no", "pain", "gain"}
-    assert "as no more can be told apart, in place of 1000" in result.stderr
+    assert "as no more can be distinguished, in place of 1000" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_votes_of_half() -> None:
         ([by("Ada"), by("Eve"), by("Ada")], "document '1': there are two by annotator 'Ada'"),
         ([by("Ada", id=""), by("Eve", id=""), by("Ada", id="")], f"document '{TEXT}': there are two by annotator"),
         ([by("Ada"), by("Eve"), by("Max", id="2")], "annotator 'Max' has no document in common with any other"),
-        ([by("Ada"), by("Eve"), Document("fever", id="2")], "document '2' does not say its annotator"),
+        ([by("Ada"), by("Eve"), Document("fever", id="2")], "document '2' does not name its annotator"),
         ([by("Ada", tokens=[(0, 2)]), by("Eve")], "the tokens of annotators 'Ada' and 'Eve' differ"),
         ([by("Ada", tokens=[(0, 2)]), by("Eve", tokens=[(0, 3)])], "the tokens of annotators"),
         ([by("Ada"), by(7)], "meta.annotator is 7, expected a name"),

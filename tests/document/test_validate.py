@@ -62,7 +62,7 @@ def test_mention_errors(mention: Mention, kind: str) -> None:
 def test_identifiers_are_unique() -> None:
     problems = validate(note(Mention("x", [(0, 4)], "T1"), Mention("y", [(0, 4)], "T1")))
     assert [str(problem) for problem in problems] == [
-        "error: mention T1: the identifier 'T1' stands twice; identifiers are unique in a document"
+        "error: mention T1: the identifier 'T1' occurs twice; identifiers are unique in a document"
     ]
 
 

@@ -114,7 +114,7 @@ def test_a_checkpoint_of_another_training_is_refused(folder: Path, notes: list[D
 def test_other_files_stay_where_they_are(folder: Path, notes: list[Document], tmp_path: Path) -> None:
     (tmp_path / "kept" / "seed-0").mkdir(parents=True)
     (tmp_path / "kept" / "seed-0" / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match=r"holds mine\.txt, which is none of its output"):
+    with pytest.raises(UsageError, match=r"holds mine\.txt, which is not part of its output"):
         Recognizer(encoder=folder, checkpoint=tmp_path / "kept", **SETTINGS).fit(notes, dev=notes[:10])
     (tmp_path / "kept" / "seed-0" / "mine.txt").rename(tmp_path / "kept" / "mine.txt")
     model = Recognizer(encoder=folder, checkpoint=tmp_path / "kept", **SETTINGS).fit(notes, dev=notes[:10])

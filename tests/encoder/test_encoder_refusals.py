@@ -69,8 +69,8 @@ def test_what_a_folder_says_for_other_programs_does_no_harm(
         ({"pad_token_id": 10**9}, "pad_token_id is 1000000000, expected one of the 93 sub-words"),
         ({"pad_token_id": "[PAD]"}, "pad_token_id"),
         ({"pad_token_id": True}, "pad_token_id"),
-        ({"num_attention_heads": 0}, "2 layers with 0 heads of attention are none"),
-        ({"num_hidden_layers": 10**9}, "1000000000 layers with 2 heads of attention are none"),
+        ({"num_attention_heads": 0}, "2 layers with 0 heads of attention are impossible"),
+        ({"num_hidden_layers": 10**9}, "1000000000 layers with 2 heads of attention are impossible"),
         ({"layer_norm_eps": "small"}, "layer_norm_eps"),
     ],
 )

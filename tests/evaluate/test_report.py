@@ -320,7 +320,7 @@ def test_gold_that_is_not_complete_is_refused(annotation: object) -> None:
     gold = document(CHEST_PAIN, meta={"annotation": annotation})
     found = document(mention("other", (0, 2)), CHEST_PAIN.replace(score=0.5))
     for judge in (evaluate, findings, paired, evaluate_concepts):
-        with pytest.raises(DataError, match=r"^document 'd': its annotation says .*evaluate on complete annotation"):
+        with pytest.raises(DataError, match=r"^document 'd': its annotation is .*evaluate on complete annotation"):
             judge([gold], [found])
 
 

@@ -70,7 +70,7 @@ def test_ngrams_contain_the_token() -> None:
         ("w[a]", "character 3: found 'a', expected a number from -64 to 64"),
         ("w[99]", "character 3: found '99', expected a number from -64 to 64"),
         ("w[2..1]", "character 6: found '1', expected a number from 2 to 64"),
-        ("w[-1..1]|pos[0]", "character 2: a range stands alone"),
+        ("w[-1..1]|pos[0]", "character 2: a range must be alone"),
         ("w[0] w[1]", "character 6: found 'w', expected the end"),
         ("w[0]|w[0..1]", "character 9: found '..', expected ']'"),
         ("ngrams(w,0)", "character 10: found '0', expected a number from 1 to 8"),

@@ -79,7 +79,7 @@ def test_a_word_may_hold_blanks_where_its_parts_are_no_numbers(tmp_path):
 def test_of_a_word_that_stands_twice_the_first_counts(tmp_path):
     path = tmp_path / "v.txt"
     path.write_text("a 1 2\nb 3 4\na 5 6\na 7 8\n")
-    with pytest.warns(DataWarning, match=r"2 vectors of words that stand there already, first 'a' in line 3"):
+    with pytest.warns(DataWarning, match=r"2 vectors of words that occur earlier, first 'a' in line 3"):
         found = read_vectors(path)
     assert found.words == ["a", "b"]
     assert found.vectors.tolist() == [[1, 2], [3, 4]]
@@ -97,8 +97,8 @@ TEXTS = {
     "nan": ("a 1 2\nb 1 nan\n", ":2: found a number that is not finite"),
     "inf": ("2 2\na 1 2\nb inf 2\n", ":3: found a number that is not finite"),
     "too large": ("a 1 1e60\n", ":1: found a number that is not finite"),
-    "header of more words": ("3 2\na 1 2\nb 3 4\n", ":1: found 2 words, but the first line says 3"),
-    "header of fewer words": ("1 2\na 1 2\nb 3 4\n", ":1: found 2 words, but the first line says 1"),
+    "header of more words": ("3 2\na 1 2\nb 3 4\n", ":1: found 2 words, but the first line has 3"),
+    "header of fewer words": ("1 2\na 1 2\nb 3 4\n", ":1: found 2 words, but the first line has 1"),
     "header of other numbers": ("2 3\na 1 2\nb 3 4\n", ":2: found 2 values behind the word, expected 3"),
 }
 

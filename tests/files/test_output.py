@@ -141,7 +141,9 @@ def test_links_in_a_folder_are_not_taken_away(tmp_path: Path) -> None:
         (folder / "a").write_text("1")
     (target / "encoder").symlink_to(elsewhere)
     own = own_files(target, {"a"})
-    with pytest.raises(UsageError, match="holds encoder, which is none of its output; move it away, or name another"):
+    with pytest.raises(
+        UsageError, match="holds encoder, which is not part of its output; move it away, or name another"
+    ):
         write_folder(target, own)
     assert (target / "encoder" / "a").read_text() == "1"
     (target / "encoder").unlink()
@@ -154,7 +156,7 @@ def test_links_in_a_folder_are_not_taken_away(tmp_path: Path) -> None:
 def test_a_folder_of_folders_is_none_of_them(tmp_path: Path) -> None:
     (tmp_path / "models" / "mine").mkdir(parents=True)
     (tmp_path / "models" / "mine" / "a").write_text("1")
-    with pytest.raises(UsageError, match=r"holds mine.a, which is none of its output"):
+    with pytest.raises(UsageError, match=r"holds mine.a, which is not part of its output"):
         write_folder(tmp_path / "models", own_files(tmp_path / "models", {"a"}))
     assert (tmp_path / "models" / "mine" / "a").read_text() == "1"
 

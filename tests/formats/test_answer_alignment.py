@@ -234,7 +234,7 @@ def test_what_stands_too_often_is_no_mention():
     assert found is not None and found.too_many and len(found.spans) == MOST
     [document], report = from_answers([Document(text, id="d")], {"d": {"x": ["pain", "pain"]}})
     assert (document.mentions, report.ambiguous, len(report.problems)) == ([], 2, 1)
-    assert report.problems[0].message == "'pain' stands more than 1,000 times in the document; left out"
+    assert report.problems[0].message == "'pain' occurs more than 1,000 times in the document; left out"
 
 
 def test_time_is_linear(assert_linear):

@@ -97,7 +97,7 @@ def test_a_line_may_be_an_answer_itself(tmp_path):
         ),
         (r'{"id": "d", "answer": "\ud83d"}' + "\n", "half of a surrogate pair"),
         ('{"id": "d", "answer": ' + "[" * 100_000 + "\n", "the JSON is nested too deeply"),
-        ('{"id": "d", "answer": "A", "answer": "B"}\n', "JSON that cannot be used: the field 'answer' stands twice"),
+        ('{"id": "d", "answer": "A", "answer": "B"}\n', "JSON that cannot be used: the field 'answer' occurs twice"),
     ],
 )
 def test_lines_that_cannot_be_used(tmp_path, line, message):

@@ -167,7 +167,7 @@ def test_whole_words_come_before_parts_of_words():
     assert (report.inside_words, report.invented) == (1, 1)
     assert told(report) == [
         ("invented", ": x[1]", "'MI' is not in the document; left out"),
-        ("inside a word", ": x[0]", "'tumor' stands inside a word: 'ly of antitumor drugs'; marked"),
+        ("inside a word", ": x[0]", "'tumor' is inside a word: 'ly of antitumor drugs'; marked"),
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_quote_that_stands_there_more_often_is_ambiguous(times, kind, starts):
     assert [mention.start for mention in mentions if mention.text(PAINS) == "pain"] == starts
     assert (report.exact, report.ambiguous) == (1, 1)
     done = {"all": "all are marked", "first": "the first is marked", "none": "left out"}[kind]
-    message = f"'pain' stands 3 times in the document, once in the answer; {done}"
+    message = f"'pain' occurs 3 times in the document, once in the answer; {done}"
     assert told(report) == [("ambiguous", ": x[0]", message)]
 
 
@@ -215,7 +215,7 @@ def test_offsets_are_checked_and_not_believed():
     starts = {kind: [one.start for one in mentions if one.type == kind] for kind in ("x0", "x1", "x2", "x3")}
     assert starts == {"x0": [11], "x1": [0, 11, 26], "x2": [26], "x3": [0, 11, 26]}
     assert (report.exact, report.ambiguous, report.wrong_offsets) == (2, 2, 2)
-    assert told(report)[0] == ("wrong offsets", ": [1]", "'pain' does not stand at 12-16")
+    assert told(report)[0] == ("wrong offsets", ": [1]", "'pain' is not at 12-16")
     pair = {"parts": ["pain", "there"], "type": "x", "offsets": [[0, 4], [16, 21]]}
     assert align([pair], PAINS)[0] == [Mention("x", [(0, 4), (16, 21)])]
 
@@ -292,7 +292,7 @@ def test_an_answer_that_breaks_off_is_read_as_far_as_it_goes():
             "Sorry, I cannot do that.",
             "the answer has no mentions in a shape that is known: 'Sorry, I cannot do that.'; ",
         ),
-        ('{"a": "x", "a": "y"}', "the answer's JSON cannot be used: the field 'a' stands twice in one object"),
+        ('{"a": "x", "a": "y"}', "the answer's JSON cannot be used: the field 'a' occurs twice in one object"),
         ('{"a": ' * 5000, "the answer's JSON is nested too deeply; expected a list of mentions"),
         (json.loads("[" * 60 + "]" * 60), "the answer is nested more than 40 levels deep; expected a list of mentions"),
         ([["a", "x"]] * 100_001, "the answer has 100,001 mentions, expected at most 100,000; does it repeat itself?"),

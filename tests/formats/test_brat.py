@@ -84,9 +84,9 @@ def test_fragments_in_any_order_and_other_white_space_are_read_and_told(tmp_path
     ]  # fmt: skip
     assert other.mentions[0].spans == (Span(0, 4), Span(5, 9))
     assert told == [
-        f"{source}/a.ann:1: mention T1: the fragments 5-9;0-4 stand out of text order; they were sorted "
+        f"{source}/a.ann:1: mention T1: the fragments 5-9;0-4 are out of text order; they were sorted "
         "(4 such in 2 files; spanloom validate lists them)",
-        f"{source}/a.ann:3: mention T3: the text 'Mild ' differs in white space from what stands at 0-4; read as "
+        f"{source}/a.ann:3: mention T3: the text 'Mild ' differs in white space from the text at 0-4; read as "
         "'Mild' (5 such; spanloom validate lists them)",
     ]
     problems = [(problem.severity, problem.line) for problem in validate(source / "a.txt") if problem.altered]

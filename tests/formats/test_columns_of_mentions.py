@@ -64,7 +64,7 @@ def test_a_frame_of_somebody_else() -> None:
         ({"head": [[0]]}, r"row 0: head is \[0\], expected a pair"),
         ({"concepts": ["C:1"]}, "row 0: concepts is 'C:1', expected a list"),
         ({"doc_id": [None]}, "row 0: doc_id is missing"),
-        ({"text": ["Milk"]}, "row 0: the text is 'Milk', but 'Mild' stands at 0-4"),
+        ({"text": ["Milk"]}, "row 0: the text is 'Milk', but 'Mild' is at 0-4"),
         ({"doc_id": ["n2"]}, "row 0: no document is called 'n2'"),
     ],
 )

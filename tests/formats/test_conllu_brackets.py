@@ -111,7 +111,7 @@ DAMAGED = [
     (rows("1 a x(", "2 b (e2-y-1)"), "which closes no bracket", 2),
     (
         rows("1 a", "1.1 _ (e1-x-1)", "2 b (e2-y-1)"),
-        "the mention of type 'x' stands at '_', which the text does not",
+        "the mention of type 'x' is at '_', which the text does not",
         3,
     ),
 ]

@@ -247,7 +247,7 @@ HOSTILE = {
     ),
     "beyond with text": ([one(result=[region("a", 0, 99, "mild", "x")])], "mention a: span 0-99 is outside"),
     "negative": ([one(result=[region("a", -4, 4, None, "x")])], "mention a: span -4-4 is outside the text"),
-    "other text": ([one(result=[region("a", 0, 4, "pain", "x")])], "the text is 'pain', but 'mild' stands at 0-4"),
+    "other text": ([one(result=[region("a", 0, 4, "pain", "x")])], "the text is 'pain', but 'mild' is at 0-4"),
     "twice": ([one(result=[region("a", 0, 4, None, "x")] * 2)], "two regions have the id 'a'"),
     "overlap": (
         [one(result=[region("a", 0, 4, None, "x"), region("b", 2, 9, None, "x"), joined("a", "b")])],

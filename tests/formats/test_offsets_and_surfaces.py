@@ -127,7 +127,7 @@ def test_the_unit_is_that_of_the_whole_file(tmp_path):
 def test_a_surface_nearby_is_no_reason_to_move_one_mention(tmp_path):
     (tmp_path / "a.txt").write_text("No chest pain and no fever.")
     (tmp_path / "a.ann").write_text("T1\tx 3 13\tchest pain\nT2\tx 20 25\tfever\n")
-    with pytest.raises(DataError, match="the text is 'fever', but ' feve' stands at 20-25"):
+    with pytest.raises(DataError, match="the text is 'fever', but ' feve' is at 20-25"):
         list(read(tmp_path))
 
 
@@ -171,7 +171,7 @@ def test_marks_of_gaps_are_read_and_lines_written_back(tmp_path):
     ann = "T1\tx 0 14;20 25\tEmbryonic stem ... cells\nT2\tx 0 9;15 25\tEmbryonic … germ cells\n"
     (tmp_path / "a.txt").write_text("Embryonic stem germ cells")
     (tmp_path / "a.ann").write_text(ann)
-    with pytest.warns(match="differs in marks of gaps from what stands at 0-14;20-25"):
+    with pytest.warns(match="differs in marks of gaps from the text at 0-14;20-25"):
         [document] = read(tmp_path)
     assert [mention.text(document.text) for mention in document.mentions] == [
         "Embryonic stem cells",

@@ -23,7 +23,7 @@ def meta(**fields: object) -> Document:
 
 LOST = "mention identifiers"
 STRIPPED = "concepts with white space at their ends"
-TWICE = "concepts that stand twice"
+TWICE = "concepts that occur twice"
 TOUCHING = "spans that touch, or only white space parts, written as one"
 
 

@@ -134,7 +134,7 @@ def test_documents_without_a_name_and_of_one_name(tmp_path: Path) -> None:
     write(bare, tmp_path / "b.csv")
     assert list(read(tmp_path / "b.csv", texts=tmp_path / "s.jsonl")) == bare
     write(same[:1], tmp_path / "one.csv")
-    with pytest.raises(DataError, match="two texts are called 'n', so that nobody knows whose the rows are"):
+    with pytest.raises(DataError, match="two texts are called 'n', so the rows cannot be assigned"):
         list(read(tmp_path / "one.csv", texts=tmp_path / "s.jsonl"))
 
 
@@ -146,7 +146,7 @@ def test_what_no_reader_takes_is_not_written(tmp_path: Path) -> None:
 
 
 ROWS = {
-    "n1,0,4,x,Milt,,,": "the text is 'Milt', but 'Mild' stands at 0-4",
+    "n1,0,4,x,Milt,,,": "the text is 'Milt', but 'Mild' is at 0-4",
     "n1,1,4,x,Mild,,,": "offsets 1-4 of 'Mild' fit if they are counted from 1, with the last character inclu",
     "n1,0,99,x,,,,": "span 0-99 is outside the text of",
     "n1,a,4,x,,,,": "start is 'a', expected a number of characters, from 0",
@@ -214,7 +214,7 @@ def test_spans_out_of_order_are_sorted_and_told(tmp_path: Path, texts: Path) -> 
     told: list[str] = []
     [document] = read(tmp_path / "a.csv", texts=texts, notice=told.append)
     assert document.mentions[0].spans == ((0, 4), (15, 19))
-    assert told == [f"{tmp_path / 'a.csv'}:2: the spans '15-19; 0 - 4' stand out of text order; they were sorted"]
+    assert told == [f"{tmp_path / 'a.csv'}:2: the spans '15-19; 0 - 4' are out of text order; they were sorted"]
 
 
 def test_a_table_of_mentions_needs_texts(tmp_path: Path, texts: Path) -> None:
@@ -253,7 +253,7 @@ def test_tables_of_texts(tmp_path: Path, header: str, newline: str) -> None:
 
 def test_a_table_of_texts_by_the_names_of_its_columns(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("key\tbody\tstart\tend\n1\tNo pain.\t8:00\t9:00\n")
-    with pytest.raises(UsageError, match="a table whose columns do not say what they are; name them"):
+    with pytest.raises(UsageError, match="a table with columns of unknown meaning; name them"):
         list(read(tmp_path / "a.tsv"))
     with pytest.raises(DataError, match=r"a.tsv:1: found the columns 'key', 'body', 'start', 'end'; expected doc_id"):
         list(read(tmp_path / "a.tsv", "tsv"))

@@ -77,7 +77,7 @@ def test_characters_without_marks_are_one_document(tmp_path):
         ("胸\tS\tO\n痛\tS\n", 2, "expected a character, its place in a word"),
         ("胸\tX\tO\n", 1, "found the place 'X'"),
         ("胸\tS\tproblem\n", 1, "found the tag 'problem'"),
-        ("# text = 头痛\n胸\tB\n痛\tE\n", 2, "the characters do not stand in '# text = 头痛'"),
+        ("# text = 头痛\n胸\tB\n痛\tE\n", 2, "the characters are not in '# text = 头痛'"),
         ("", None, "the file holds no document"),
     ],
 )
@@ -124,7 +124,7 @@ def rows(*words: str) -> str:
         (rows("1-2 du _", "1 de B-x", "2 le I-x", "3 bon O"), [("x", "du")], ""),
         (rows("1-2 du B-x", "1 de O", "2 le _", "3 bon I-x"), [("x", "du bon")], ""),
         (rows("1-2 du B-x", "1 de B-x", "2 le I-x", "3 bon O"), [("x", "du")], ""),
-        (rows("1 du O", "1.1 pain B-x", "2 bon O"), [], "stands at 'pain', which the text does not show"),
+        (rows("1 du O", "1.1 pain B-x", "2 bon O"), [], "is at 'pain', which the text does not show"),
     ],
 )
 def test_conllu_with_mentions_of_parts_of_tokens(tmp_path, text, mentions, told):
@@ -173,7 +173,7 @@ def test_what_only_seems_to_be_white_space_or_a_mark_comes_back(tmp_path):
     assert not write([lines], tmp_path / "a.conllu")
     assert next(read(tmp_path / "a.conllu")).text == lines.text
     misc = Document("a b", "1", [[0, 1], [2, 3]], [[0, 2]], {"misc": ["Gloss=x|SpaceAfter=No", "_"]})
-    assert write([misc], tmp_path / "misc.conllu").counts == {"values of misc that say something else here": 1}
+    assert write([misc], tmp_path / "misc.conllu").counts == {"values of misc that mean something else here": 1}
     for word in ("  ", " a"):
         with pytest.raises(DataError, match="CoNLL-U cannot hold the value"):
             write([Document(f"b {word}", tokens=[[0, 1], [2, 2 + len(word)]])], tmp_path / "b.conllu")
@@ -199,7 +199,7 @@ def test_conllu_with_an_eleventh_column_that_nobody_named(tmp_path):
         ("1\t无\n", 1, "found 2 columns, expected 10 (ID FORM"),
         (CONLLU.replace("\tB-problem", "\tproblem"), 6, "found the tag 'problem'"),
         (CONLLU.replace("3\t。", "x\t。"), 7, "found the token 'x' '。', expected a number and a form"),
-        (CONLLU.replace("# text = 无", "# text = 有"), 5, "the tokens do not stand in"),
+        (CONLLU.replace("# text = 无", "# text = 有"), 5, "the tokens are not in"),
         (
             rows("1-9 du O", "1 de O", "2 le O", "3 bon B-x", "4 pain I-x"),
             1,

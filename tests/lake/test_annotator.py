@@ -202,8 +202,8 @@ def test_what_are_no_record_batches_is_told(model: Path) -> None:
     [
         ({"text": "body"}, "a table without 'body'; found 'id', 'text', 'mentions'"),
         ({"id": "key"}, "a table without 'key'"),
-        ({"keep": ["mentions"]}, "column 'mentions' would stand twice"),
-        ({"keep": ["id"]}, "column 'id' would stand twice"),
+        ({"keep": ["mentions"]}, "column 'mentions' would occur twice"),
+        ({"keep": ["id"]}, "column 'id' would occur twice"),
         ({"keep": "id"}, r"keep is 'id', expected a list of columns: \['id'\]"),
         ({"keep": [None]}, "keep has None, expected names of columns"),
         ({"keep": 7}, "keep is 7, expected a list of columns"),

@@ -131,7 +131,7 @@ def test_a_folder_of_fragments(model: Path, lake: Path, tmp_path: Path, process:
         "line",
         "line 42 is no object", "the text is a list", None,
         "line 45: half of a surrogate pair (\\ud800 to \\udfff) without the other half; expected Unicode characters",
-        "line 47: JSON that cannot be used: the field 'text' stands twice in one object",
+        "line 47: JSON that cannot be used: the field 'text' occurs twice in one object",
     ]  # fmt: skip
     assert rest["id"].to_pylist() == [None, None, "7", None, None, None]
     assert rest["ward"].to_pylist()[3] == '{"a": 1}'
@@ -404,7 +404,7 @@ def test_wrong_usage(model: Path, lake: Path, tmp_path: Path, command: Run) -> N
         (lake, tmp_path / "new", ["--answers", "--force"], "with no use for --answers and --force"),
         (lake, tmp_path / "new", ["--encoding", "cp1252", "--offsets", "utf16"], "for --encoding and --offsets"),
         (lake, tmp_path / "new", ["--columns", "word,pos"], "expected such as text=note,id=key"),
-        (lake, tmp_path / "new", ["--columns", "text=a,text=b"], "text stands twice"),
+        (lake, tmp_path / "new", ["--columns", "text=a,text=b"], "text occurs twice"),
         (lake, tmp_path / "new", ["--columns", "text=body"], "a table without 'body'"),
         (lake, tmp_path / "new", ["--columns", "text=id"], "column 'id' is int64, expected text"),
         (lake, tmp_path / "new", ["--on-error", "cry"], "--on-error is 'cry'"),

@@ -384,7 +384,7 @@ def test_batches_do_not_matter(linker: Linker, dev: list[Document]) -> None:
         ({"folds": 1}, "folds is 1"),
         ({"margin": -1}, "margin is -1"),
         ({"word_rate": 0}, "word_rate is 0"),
-        ({"segments": False}, "nothing tells candidates apart"),
+        ({"segments": False}, "no feature distinguishes candidates"),
         ({"least": 0}, "least is 0"),
         ({"n_jobs": "two"}, "n_jobs is 'two'"),
     ],

@@ -161,7 +161,7 @@ def test_what_is_refused(notes: Any, parameters: dict[str, Any], told: str) -> N
 
 def test_complete_development_data_give_the_density(notes: Any) -> None:
     given = partly(notes.train, 0.5)
-    with pytest.raises(DataError, match="nothing tells how many mentions of type 'anatomy' there are: parts that are "):
+    with pytest.raises(DataError, match="and the density of type 'anatomy' is unknown: parts that are "):
         Recognizer(**SETTINGS).fit(given, dev=partly(notes.dev, 0.5))
     model = Recognizer(**SETTINGS).fit(given, dev=notes.dev)
     told = model.report_.completion

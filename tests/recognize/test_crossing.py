@@ -89,7 +89,7 @@ def test_development_data_that_are_given_are_used_and_have_an_interval():
 def test_one_document_is_told_to_be_one():
     model = Recognizer(**SETTINGS).fit([note(1, 10)])
     lines = list(model.summary())
-    assert any("of other documents it says little, as there is one" in line for line in lines)
+    assert any("it is unreliable for other documents, as there is one" in line for line in lines)
     assert "calibration error: mentions not known: " in "\n".join(lines)
 
 

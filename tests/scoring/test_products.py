@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def random_matrix(rng: np.random.Generator, tokens: int, features: int, density: float) -> Sparse:
-    """Rows of any length, empty ones too; an index may stand twice in a row, as it does after a look-up."""
+    """Rows of any length, empty ones too; an index may occur twice in a row, as it does after a look-up."""
     lengths = rng.binomial(2 * features, density / 2, tokens) if features else np.zeros(tokens, int)
     indices = rng.integers(0, max(features, 1), int(lengths.sum())).astype(np.int32)
     return Sparse(indices, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))

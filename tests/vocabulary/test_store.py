@@ -54,7 +54,7 @@ def test_the_same_concept_twice_is_kept_once() -> None:
     first, again = Concept("D000001", "a", ("b",)), Concept("MESH:D000001", "a", (" b",))
     assert len(Vocabulary.build([first, ORGAN, again])) == 2
     assert notes(first, ORGAN, again) == {
-        "concepts that stand twice with the same content, kept once": (1, ("MESH:D000001",))
+        "concepts that occur twice with the same content, kept once": (1, ("MESH:D000001",))
     }
 
 

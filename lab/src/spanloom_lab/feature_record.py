@@ -57,7 +57,7 @@ class TrialRecord:
         path: the file; what it holds is used again. ``None`` keeps trials in memory.
         asked: everything that trials depend on but their templates, as JSON values.
         units: of the development data.
-        force: begin anew, whatever the file holds.
+        force: start over, whatever the file holds.
 
     Raises:
         UsageError: the file is of something else, damaged, or cannot be written.

@@ -2,12 +2,13 @@
 
 Wrapper selection (Kohavi and John 1997), forward and backward. Two rules keep it from following noise:
 
-- A group is added only if a paired test tells the difference from what is there: p at most `SearchRules.level`.
+- A group is added only if a paired test finds a difference from what is there: p at most `SearchRules.level`.
 - A group must bring its price: so many points of F1 for each feature a token that it adds. What a feature costs is
   counted and not timed, so that the path does not depend on what else the machine does; times are reported.
 
-A group is removed if it does not bring its price, or if without it F1 is not told from the best so far: the reference
-stays the best, so that many small losses do not add up unseen. Only a loss that was told and worth its price moves it.
+A group is removed if it does not bring its price, or if without it F1 does not differ significantly from
+the best so far: the reference stays the best, so that many small losses do not add up unseen. Only a loss that was
+significant and worth its price moves it.
 """
 
 from __future__ import annotations

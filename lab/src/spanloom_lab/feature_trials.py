@@ -96,7 +96,7 @@ def draw(documents: Sequence[Document], tokens: int | None, seed: int = 0) -> li
 
 
 class TrialStopped(Exception):  # noqa: N818  # nothing went wrong
-    """A trial that was told to stop."""
+    """A trial that was stopped."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class TrialCorpus:
             stop: ends the trial at the next pass over the data.
 
         Raises:
-            TrialStopped: it was told to stop.
+            TrialStopped: it was stopped.
         """
         chosen = tuple(name for name in self.groups if name in set(names))
         templates = templates_of(chosen, self.groups)
@@ -273,7 +273,7 @@ def _served(groups: Groups, documents: Sequence[Document], plain: Recognizer) ->
 
 
 def _clusters(source: str | int | None) -> Clusters | None:
-    """Return clusters of a file, to see what it holds; ``None`` for those that are induced anew in each trial."""
+    """Return clusters of a file, to see what it holds; ``None`` for those that are induced again in each trial."""
     if not isinstance(source, str):
         return None
     try:

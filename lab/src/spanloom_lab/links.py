@@ -63,7 +63,7 @@ class CascadeChain(Recognizer):
         return self.made if self.made.templates else None
 
     def _tell_lost(self, stacklevel: int = 3) -> None:
-        """Nothing: the cascade tells, once, of all its chains."""
+        """Nothing: the cascade reports, once, all its chains."""
 
 
 class Links:
@@ -251,7 +251,7 @@ def f1(counts: Iterable[MentionCounts]) -> float:
 
 
 def _measured(chain: Recognizer, dev: Sequence[Document]) -> Link:
-    """The chain in its place, calibrated, and its development F1 counted anew."""
+    """The chain in its place, calibrated, and its development F1 counted again."""
     batch = Batch.of(dev)
     potentials = chain.fitted.score(batch)
     best = best_consistent(chain.fitted, OverlapRules.free(1), potentials, batch.sentences, chain.reading)

@@ -141,7 +141,7 @@ def check_folds(documents: Sequence[Document], fold: Ints) -> None:
     with_mentions = {number for number, document in zip(fold.tolist(), documents, strict=True) if document.mentions}
     if len(with_mentions) < 2:
         raise DataError(
-            "all mentions stand in the documents of one fold, and the others teach nothing; give more annotated "
+            "all mentions are in the documents of one fold, and the others teach nothing; give more annotated "
             "documents, or another seed"
         )
 

@@ -1,4 +1,4 @@
-"""From documents to suspects, and to documents that somebody corrects. Nothing here changes an annotation."""
+"""From documents to suspects, and to documents for correction. Nothing here changes an annotation."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def not_judged(judged: Sequence[JudgedDocument]) -> str:
     return (
         f"{count:,} of {plural(len(chances), 'gold mention')} {'was' if count == 1 else 'were'} not judged: a gap that "
         "the structure does not hold (structure split holds gaps), an end inside a token, two sentences, or a type "
-        "that stands in one fold alone"
+        "that occurs in one fold alone"
     )
 
 
 def with_suspects(judged: Sequence[JudgedDocument], suspects: Iterable[Suspect]) -> Iterator[Document]:
-    """Yield the documents that have suspects, for somebody who corrects them.
+    """Yield the documents that have suspects, for correction.
 
     Their mentions are those that are annotated, unchanged, with the probabilities that held-out models give them as
     scores. ``meta["suspects"]`` lists the suspects as `Suspect.to_dict` gives them, the most certain first.

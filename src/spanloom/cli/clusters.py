@@ -51,7 +51,7 @@ def run(
     write_paths(output, clusters, force=force)
     found = len(set(clusters.values()))
     spellings = sum(map(len, clusters.letters.values()))
-    fewer = f", as no more can be told apart, in place of {size}" if found < size else ""
+    fewer = f", as no more can be distinguished, in place of {size}" if found < size else ""
     say(
         f"{plural(len(clusters), 'word')} that occur {plural(min_count, 'time')} or more, in "
         f"{plural(found, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "

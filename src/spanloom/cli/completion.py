@@ -1,7 +1,7 @@
 """`spanloom completion`: what may stand where on the command line, read off the parser, for the scripts of shells.
 
 The names that may stand for a value come from the parameter's declaration where it has them; for options that are
-written by hand they stand in `_NAMES`, and whether a value is a path is told by what stands for it in the help.
+written by hand they stand in `_NAMES`, and whether a value is a path is decided by its placeholder in the help.
 """
 
 from __future__ import annotations

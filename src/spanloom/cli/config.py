@@ -42,7 +42,7 @@ class CommonOptions(BaseModel):
     quiet: bool = False
 
     def parameters(self) -> dict[str, Any]:
-        """The keyword arguments of the model's class, those that were given; all cores unless told otherwise."""
+        """The keyword arguments of the model's class, those that were given; all cores by default."""
         given: dict[str, Any] = {"jobs": ALL_CORES, **self.model_dump(include=set(self.known), exclude_none=True)}
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
 

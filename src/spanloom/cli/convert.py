@@ -79,7 +79,7 @@ def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
 
 
 def _tell(report: AnswerReport, say: Messages) -> int | None:
-    """Tell every problem with its place, then the counts; answers that could not be read are told in any case."""
+    """Tell every problem with its place, then the counts; answers that could not be read are reported in any case."""
     for problem in report.problems:
         is_error = problem.severity == "error"
         (Messages() if is_error else say).notice(f"{'left out: ' * is_error}{problem.to_error()}")

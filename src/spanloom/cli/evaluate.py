@@ -90,7 +90,7 @@ def run(
     if encoder is not None and model is None:
         raise UsageError("--encoder names the encoder of a model; give it with --model, or leave it out")
     if known is not None and not words and html is None:
-        raise UsageError("--known tells which words and mentions are not new; give it with --words or --html")
+        raise UsageError("--known names the data whose words and mentions are known; give it with --words or --html")
     if [gold, predicted, compare, known].count(STDIO) > 1:
         raise UsageError("standard input (-) can be read only once; give the others as files")
     if vocabulary is not None and not concepts:
@@ -104,9 +104,7 @@ def run(
     seed = 0 if seed is None else seed
     predictor = None if model is None else load_model(model, jobs, encoder)
     if mentions is not None and (predictor is None or "given_mentions" not in predictor.capable):
-        raise UsageError(
-            "--mentions tells a model that links what to link; leave it out, or give such a model with --model"
-        )
+        raise UsageError("--mentions is for a model that links; leave it out, or give such a model with --model")
     if mentions == "given" and not concepts:
         raise UsageError(
             "with --mentions given all mentions are those of GOLD; add --concepts, to compare their concepts"
@@ -282,7 +280,7 @@ def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Docum
 
 
 class _Results(NamedTuple):
-    """All that is printed, in the order of the tables; ``None`` for what was not asked for, or cannot be told."""
+    """All that is printed, in the order of the tables; ``None`` for what was not requested, or is not available."""
 
     report: Report
     segmentation: WordReport | None

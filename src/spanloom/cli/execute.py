@@ -64,7 +64,7 @@ _DELAY = 0.05  # seconds before a signal is sent again
 def execute(verb: str, options: dict[str, Any]) -> int:
     """Run a verb; an error raised on purpose, a file that fails and Ctrl-C become one line and an exit code.
 
-    What runs returns nothing, or the exit code. An error that nobody expected keeps its traceback: it is a bug.
+    What runs returns nothing, or the exit code. An unexpected error keeps its traceback: it is a bug.
     """
     try:
         quiet = bool(options.get("quiet"))
@@ -191,7 +191,7 @@ def _one_line(message: str) -> str:
 def open_streams() -> None:
     """Make the three standard streams fit to use: all there, and data in UTF-8 with plain line ends everywhere.
 
-    One that whoever started us has closed is there, too, but refuses: what was to be read from it or written to it is
+    One that the parent process has closed is there, too, but refuses: what was to be read from it or written to it is
     an error, and not nothing.
     """
     for name, mode, errors, refusing in (

@@ -40,7 +40,7 @@ _REPORTS: Final[dict[str, Any]] = {
     "passes": PassReport, "overlaps": OverlapReport, "rescoring": RescoringReport, "compact": CompactReport,
     "structure": StructureReport, "concepts": ConceptReport,
 }  # fmt: skip
-"""Of the same, what training tells in lines of its own."""
+"""Of the same, what training reports in lines of its own."""
 
 
 def run(model: str, top: int | None, role: str | None, every: bool, encoder: str | None, as_json: bool) -> None:
@@ -65,7 +65,7 @@ def run(model: str, top: int | None, role: str | None, every: bool, encoder: str
 
 
 def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dict[str, Any]:
-    """Return what a model is, what it was trained on, and what of its parameters somebody chose."""
+    """Return what a model is, what it was trained on, and which of its parameters are not the defaults."""
     training = dict(described.get("training", {}))
     own = {name: value for name, value in described.items() if name not in (*_PARTS, *_LONG) and value is not None}
     given = described.get("parameters", {})

@@ -36,7 +36,7 @@ def run(
     force: bool,
     quiet: bool,
 ) -> int | None:
-    """Read rules and documents, mark what rules match, write, and tell what each rule did."""
+    """Read rules and documents, mark what rules match, write, and report what each rule did."""
     say = Messages(quiet)
     if as_json and output == STDIO:
         raise UsageError("--json and the documents would both go to standard output; name a file with --output")

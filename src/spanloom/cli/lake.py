@@ -164,7 +164,7 @@ def _finish(
             "the manifest lists all under 'gone'"
         )
     if interrupted:
-        Messages()("spanloom: interrupted; what is finished stays, and the same command goes on")
+        Messages()("spanloom: interrupted; what is finished stays, and the same command resumes")
         return INTERRUPTED
     if job.failed:
         Messages()(
@@ -189,7 +189,7 @@ def _columns(columns: str | None) -> dict[str, Any]:
         if key == "keep":
             said["keep"].append(name)
         elif key in said:
-            raise UsageError(f"--columns is {columns!r}, where {key} stands twice; leave one out")
+            raise UsageError(f"--columns is {columns!r}, where {key} occurs twice; leave one out")
         else:
             said[key] = name or None
     return {key: said[key] for key in ("text", "id", "keep") if key in said}
@@ -211,7 +211,7 @@ def _schema(annotator: Annotator, fragments: Sequence[Any]) -> Any:
 
 
 class _Line:
-    """A line of progress: on a terminal written anew, in a log of JSON one now and then.
+    """A line of progress: on a terminal rewritten, in a log of JSON one now and then.
 
     Args:
         quiet: show nothing.

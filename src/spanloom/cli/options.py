@@ -235,8 +235,7 @@ AmbiguousQuotes = Annotated[
     typer.Option(
         "--ambiguous",
         metavar="NAME",
-        help="With --from-llm: of a quote that stands there more often than it was given, mark all, the first or none. "
-        "[all]",
+        help="With --from-llm: for quotes that occur more often than given, mark all, the first or none. [all]",
     ),
 ]
 Annotation = Annotated[

@@ -1,4 +1,4 @@
-"""Progress of a verb that reads many documents: one line that is written anew, on a terminal only."""
+"""Progress of a verb that reads many documents: one line that is rewritten, on a terminal only."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _WIDTH = 30
 def counted(
     documents: Iterable[Document], stage: str, *, quiet: bool, total: Callable[[], int | None]
 ) -> Iterator[Document]:
-    """The documents, while a line tells how many there were.
+    """The documents, while a line shows how many there were.
 
     Args:
         documents: as they come.
         stage: what is done with them.
         quiet: show nothing.
-        total: tells how many there will be, if that is known; asked only where the line is shown.
+        total: how many there will be, if that is known; asked only where the line is shown.
     """
     if quiet or as_json() or not sys.stderr.isatty():
         yield from documents

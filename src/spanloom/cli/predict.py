@@ -236,7 +236,7 @@ def predict(
     Args:
         model: trained.
         documents: to annotate.
-        say: told where a reading was cut short.
+        say: called where a reading was cut short.
         name: of the model, for errors.
         given: options of the verb; what was not given is false.
 

@@ -27,7 +27,7 @@ class Reading:
 
     Args:
         say: where to list.
-        input_format: of all inputs, where their names do not tell.
+        input_format: of all inputs, where their names do not show it.
         columns: of column files and tables.
         texts: those that tables of mentions are about.
         tag_names: of tags of records that are numbers.
@@ -59,7 +59,7 @@ class Reading:
             yield document
 
     def for_training(self, inputs: Sequence[str]) -> Iterator[Document]:
-        """The documents of inputs, one after the other; at their end those that stand there twice are told."""
+        """The documents of inputs, one after the other; at their end duplicates are reported."""
         documents = []  # what tells them apart, without their tokens and mentions: there may be much text
         for document in self(inputs):
             documents.append(Document("" if document.id else document.text, document.id, meta=document.meta))
@@ -151,7 +151,7 @@ def column_options(columns: str | None, texts: str | None = None, tag_names: str
 
 
 def output_format_of(output: str, given: str | None) -> str | None:
-    """The format of an output: native records where neither an option nor its name tells another.
+    """The format of an output: native records where neither an option nor its name gives another.
 
     Raises:
         UsageError: the name is that of a packed file, of a format that is not packed.

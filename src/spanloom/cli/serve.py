@@ -34,7 +34,7 @@ def run(
         gc.collect()
         gc.freeze()
         if not is_loopback(host):
-            say("spanloom: whoever can reach this address can use the models; there is no password")
+            say("spanloom: anyone who can reach this address can use the models; there is no password")
         place = url(opened)
         limits = Limits(max_body, max_text, timeout, sentence=max_sentence, memory=max_memory)
         ended = serve(

@@ -103,7 +103,7 @@ def _cautions(train: _Seen, dev: _Seen) -> Iterator[str]:
     if 2 * known > count:
         yield (
             f"{known:,} of {plural(count, 'development document')} have the text of a training document, so the score "
-            "says nothing about other text; give other documents as --dev, or none"
+            "is no estimate for other text; give other documents as --dev, or none"
         )
     if count and train.mentions and not dev.mentions:
         yield "no development document has a mention, so the score is 0 for every model; give annotated text as --dev"

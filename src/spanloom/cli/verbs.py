@@ -46,7 +46,7 @@ class Kinds(_WithExamples, TyperGroup):
     """A verb with second words."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse a command line; an option in the place of the second word is told by what is missing."""
+        """Parse a command line; an option in the place of the second word is reported as what is missing."""
         if args and args[0] in _MOVED and args[0] not in self.commands:
             ctx.fail(f"{ctx.info_name} {args[0]} is now: spanloom lab {args[0]}; pip install spanloom-lab")
         if args and args[0].startswith("-") and args[0] not in _SETTINGS["help_option_names"]:
@@ -89,7 +89,7 @@ class Once(_WithExamples, TyperCommand):
         for parameter in self.params:
             once = parameter.param_type_name == "option" and not getattr(parameter, "multiple", False)
             if once and given[id(parameter)] > 1:
-                ctx.fail(f"{parameter.opts[0]} stands {given[id(parameter)]} times, but may stand once")
+                ctx.fail(f"{parameter.opts[0]} is given {given[id(parameter)]} times, but may be given once")
         return super().parse_args(ctx, args)
 
 
@@ -103,7 +103,7 @@ app = typer.Typer(
     name="spanloom",
     cls=Verbs,
     epilog=EXAMPLES[""],
-    help="Recognizes mentions that nest, overlap or cross, and says how sure it is. Try: spanloom demo",
+    help="Recognizes mentions that nest, overlap or cross, with exact probabilities. Try: spanloom demo",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -12,7 +12,7 @@ def clinical() -> Path:
     """Return the folder of the bundled clinical corpus.
 
     It holds ``train``, ``dev`` and ``test`` (each note as a ``.txt`` beside its brat ``.ann``), ``vocabulary.tsv`` (the
-    concepts), ``sample.txt`` (a note that nobody annotated) and ``GUIDELINES.md``. Every note is invented.
+    concepts), ``sample.txt`` (a note without annotation) and ``GUIDELINES.md``. Every note is invented.
 
     >>> sorted(path.name for path in clinical().iterdir())
     ['GUIDELINES.md', 'dev', 'sample.txt', 'test', 'train', 'vocabulary.tsv']

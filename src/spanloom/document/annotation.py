@@ -137,7 +137,7 @@ def completeness(batch: Batch, types: Sequence[str], default: Completeness = "co
 def doubt(document: Document, types: Iterable[str]) -> str | None:
     """Return what a document's annotation says of some types but that it is complete; ``None`` where it is.
 
-    What is no such object is somebody else's, and says nothing; `spanloom.document.validate` tells of it.
+    What is no such object belongs to other tools, and is ignored; `spanloom.document.validate` reports it.
 
     >>> half = Document("p53 and MDM2.", meta={"annotation": {"default": "at-least", "types": {"gene": "complete"}}})
     >>> doubt(half, ["gene"]), doubt(half, ["cell", "gene"])

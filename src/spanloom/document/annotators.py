@@ -110,7 +110,7 @@ def check_one_voice(documents: Iterable[Document], what: str) -> None:
 
 
 def repeated(documents: Iterable[Document]) -> str | None:
-    """Return a notice of training documents that stand there twice, if there are any; nobody would know otherwise.
+    """Return a notice of training documents that stand there twice, if there are any; otherwise unnoticed.
 
     Two of one identifier are meant, whatever their texts; of those without one, such of one text as say who annotated
     them beside such as do not: short texts may well be equal. Where `several` annotators are named, `merged` checks.
@@ -126,7 +126,7 @@ def repeated(documents: Iterable[Document]) -> str | None:
         return None
     return (
         f"{plural(len(found), 'training document')} with the identifier or the text of an earlier one, the first is "
-        f"{_named(found[0])}: each is learned from; leave out what stands there twice, or name the annotator of each "
+        f"{_named(found[0])}: each is learned from; leave out the duplicates, or name the annotator of each "
         f"(meta.{NAME})"
     )
 
@@ -158,7 +158,7 @@ def merged(documents: Sequence[Document]) -> list[Document]:
         name = annotator_of(document)
         if name is None:
             raise DataError(
-                f"document {_named(document)} does not say its annotator (meta.{NAME}), and others do; name one, or "
+                f"document {_named(document)} does not name its annotator (meta.{NAME}), and others do; name one, or "
                 "train with --annotators, which takes the name of the file"
             )
         group = groups.setdefault(_identity(document), {})
@@ -231,8 +231,8 @@ def _check_together(groups: Iterable[Mapping[str, Document]]) -> None:
     for name, is_alone in alone.items():
         if is_alone:
             raise DataError(
-                f"annotator {clip(name)} has no document in common with any other, so that nothing tells how good the "
-                "annotation is; give documents with the same ids, or train without annotators"
+                f"annotator {clip(name)} has no document in common with any other, so the quality of "
+                "the annotation is unknown; give documents with the same ids, or train without annotators"
             )
 
 

@@ -64,7 +64,7 @@ def claims_of(document: Document, types: Sequence[str] | None) -> list[Claim]:
             where = ";".join(f"{start}-{end}" for start, end in mention.spans)
             raise DataError(
                 f"document {clip(document.id)}: characters {where} are annotated as a mention of type "
-                f"{clip(mention.type)}, and annotation.not says that they are none; leave one of the two out"
+                f"{clip(mention.type)}, and annotation.not excludes them; leave one of the two out"
             )
     return found
 

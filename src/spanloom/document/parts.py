@@ -28,7 +28,7 @@ def split(
         UsageError: a share that is no positive number, or no parts.
         DataError: a part would be empty, or a document lacks the field; the message has its number, from 1.
 
-    A `DataWarning` tells of documents of one id whose texts differ, where they come to different parts.
+    A `DataWarning` warns of documents of one id whose texts differ, where they come to different parts.
 
     >>> from spanloom import Document
     >>> found = split([Document(f"Note {number}.") for number in range(10)], {"train": 8, "dev": 1, "test": 1})
@@ -60,7 +60,7 @@ def _tell_apart(documents: Sequence[Document], part_of: Sequence[str]) -> None:
     if apart:
         warn(
             f"{plural(len(apart), 'identifier')} in several parts, with different texts, the first is "
-            f"{clip(next(iter(apart)))}; if documents of one identifier belong together, say so in a field of meta, "
+            f"{clip(next(iter(apart)))}; if documents of one identifier belong together, record it in a field of meta, "
             "and name it with by (--by)",
             DataWarning,
             stacklevel=3,

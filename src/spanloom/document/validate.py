@@ -86,7 +86,7 @@ def find_errors(document: Document) -> list[Problem]:
     """Return the errors of a document: invalid offsets, order and lengths.
 
     >>> find_errors(Document("pain", tokens=[[0, 4], [3, 4]]))[0].message
-    'starts at 3, before the token before it ends at 4; tokens stand in text order and do not overlap'
+    'starts at 3, before the token before it ends at 4; tokens are in text order and do not overlap'
     """
     problems = list(_text_errors(document.text))
     if document.tokens is not None:
@@ -134,7 +134,7 @@ def _token_errors(tokens: Offsets, length: int) -> Iterator[Problem]:
         elif start < previous:
             message = (
                 f"starts at {start}, before the token before it ends at {previous}; "
-                "tokens stand in text order and do not overlap"
+                "tokens are in text order and do not overlap"
             )
             yield Problem("error", "token order", message, f"tokens[{i}]")
         previous = max(previous, end)
@@ -153,11 +153,11 @@ def _sentence_errors(sentences: Offsets, tokens: Offsets | None) -> Iterator[Pro
         elif first >= end:
             yield Problem("error", "empty sentence", f"sentence {first}-{end} is empty", place)
         elif first != previous:
-            message = f"starts at token {first}, expected {previous}; sentences stand in order and cover all tokens"
+            message = f"starts at token {first}, expected {previous}; sentences are in order and cover all tokens"
             yield Problem("error", "sentence order", message, place)
         previous = end
     if previous < count:
-        message = f"end at token {previous}, expected {count}; sentences stand in order and cover all tokens"
+        message = f"end at token {previous}, expected {count}; sentences are in order and cover all tokens"
         yield Problem("error", "sentence order", message, "sentences")
 
 
@@ -200,7 +200,7 @@ def _mentions_errors(document: Document) -> Iterator[Problem]:
                 yield Problem("error", kind, message, place_of(mention, i), i)
         if mention.id is not None:
             if mention.id in seen:
-                message = f"the identifier {clip(mention.id)} stands twice; identifiers are unique in a document"
+                message = f"the identifier {clip(mention.id)} occurs twice; identifiers are unique in a document"
                 yield Problem("error", "duplicate identifier", message, place_of(mention, i), i)
             seen.add(mention.id)
 
@@ -224,7 +224,7 @@ def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str,
         elif start >= end:
             yield "empty span", f"span {start}-{end} is empty; a span holds at least one character"
         elif start < previous:
-            yield "span order", f"span {start}-{end} starts before {previous}; spans stand in order and do not overlap"
+            yield "span order", f"span {start}-{end} starts before {previous}; spans are in order and do not overlap"
         previous = max(previous, end)
     if not mention.type:
         yield "no type", "the type is empty; give it a name"
@@ -249,7 +249,7 @@ def _inside(head: Span, spans: Sequence[Span]) -> bool:
 
 
 def _annotation_warnings(document: Document) -> Iterator[Problem]:
-    """What ``meta["annotation"]`` says that training would refuse; it may be somebody else's, so it is no error."""
+    """What ``meta["annotation"]`` says that training would refuse; it may belong to other tools, so it is no error."""
     try:
         zones_of(document)
         claims_of(document, None)

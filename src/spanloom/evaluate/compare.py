@@ -81,7 +81,7 @@ def require_complete(gold: Sequence[Document], *predictions: Sequence[Document])
         found = doubt(document, types)
         if found is not None:
             raise DataError(
-                f"document {name(document, i)}: its annotation says {found} (meta.annotation), so nobody knows whether "
+                f"document {name(document, i)}: its annotation is {found} (meta.annotation), so it is unknown whether "
                 "what is predicted there is right; evaluate on complete annotation, or take out meta.annotation where "
                 "it is complete"
             )

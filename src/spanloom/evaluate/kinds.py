@@ -9,7 +9,7 @@ A boundary error (see `spanloom.evaluate.partial`) is, in this order:
 
 Of mentions whose type and spans are right, the *head* may be wrong, and the *concept*; or only one side has a concept:
 *NIL* (a mention that no concept of the vocabulary fits was given one, or the other way round). A mention can be wrong
-in both, and then stands twice.
+in both, and then occurs twice.
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ def induce_from(
         documents: read once; tokens and sentences are made where they are missing.
         clusters: the number of clusters, at least 2.
         min_count: rarer words get their bits by their letters, as unknown words do.
-        progress: told how many words have entered, and how many will.
+        progress: called with how many words have entered, and how many will.
 
     Raises:
         UsageError: ``clusters`` or ``min_count`` is too small.
@@ -331,7 +331,7 @@ def read_paths(path: str | Path) -> Clusters:
 
     Raises:
         DataError: a line does not have three columns, a bit string is not of 0 and 1, a count is no number, a word
-            stands twice, or the file is not UTF-8.
+            occurs twice, or the file is not UTF-8.
     """
     paths: dict[str, str] = {}
     counts: dict[str, int] = {}

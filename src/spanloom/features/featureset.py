@@ -341,7 +341,7 @@ def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None, resour
         for column in feature.columns:
             problem = ""
             if column.name == VECTOR_COLUMN and not _is_dense(feature):
-                problem = f"cuts or joins the column {VECTOR_COLUMN!r}, which is of real numbers; it must stand alone"
+                problem = f"cuts or joins the column {VECTOR_COLUMN!r}, which is of real numbers; it must be alone"
             elif column.name == VECTOR_COLUMN and resources.vectors is None:
                 problem = "needs word vectors; none are given"
             elif is_cluster_column(column.name) and (lack := _lack(clusters, column.name)):
@@ -351,7 +351,7 @@ def _check(template: FeatureTemplate, clusters: Mapping[str, str] | None, resour
                     f"cuts the column {clip(column.name)}; only w, low, norm, cluster and those of the data can be"
                 )
             elif column.name == SET_COLUMN and (isinstance(feature, Bag) or len(feature.places) > 1):
-                problem = f"joins the column {SET_COLUMN!r}, which has several values at once; it must stand alone"
+                problem = f"joins the column {SET_COLUMN!r}, which has several values at once; it must be alone"
             if problem:
                 raise UsageError(f"template {clip(template.text)} {problem}")
 

@@ -220,7 +220,7 @@ class FeatureIndex:
         return indices[:found], out
 
     def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:
-        """Return an index of some of the rows, numbered anew in their order; other keys are unknown to it.
+        """Return an index of some of the rows, renumbered in their order; other keys are unknown to it.
 
         Args:
             rows: (F,) which rows stay.
@@ -302,7 +302,7 @@ def build_index(
     rows = new[groups]
     if len(distinct) and not len(order):
         warnings.warn(
-            f"no feature is left: none of {len(distinct):,} stands at min_count ({min_count:,}) training tokens; the "
+            f"no feature is left: none of {len(distinct):,} reaches min_count ({min_count:,}) training tokens; the "
             "model knows no word; take a smaller min_count", DataWarning, stacklevel=2,
         )  # fmt: skip
     slots = Slots.empty(int((rows >= 0).sum()))

@@ -2,7 +2,7 @@
 
 A word that raw text does not have, or too seldom, is looked up in turn by its lower case, by that with digits folded,
 by its shape with its last four, three and two characters, by its shape alone, and then takes what rare words take. Rare
-words tell what an unknown word is: the classes are learned from the rarer half of the clustered words (compare the
+words show what an unknown word is: the classes are learned from the rarer half of the clustered words (compare the
 signatures of unknown words in Brants 2000, "TnT", section 2.3, and Petrov et al. 2006, section 2.5).
 
 A class is a node of the tree of clusters: the deepest one that holds half of the class' words. So its bits are few

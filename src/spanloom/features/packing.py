@@ -43,9 +43,9 @@ def whole_numbers(part: ModelPart, name: str, length: int | None) -> Int64:
 
 
 def table_of_rows(table: UInt64, rows: NDArray[np.bool_]) -> UInt64:
-    """Return the table of an index with some of its rows, numbered anew in their order.
+    """Return the table of an index with some of its rows, renumbered in their order.
 
-    A slot does not tell where its key would like to be, so a key that stays keeps its place, and those that are taken
+    A slot does not hold the preferred place of its key, so a key that stays keeps its place, and those that are taken
     out before it, up to the first empty slot, become `PASSED`.
 
     Args:

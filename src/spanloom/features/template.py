@@ -175,7 +175,7 @@ class _TemplateParser:
         if first != last:
             if self.peek() == "|":
                 raise UsageError(
-                    f"template {clip(self.text)}, character {position + 1}: a range stands alone, "
+                    f"template {clip(self.text)}, character {position + 1}: a range must be alone, "
                     "not in a conjunction; write one line for each position"
                 )
             places = [Place(column, offset) for offset in range(first, last + 1)]

@@ -39,7 +39,7 @@ class ReadVectors(NamedTuple):
 
 
 def read_vectors(path: str | Path) -> ReadVectors:
-    """Read a file of word vectors; of a word that stands twice the first vector counts, with a warning.
+    """Read a file of word vectors; of a word that occurs twice the first vector counts, with a warning.
 
     Raises:
         UsageError: a file that cannot be opened.
@@ -69,7 +69,7 @@ def _distinct(path: Path, words: list[str], vectors: Float32, line: int | None) 
         return ReadVectors(words, vectors)
     at = "" if line is None else f" in line {again[0] + line:,}"
     warn(
-        f"{path}: {plural(len(again), 'vector')} of words that stand there already, first {clip(words[again[0]])}{at}; "
+        f"{path}: {plural(len(again), 'vector')} of words that occur earlier, first {clip(words[again[0]])}{at}; "
         "the first vector of a word counts", DataWarning, stacklevel=3,
     )  # fmt: skip
     kept = np.ones(len(words), bool)
@@ -104,7 +104,7 @@ def _read_text(path: Path) -> _Found:
             except ValueError as error:
                 raise DataError(f"{error}", path=path, line=number) from None
     if said is not None and said[0] != len(words):
-        message = f"found {len(words):,} words, but the first line says {said[0]:,}; is the file whole?"
+        message = f"found {len(words):,} words, but the first line has {said[0]:,}; is the file whole?"
         raise DataError(message, path=path, line=1)
     return words, np.frombuffer(numbers, np.float32).reshape(len(words), -1 if words else 0), begin
 

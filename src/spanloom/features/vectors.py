@@ -46,9 +46,9 @@ def induce_vectors(
 
     Args:
         documents: read once; tokens and sentences are made where they are missing.
-        clusters: the number of clusters, at least 2; fewer where vectors cannot be told apart.
+        clusters: the number of clusters, at least 2; fewer where vectors cannot be distinguished.
         min_count: rarer words get their bits by their letters, as unknown words do.
-        progress: told how many clusters there are, and how many there will be.
+        progress: called with how many clusters there are, and how many there will be.
 
     Raises:
         UsageError: ``clusters`` or ``min_count`` is too small.
@@ -133,7 +133,7 @@ def split_vectors(
         vectors: (V, D).
         weights: (V,) how much each counts for the centre of its part.
         clusters: how many parts; there are fewer where equal vectors are left.
-        progress: told how many parts there are, and how many are wanted.
+        progress: called with how many parts there are, and how many are wanted.
 
     Returns:
         Bits, 0 for the side of the first of a part's vectors; parts that are split no further share a path.

@@ -1,7 +1,7 @@
 """Handles: values whose big arrays are files of a folder, small enough to be sent to other processes.
 
-Whoever gets one opens the files where they are: on this machine, or on another that sees the folder by the same name.
-What processes then tell each other in files is complete before it has its name, and no name is used twice.
+A receiver opens the files where they are: on this machine, or on another that sees the folder by the same name.
+What processes then exchange in files is complete before it has its name, and no name is used twice.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def write_whole(path: Path, *arrays: NDArray[Any], over: Path | None = None, run
     Args:
         path: of the file.
         arrays: what it is to hold.
-        over: a file of about the same size that nobody needs any more, if it is there: its room is used again, which
+        over: an unused file of about the same size, if it is there: its room is used again, which
             takes a fraction of the time that new room does.
         run: how pieces of an array are written.
 

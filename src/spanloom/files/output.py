@@ -133,7 +133,7 @@ def output_folder(
     Args:
         path: the final name. An existing empty folder is used without ``force``.
         force: replace an existing folder, if every file in it may be replaced.
-        may_replace: whether a file in the old folder may go; keeps ``--force`` from emptying somebody's home.
+        may_replace: whether a file in the old folder may go; keeps ``--force`` from emptying a home folder.
 
     Raises:
         UsageError: the folder exists and may not be replaced, its parent is missing, or it is standard output.
@@ -159,7 +159,7 @@ def output_folder(
 
 
 def own_files(path: str | Path, names: Collection[str]) -> Callable[[Path], bool]:
-    """Return what tells `output_folder` that files of some names may go: those in the folder itself, and none deeper.
+    """Return what shows `output_folder` that files of some names may go: those in the folder itself, and none deeper.
 
     >>> may_replace = own_files("models", {"model.json"})
     >>> may_replace(Path("models/model.json")), may_replace(Path("models/mine/model.json"))
@@ -174,8 +174,8 @@ def _check_replaceable(target: Path, path: str | Path, may_replace: Callable[[Pa
         folder = file.is_dir() and not file.is_symlink()  # a link is somebody's, whatever it leads to
         if not (folder or may_replace(file) or is_part(file.relative_to(target))):
             raise UsageError(
-                f"{path} holds {file.relative_to(target)}, which is none of its output; move it away, or name another "
-                "folder"
+                f"{path} holds {file.relative_to(target)}, which is not part of its output; move it away, or "
+                "name another folder"
             )
 
 

@@ -1,6 +1,6 @@
 """Scratch: where training makes its big arrays, in memory, or as files of a folder that are mapped into it.
 
-Whoever makes arrays asks a `Scratch` for them, and the code is the same for both. Pages of a mapped file that were
+Code that makes arrays asks a `Scratch` for them, and the code is the same for both. Pages of a mapped file that were
 looked at count as memory of the process until `Scratch.release` hands them back; what was written to them is in the
 file, or on its way there, and is read again when it is needed.
 """
@@ -157,10 +157,10 @@ class FolderScratch(Scratch):
             with path.open("rb+") as file:
                 found = self._mapped(file, dtype)
         except (OSError, ValueError) as error:
-            raise DataError(f"is damaged: {reason_of(error)}; delete the folder to begin anew", path=path) from None
+            raise DataError(f"is damaged: {reason_of(error)}; delete the folder to start over", path=path) from None
         if len(found) < size:
             raise DataError(
-                f"is damaged: {len(found):,} elements, expected {size:,}; delete the folder to begin anew", path=path
+                f"is damaged: {len(found):,} elements, expected {size:,}; delete the folder to start over", path=path
             )
         return found[:size].reshape(shape)
 

@@ -8,7 +8,7 @@ The new outputs are complete in ``STAGING/new``, on the disk and not only in mem
   and a journal is written, ``STAGING/undo``; after the last the journal is removed, and that is the step that counts.
   The process undoes the renames (`undo`) if one of them fails. If it dies, the next write of the same output does.
 
-A journal is data like any other: anybody may have put it there. It is used only if it names nothing but the outputs
+A journal is data like any other: anyone may have put it there. It is used only if it names nothing but the outputs
 that are about to be written, and numbered files of its own staging folder.
 """
 

@@ -1,4 +1,4 @@
-"""What folders hold, and files in them that anybody may have made: neither links nor pipes, and of bounded size."""
+"""What folders hold, and files in them that anyone may have made: neither links nor pipes, and of bounded size."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from spanloom.formats.source import bare
 DISCONTIGUOUS = "discontiguous mentions"  # in formats that have no place for gaps
 TOUCHING = "spans that touch, or only white space parts, written as one"  # likewise
 UNNAMED = "documents without an identifier (called document-000001 and so on)"
-TWICE = "concepts that stand twice"
+TWICE = "concepts that occur twice"
 UNSTRIPPED = "concepts with white space at their ends"
 OTHER_TEXT = "texts that differ outside the tokens"
 BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
@@ -33,7 +33,7 @@ _DETAILS = frozenset(
         UNNAMED,
     )
 )  # fmt: skip
-_VERBS = frozenset({"cut", "differ", "overlap", "read", "say", "stand"})  # behind "that", in the plural
+_VERBS = frozenset({"cut", "differ", "mean", "occur", "overlap", "read"})  # behind "that", in the plural
 
 
 Surface = str | Sequence[str | None] | None
@@ -98,7 +98,7 @@ class Losses:
     """Losses of a writer, counted by kind.
 
     As a text, and as a truth value, they are those of annotation: mentions, gaps, concepts, identifiers, columns, meta.
-    What nobody expects in such a format, such as tokens in a table of mentions, is in ``counts`` only.
+    What is not expected in such a format, such as tokens in a table of mentions, is in ``counts`` only.
 
     >>> losses = Losses()
     >>> losses.add("discontiguous mentions", 3)
@@ -131,8 +131,8 @@ class Losses:
 def _singular(kind: str) -> str:
     """Return the name of one loss.
 
-    >>> _singular("concepts that stand twice"), _singular("mentions across sentences")
-    ('concept that stands twice', 'mention across sentences')
+    >>> _singular("concepts that occur twice"), _singular("mentions across sentences")
+    ('concept that occurs twice', 'mention across sentences')
     """
     words = kind.split()
     head = next(place for place, word in enumerate(words) if word.endswith("s") and not word.endswith("ous"))

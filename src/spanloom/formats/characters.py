@@ -69,7 +69,7 @@ def _sentence(block: Block) -> FileSentence:
     text = "".join(characters) if block.text is None else block.text
     offsets = stand_in(characters, text)
     if offsets is None:
-        raise DataError(f"the characters do not stand in '{TEXT}{text[:40]}'", line=block.lines[0].number)
+        raise DataError(f"the characters are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     starts = [start for (start, _), row in zip(offsets, rows, strict=True) if row[1] in "BS"]
     ends = [end for (_, end), row in zip(offsets, rows, strict=True) if row[1] in "ES"]
     tags = [typed(row[2]) for row in rows if len(row) == 3]

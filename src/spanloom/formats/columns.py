@@ -362,7 +362,7 @@ def _text(words: list[str], block: Block, problems: list[Problem]) -> tuple[str,
             offsets = stand_in(words, text)
             if offsets is not None:
                 return text, offsets
-        message = f"the tokens do not stand in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
+        message = f"the tokens are not in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
         problems.append(Problem("warning", "other text", message, line=block.number, altered=True))
     offsets, start = [], 0
     for word in words:

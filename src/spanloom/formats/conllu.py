@@ -150,7 +150,7 @@ def _sentence(block: Block, rows: Sequence[_WordLine], entity: EntityFields) -> 
     if any(row.brackets for row in rows):
         _add_bracketed(sentence, rows, words, tokens, entity)
     for row in hidden:
-        message = f"the tag {row.tag[:40]!r} stands at {row.form[:40]!r}, which the text does not show; it was left out"
+        message = f"the tag {row.tag[:40]!r} is at {row.form[:40]!r}, which the text does not show; it was left out"
         sentence.problems.append(_altered("tags of words that the text does not show", message, row.number))
     return sentence
 
@@ -311,7 +311,7 @@ def _add_bracketed(
         parts = [(shown[low][1], shown[high - 1][1]) for low, high in cuts if low < high]
         if not parts:
             row = order[mention.ranges[0][0]]
-            at = f"the mention of type {mention.type[:40]!r} stands at {row.form[:40]!r}"
+            at = f"the mention of type {mention.type[:40]!r} is at {row.form[:40]!r}"
             message = f"{at}, which the text does not show; it was left out"
             sentence.problems.append(_altered("tags of words that the text does not show", message, row.number))
             continue
@@ -328,7 +328,7 @@ def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[in
         text = "".join(token.form + token.space for token in tokens).rstrip()
     offsets = stand_in((token.form for token in tokens), text)
     if offsets is None:
-        raise DataError(f"the tokens do not stand in '{TEXT}{text[:40]}'", line=block.lines[0].number)
+        raise DataError(f"the tokens are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     return text, offsets
 
 
@@ -383,7 +383,7 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
             yield "\t".join((str(i - first + 1), words[i], *row, tags[i]))
         yield ""
     said = sum(_DROPPED.search(value) is not None for value in values[-1])
-    losses.add("values of misc that say something else here", said)
+    losses.add("values of misc that mean something else here", said)
     losses.add("token columns", len(document.columns.keys() - set(held)))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
     count_meta(losses, document, "comments")

@@ -51,7 +51,7 @@ def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
         known: names of ours.
 
     Raises:
-        UsageError: an item without ``=``, or a name that is none of ours, or stands twice.
+        UsageError: an item without ``=``, or a name that is none of ours, or occurs twice.
 
     >>> given_names(["text=note", "id=key"], ["id", "text"])
     {'text': 'note', 'id': 'key'}

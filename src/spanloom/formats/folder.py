@@ -1,4 +1,4 @@
-"""Folders as input: the format of each file, and what is told of the others."""
+"""Folders as input: the format of each file, and what is reported of the others."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def interrupted(parts: Iterable[Path]) -> Iterator[Scanned]:
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
     """Yield warnings for files that are no input."""
     for file in files:
-        hint = _hint(file) or "the name tells no format that is known; name the file alone, with its format"
+        hint = _hint(file) or "the name has no known format; name the file alone, with its format"
         message = f"not read: {hint}"
         yield Scanned(None, [Problem("warning", "files not read", message, path=str(file), altered=True)], str(file))
 

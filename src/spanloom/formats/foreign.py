@@ -29,7 +29,7 @@ FHIR: Final = (
 _FHIR_XML = f"FHIR in XML; get the texts of the notes out first (xmllint --xpath, then base64 --decode), {_EACH}"
 _CDA = f"a clinical document (CDA) in XML; get the text out of its sections first (xmllint --xpath), {_EACH}"
 _UNNAMED = (
-    "a table whose columns do not say what they are; name them: --columns text=NAME,id=NAME, for a folder of tables "
+    "a table with columns of unknown meaning; name them: --columns text=NAME,id=NAME, for a folder of tables "
     "with --input-format {}"
 )
 _OF_I2B2 = (

@@ -89,7 +89,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) != len(pairs):
         counts = Counter(name for name, _ in pairs)
         twice = next(name for name in fields if counts[name] > 1)
-        raise ValueError(f"the field {clip(twice)} stands twice in one object")
+        raise ValueError(f"the field {clip(twice)} occurs twice in one object")
     return fields
 
 

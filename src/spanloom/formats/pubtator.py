@@ -240,7 +240,7 @@ def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
         message = f"found {line[:_SHOWN]!r}, expected the title that starts a document, such as '1|t|title'"
         return Problem("error", "no title", message, line=number)
     if title.kind == "a":
-        message = f"the abstract of {title.id[:_SHOWN]!r} stands without its title; put '{title.id[:_SHOWN]}|t|' before"
+        message = f"the abstract of {title.id[:_SHOWN]!r} is without its title; put '{title.id[:_SHOWN]}|t|' before"
         return Problem("error", "no title", message, line=number)
     expected = f"expected '{title.id[:_SHOWN]}|a|' and the abstract, if there is one, below the title"
     if len(lines) == 1:
@@ -269,7 +269,7 @@ def _rows(
             left_out = f"found {line[:_SHOWN]!r}, which is neither {expected} nor a relation; the line is left out"
             problems.append(Problem("warning", "lines left out", left_out, line=number, altered=True))
         elif start != name:
-            message = f"the line is of document {start[:_SHOWN]!r}, but stands below {name[:_SHOWN]!r}; move it"
+            message = f"the line is of document {start[:_SHOWN]!r}, but is below {name[:_SHOWN]!r}; move it"
         elif annotation is None:
             relations.append(row)
         else:

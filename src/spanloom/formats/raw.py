@@ -74,7 +74,7 @@ def _is_plain(path: Path, format: str | None) -> bool:
 
 
 def _texts(path: str | Path, leave_out: Callable[[Problem], object] | None) -> Iterator[str]:
-    """Yield the text of each block; invalid lines raise, or are told and left out."""
+    """Yield the text of each block; invalid lines raise, or are reported and left out."""
     line = 1
     for block in _blocks(path):
         try:

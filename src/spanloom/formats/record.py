@@ -407,7 +407,7 @@ def _meta(
     if unread:
         others["unread"] = unread
     for name in others.keys() & meta.keys():
-        message = f"the field {clip(name)} stands beside meta and in it; unknown fields are kept in meta: rename one"
+        message = f"the field {clip(name)} is both beside meta and in it; unknown fields are kept in meta: rename one"
         problems.append(Problem("error", "wrong field", message))
     return meta | others
 

@@ -70,10 +70,10 @@ def format_named(name: str) -> Format:
 
 
 def format_by_suffix(path: Path) -> Format:
-    """Return the format that a path's name tells.
+    """Return the format of a path's name.
 
     Raises:
-        UsageError: it tells none.
+        UsageError: it has none.
     """
     kind = next((kind for kind in FORMATS.values() if kind.named(path)), None)
     if kind is None or str(path) == STDIO:
@@ -99,7 +99,7 @@ def _unknown(path: Path) -> UsageError:
         return UsageError(f"the format of - is not clear; name it (--input-format, --format): {', '.join(FORMATS)}")
     known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
     return UsageError(
-        f"the name {path} does not tell the format; name the format, or a file that ends in one of: {known}"
+        f"the name {path} does not determine the format; name the format, or a file that ends in one of: {known}"
     )
 
 

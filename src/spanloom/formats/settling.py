@@ -271,7 +271,7 @@ def _repaired(
         head = None if given.head is None else counting.to_characters(text, given.head)
         mention = given.replace(spans=spans, head=head)
     if len(mention.spans) > 1 and (ordered := sorted(mention.spans)) != list(mention.spans):
-        report("fragments out of order", f"the fragments {_spans(mention)} stand out of text order; they were sorted")
+        report("fragments out of order", f"the fragments {_spans(mention)} are out of text order; they were sorted")
         mention = mention.replace(spans=ordered)
     kinds = None
     if surface is None and source:
@@ -289,7 +289,7 @@ def _repaired(
     shown = clip(beginning(left.spans, text.text, _SHOWN + 1), _SHOWN)
     for kind in sorted((kinds or set()) - {""}):
         file = clip(surface if isinstance(surface, str) else " ".join(filter(None, surface or ())), _SHOWN)
-        message = f"the text {file} differs in {kind} from what stands at {_spans(mention)}; read as {shown}"
+        message = f"the text {file} differs in {kind} from the text at {_spans(mention)}; read as {shown}"
         report(_DIFFERS[kind], message)
     if left is not mention and has_blank_ends(mention, text.text) and not (kinds or set()) - {""}:
         report("blanks at the ends", f"{_spans(mention)} is read without the blanks at its ends, as {shown}")
@@ -307,13 +307,13 @@ def _other_text(
         if other is not None:
             message = (
                 f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do "
-                f"not; correct them, or say how all are counted (--offsets {other.name})"
+                f"not; correct them, or name the unit of all (--offsets {other.name})"
             )
             return Problem("error", "unit of offsets", message)
     if mention.end > len(text.text) or not all(0 <= start < end for start, end in mention.spans):
         return None  # said better by the check of offsets
     found = beginning(mention.spans, text.text, len(file) + _SHOWN + 1)
-    message = f"the text is {clip(file)}, but {clip(found)} stands at {_spans(mention)}; correct one of them"
+    message = f"the text is {clip(file)}, but {clip(found)} is at {_spans(mention)}; correct one of them"
     return Problem("error", "other text", message)
 
 

@@ -117,7 +117,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def head_of_input() -> bytes:
-    """Return the beginning of standard input, which stays unread: some lines, if the first does not tell its format.
+    """Return the beginning of standard input, which stays unread: some lines, if the first does not show its format.
 
     Raises:
         DataError: it cannot be read.
@@ -136,7 +136,7 @@ def head_of_input() -> bytes:
 
 
 def _may_go_on(head: bytes) -> bool:
-    """Return whether more lines may tell the format of input that begins so: of plain text and of JSON lines, none."""
+    """Return whether more lines may show the format of input that begins so: of plain text and of JSON lines, none."""
     lines = head.removeprefix(BOM).split(b"\n")[:-1]
     first = next(filter(None, map(bytes.strip, lines)), b"")
     if not first:

@@ -92,7 +92,7 @@ def parse_row(row: Row, at: Mapping[str, int], path: str | Path) -> SpanRow:
         return SpanRow(row.line, name, None, problem=problem)
     repair = None
     if repaired:
-        message = f"the spans {clip(cells['spans'])} stand out of text order; they were sorted"
+        message = f"the spans {clip(cells['spans'])} are out of text order; they were sorted"
         kind = "fragments out of order"
         repair = Problem("warning", kind, message, path=str(path), line=row.line, altered=True)
     return SpanRow(row.line, name, mention, cells.get("text") or None, repair=repair)

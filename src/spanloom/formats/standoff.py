@@ -209,7 +209,7 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
                 message = f"found {shown}, expected {line.expected}"
                 yield Problem("error", "line", message, path=path, line=line.number)
             else:
-                message = f"found {shown}, no line of brat; it is kept as it stands"
+                message = f"found {shown}, no line of brat; it is kept unchanged"
                 yield Problem("warning", "line", message, path=path, line=line.number)
         if line.kind == "odd":
             expected = "Reference" if line.id.startswith("N") else closest(line.value, _NOTES)
@@ -217,7 +217,7 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
             yield Problem("warning", "lines not read", message, path=path, line=line.number, altered=True)
         if line.id and line.id in seen:
             severity = "error" if line.kind == "mention" else "warning"
-            message = f"the identifier {line.id[:_SHOWN]} stands on line {seen[line.id]} too; give each line its own"
+            message = f"the identifier {line.id[:_SHOWN]} is on line {seen[line.id]} too; give each line its own"
             yield Problem(severity, "duplicate identifier", message, path=path, line=line.number)  # type: ignore[arg-type]
         seen.setdefault(line.id, line.number)
         for target in line.refers:

@@ -92,7 +92,7 @@ def _no_spans(header: list[str]) -> str:
     shown = ", ".join(map(clip, header[:20]))
     return (
         f"found the columns {shown}; expected doc_id, start, end and type (a table of mentions), or id and text "
-        "(one of texts); say which is which as start=NAME,type=NAME or text=NAME,id=NAME (--columns, columns=)"
+        "(one of texts); name the columns as start=NAME,type=NAME or text=NAME,id=NAME (--columns, columns=)"
     )
 
 
@@ -300,7 +300,7 @@ def _joined(
         if name not in groups and f"{name}.txt" in groups:
             name += ".txt"
         if name in taken:
-            message = f"two texts are called {clip(name)}, so that nobody knows whose the rows are"
+            message = f"two texts are called {clip(name)}, so the rows cannot be assigned"
             if not named:
                 message = "the table has no column doc_id, so that it is about one text; here is another"
             yield Scanned(None, [Problem("error", "duplicate document", message, path=scanned.path)], scanned.path)

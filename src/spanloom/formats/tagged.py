@@ -77,7 +77,7 @@ def with_words(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _has_some(value: object, kind: Any) -> bool:
-    """Return whether a value is an empty list, or one with an item of a kind; others are told when it is read."""
+    """Return whether a value is an empty list, or one with an item of a kind; others are reported when it is read."""
     return isinstance(value, list) and (not value or any(isinstance(item, kind) for item in value))
 
 

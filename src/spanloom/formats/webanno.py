@@ -8,7 +8,7 @@ These annotations are mentions:
 - or, with the option ``types``, those layers instead.
 
 Parts of speech and lemmas become columns. Chains, relations, other layers and other features are not read, which is
-told. Offsets count UTF-16 units, and become code points. The file does not say what stands between two sentences: it is
+reported. Offsets count UTF-16 units and become code points. The file lacks the text between two sentences: it is
 a line end, followed by spaces where there is room for more, as in what INCEpTION makes of such a file.
 """
 
@@ -270,7 +270,7 @@ class _Annotations:
         )  # fmt: skip
 
     def not_read(self, document: Document) -> Iterator[Problem]:
-        """Count in ``meta`` what was not read, and tell of it."""
+        """Count in ``meta`` what was not read, and report it."""
         found = {name: count for name, count in self._others.items() if count}
         if found:
             document.meta["webanno"] = {"not_read": found}

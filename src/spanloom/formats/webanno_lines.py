@@ -104,7 +104,7 @@ class Value(NamedTuple):
 
     Args:
         features: name -> value, of those that have one.
-        number: the same in all rows of an annotation, where rows do not tell it by themselves.
+        number: the same in all rows of an annotation, where rows do not show it by themselves.
     """
 
     features: dict[str, str]

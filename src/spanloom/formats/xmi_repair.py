@@ -41,7 +41,7 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
         if name is not None and name in ids and _is_annotation(types, kind, element):
             message = f"the annotation {kind} has the xmi:id {clip(name)} of another; it is left out"
             line = element.sourceline
-            problems.append(Problem("warning", "identifiers that stand twice", message, line=line, altered=True))
+            problems.append(Problem("warning", "identifiers that occur twice", message, line=line, altered=True))
             root.remove(element)
             continue
         ids.add(name)

@@ -1,7 +1,7 @@
 """Engines for big tables, with an `Annotator`: Spark, Ray, Dask, DuckDB, Polars, Hugging Face `datasets`.
 
-Each function hands the annotator to the engine as the engine wants it, and nothing else: it is read by whoever needs it
-otherwise. What comes back has the columns of `Annotator.schema`. Engines are imported when they are used.
+Each function hands the annotator to the engine as the engine wants it, and nothing else: callers that need it
+otherwise read it. What comes back has the columns of `Annotator.schema`. Engines are imported when they are used.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ class _Labeller:
             if self._report.tokens >= JUDGED and counts.tokens > MOST * self._report.tokens:
                 raise DataError(
                     f"rule {counts.name!r} matches {counts.tokens:,} of the first {self._report.tokens:,} tokens, "
-                    "which says nothing; narrow what it matches"
+                    "which is not informative; narrow what it matches"
                 )
 
     def _disagree(self, found: Sequence[Sequence[Ranges]]) -> None:

@@ -382,7 +382,7 @@ class _Reader:
         if not isinstance(given, Mapping) or deep > _DEEP:
             self.fail(f"found {_shown(given)}, expected a regular expression, or a table with conditions", place)
         if "repeat" in given:
-            self.fail("repeat stands within any; expected it beside any", place)
+            self.fail("repeat is within any; expected it beside any", place)
         options, negated = given.get("any", ()), given.get("not", False)
         if not isinstance(options, list | tuple) or ("any" in given and not options):
             self.fail(f"found {_shown(options)}, expected a list of conditions", f"{place}, any")

@@ -99,7 +99,7 @@ class Annotator:
             if not isinstance(name, str):
                 raise UsageError(f"keep has {clip(repr(name))[1:-1]}, expected names of columns")
             if name in (MENTIONS, PROBLEM) or names.count(name) > 1:
-                raise UsageError(f"column {clip(name)} would stand twice in the output; rename it, or leave it out")
+                raise UsageError(f"column {clip(name)} would occur twice in the output; rename it, or leave it out")
         if self.longest < 1:
             raise UsageError(f"longest is {self.longest}, expected 1 byte or more")
         self._check_threshold()

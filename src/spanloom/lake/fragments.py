@@ -140,7 +140,7 @@ def annotate_fragment(annotator: Annotator, fragment: Fragment, output: Path, sc
 
 
 def _fitted(made: RecordBatch, problems: Any, schema: Schema) -> RecordBatch:
-    """Return a batch in the schema of the job, with what reading it had to tell."""
+    """Return a batch in the schema of the job, with the problems of reading it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -153,7 +153,7 @@ def _fitted(made: RecordBatch, problems: Any, schema: Schema) -> RecordBatch:
         except (pa.ArrowException, ValueError) as error:
             raise DataError(
                 f"the column {clip(kept.name)} is {column.type}, expected {kept.type} as in the first fragment, or "
-                f"what can become that ({reason_of(error)}); write it anew, or annotate it into a folder of its own"
+                f"what can become that ({reason_of(error)}); rewrite it, or annotate it into a folder of its own"
             ) from None
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 

@@ -53,7 +53,7 @@ class Job:
         jobs: processes.
         stop: whether the first fragment that fails ends it.
         say: called for each fragment that fails, and each worker that dies.
-        pace: told how far it is.
+        pace: called with the progress.
 
     Attributes: ``counts`` of what this job annotated; ``failed``, name of a fragment -> why.
     """

@@ -1,7 +1,7 @@
 """Leases of fragments by jobs that know nothing of each other: a file for each, made by one of them and locked.
 
-A lease ends when its owner removes it, or dies. On the owner's machine a lock of the system's tells that, which ends
-with the process, however it ends. From other machines it is told by the lease's time, which the owner changes every
+A lease ends when its owner removes it, or dies. On the owner's machine a lock of the system's shows that, which ends
+with the process, however it ends. From other machines it is judged by the lease's time, which the owner changes every
 few seconds: a lease whose time stays the same, while the one who waits counts his own seconds, is abandoned. Clocks are
 never compared, so one that jumps does no harm. Where all that fails, two jobs do the same work, and the second puts
 the same file in place of the first one's.

@@ -88,7 +88,7 @@ class Worker:
         self.fragment: Fragment | None = None
 
     def give(self, fragment: Fragment, output: Path) -> None:
-        """Let it annotate a fragment; a worker that is dead already tells so by its next event."""
+        """Let it annotate a fragment; a dead worker is reported by its next event."""
         self.fragment = fragment
         try:
             self._pipe.send((fragment, output))
@@ -111,7 +111,7 @@ class Worker:
 
 
 def events(workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, Event]]:
-    """Yield what workers have to tell; nothing if they say nothing for so many seconds."""
+    """Yield what workers report; nothing if they report nothing for so many seconds."""
     pipes = {worker._pipe: worker for worker in workers}
     for pipe in wait(list(pipes), seconds):
         worker = pipes[pipe]  # type: ignore[index]
@@ -119,7 +119,7 @@ def events(workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, Even
 
 
 def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
-    """Annotate fragments until the pipe ends, as it does when whoever gives them dies."""
+    """Annotate fragments until the pipe ends, as it does when its parent dies."""
     warnings_as_lines()
     import pyarrow as pa
 

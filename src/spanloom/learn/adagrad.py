@@ -69,7 +69,7 @@ class Keeper(Protocol):
         ...
 
     def keep(self, number: int, arrays: Mapping[str, Singles]) -> None:
-        """Keep the state after a pass, which the callback was told of."""
+        """Keep the state after a pass, which the callback was called with."""
         ...
 
 
@@ -136,7 +136,7 @@ def adagrad_together(
     """Return the weights of `adagrad` for each of several structures of the same text, trained in the same passes.
 
     Their weights stand side by side in one table, so that the features of a batch are gathered once for all of them. A
-    step looks at each weight alone, and nobody's weights depend on those of the others.
+    step looks at each weight alone, and no weight depends on others.
 
     Args:
         corpora: with the same matrix, and all that belongs to it, but engines and gold structures of their own.

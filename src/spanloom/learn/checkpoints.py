@@ -139,7 +139,7 @@ class Checkpoint:
             verb = "differs" if differ == ["encoder"] else "differ"
             raise UsageError(
                 f"checkpoint {self.folder} is of another training, whose {' and '.join(differ)} {verb}; train as "
-                "before to go on with it, or name another folder"
+                "before to resume it, or name another folder"
             )
         with self.damaged():
             if _checksum(self.folder / _ARRAYS) != said.sha256:

@@ -6,8 +6,8 @@ model of the other folds expects of a sentence, of the structures that its annot
 target. An offset for each type, added to the roles that start mentions, makes the expected number of mentions that of a
 known density.
 
-A model of the targets then tells structures that are likely from others, and can go on from there to what annotation
-says itself: that the structure is one of those that it allows, and that there are as many mentions as the density tells
+A model of the targets then separates likely structures from others, and can go on from there to what annotation
+says itself: that the structure is one of those that it allows, and that there are as many mentions as the density gives
 (`spanloom.learn.density`). From anywhere else it would call everything a mention, or spread mentions over all text.
 """
 

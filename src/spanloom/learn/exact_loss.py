@@ -1,6 +1,7 @@
 """The exact loss of an engine as a function of PyTorch.
 
-The gradient of the loss by role scores is what the engine expects minus what the target wants, whoever made the scores.
+The gradient of the loss by role scores is what the engine expects minus what the target wants, for any source of
+scores.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def finetune(
         callback: called at each step.
         began: when training began, by `monotonic`.
         checkpoint: where the state is kept after each pass, and within long ones; where there is one, training goes on
-            from it. It stays: whoever has made use of the weights removes it.
+            from it. It stays until the weights are used.
 
     PyTorch's threads are the caller's affair: see `spanloom.scoring.encoder.network.torch_threads`.
 

@@ -205,7 +205,7 @@ def _random() -> State:
 
 def _put_random(arrays: Mapping[str, Array]) -> None:
     if odd := sorted(arrays.keys() ^ _random().keys()):
-        raise ModelError(f"it has random numbers of {odd[0]}, or lacks them: go on with the same graphics cards")
+        raise ModelError(f"it has random numbers of {odd[0]}, or lacks them: continue with the same graphics cards")
     torch.set_rng_state(torch.tensor(arrays["cpu"]))
     for number in range(len(arrays) - 1):
         torch.cuda.set_rng_state(torch.tensor(arrays[f"cuda.{number}"]), number)

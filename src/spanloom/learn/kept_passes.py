@@ -61,7 +61,7 @@ class KeptPasses:
             objective, value = entries[best - 1]
         except (OSError, ValueError, LookupError, TypeError, OverflowError, RecursionError) as error:
             raise DataError(
-                f"the passes that are kept are damaged: {reason_of(error)}; delete that folder to begin them anew",
+                f"the passes that are kept are damaged: {reason_of(error)}; delete that folder to start over",
                 path=self._folder,
             ) from None
         return Resumed(number, self._stopping.resume(BestPass(best, objective, value, weights), entries), arrays)

@@ -1,4 +1,4 @@
-"""Memory that the training of an encoder takes, told before it is taken."""
+"""Memory that the training of an encoder takes, estimated before it is taken."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def wanted_memory(
 
 
 def free_memory() -> int | None:
-    """Return the bytes that a program may take, where the system tells."""
+    """Return the bytes that a program may take, where the system reports it."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:

@@ -2,8 +2,8 @@
 
 Workers share a folder and nothing else. What they are given, the weights, and what they find, each shard's gradient in
 the features that it has, are files there. Then each adds up what all shards found of a range of features, in the order
-of the shards. So nobody holds the gradients of all shards, whoever waits reads one, and the bytes are the same wherever
-the sums are taken. A tree of sums would read and write each level of it, and end in one process.
+of the shards. So no process holds the gradients of all shards, the one that waits reads one, and the bytes are
+the same wherever the sums are taken. A tree of sums would read and write each level of it, and end in one process.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class EdgeTarget:
 class CountTarget:
     """Soft annotation: expected counts, such as those of a teacher, or the mean over several annotators.
 
-    The loss is log Z - <counts, scores>, the cross entropy of the model and whoever the counts come from, but for what
+    The loss is log Z - <counts, scores>, the cross entropy of the model and the source of the counts, but for what
     does not depend on the model. It is convex, as that of gold structures is.
 
     Args:

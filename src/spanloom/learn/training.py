@@ -69,7 +69,7 @@ Listener = Callable[[Progress], None]
 
 
 class TrainingHistory:
-    """The steps of one run, of which a listener is told.
+    """The steps of one run, of which a callback is informed.
 
     Args:
         stage: what the run is called.
@@ -244,7 +244,7 @@ class Training:
         rate: AdaGrad's.
         seed: of the order of sentences.
         executor: runs values of lambda and runs of AdaGrad side by side, and where there is one of each the pieces of
-            its steps. Weights do not depend on it. With processes nobody is told of their steps.
+            its steps. Weights do not depend on it. With processes no callback gets their steps.
         callback: called at each step.
         began: when, by `monotonic`.
         workers: what L-BFGS's objective is summed by, in place of ``executor``; values of lambda then wait for each

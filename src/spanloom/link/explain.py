@@ -2,7 +2,7 @@
 
 A candidate's score is that of the sentence's whole derivation with the mention linked to it, all other labels and
 choices being the same. What differs are the features of the action that closes the mention, and those of later actions,
-which see the concept. Keys of 64 bits do not tell their values, so a feature is named by its template
+which see the concept. Keys of 64 bits do not show their values, so a feature is named by its template
 (`spanloom.link.templates`).
 """
 

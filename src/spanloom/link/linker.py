@@ -292,7 +292,9 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         super().check()
         check_source(self.pos)
         if self.task != "recognize" and not self.segments and not self.state_features:
-            raise UsageError("without segments and state_features nothing tells candidates apart; give one of them")
+            raise UsageError(
+                "without segments and state_features no feature distinguishes candidates; give one of them"
+            )
 
     types_: tuple[str, ...]
     system_ = renamed("system_")

@@ -37,7 +37,7 @@ class Segment(NamedTuple):
 def role_names(types: Sequence[str]) -> tuple[str, ...]:
     """Return the R = 2 + 7 K roles, which own weights of the features of tokens: each label, and each pair of labels.
 
-    A pair is reduced to what the transition system tells apart, so that R grows with K and not with its square.
+    A pair is reduced to what the transition system distinguishes, so that R grows with K and not with its square.
 
     >>> role_names(["D"])[:7]
     ('O', 'B-D', 'I-D', 'O after O', 'O after D', 'B-D after O', 'B-D after an entity')

@@ -119,14 +119,14 @@ def with_claims(
         structure: in which mentions are written.
         engine: of the structure.
         batch: N sentences of documents with claims, or without.
-        gold: the mentions that are given; it is told of claims about mentions that the structure cannot hold.
+        gold: the mentions that are given; it gets claims about mentions that the structure cannot hold.
         allowed: (T, E, K) the hyperedges of the structures that are allowed without claims.
         said: (T, K) of each token and type.
         types: K names.
 
     Raises:
         DataError: claims that contradict each other, or what is annotated, or that are too many; of too many claims
-            that mentions are not there the last ones are left out, and told.
+            that mentions are not there the last ones are left out, and reported.
         UsageError: the structure has heads.
     """
     claims = [claims_of(document, types) for document in batch.documents]
@@ -135,7 +135,7 @@ def with_claims(
     if structure.heads:
         raise UsageError(
             f"annotation claims that mentions are not there, or one of several; the structure {structure} finds their "
-            "heads, of which that says nothing: take another one, or leave the claims out"
+            "heads, which claims do not have: take another one, or leave the claims out"
         )
     found, asked = _laid(structure, batch, claims, gold, types)
     if not asked:

@@ -26,7 +26,7 @@ from spanloom.structures.base import NO_HEAD, concatenate
 from spanloom.structures.heads import OUTSIDE
 
 Notice = Callable[[str], object]
-"""Told what somebody should know, in one line; `warnings.warn` is one."""
+"""Called with a notice, in one line; `warnings.warn` is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Gold:
 
     @property
     def holds(self) -> NDArray[np.bool_]:
-        """(M,) which mentions of the table the structure holds, as far as `lose` was told."""
+        """(M,) which mentions of the table the structure holds, as far as `lose` was called."""
         return self._holds
 
     @property
@@ -319,7 +319,7 @@ def check_complete(documents: Sequence[Document], what: str) -> None:
 def known_types(
     documents: Sequence[Document], types: Sequence[str], *, what: str = "development data", lack: str = "",
 ) -> list[Document]:  # fmt: skip
-    """Documents without mentions of types that a model does not have, of which a warning tells.
+    """Documents without mentions of types that a model does not have, which a warning reports.
 
     Nothing can be tuned for a type that is never predicted; as misses such mentions would only blur the choices.
 

@@ -31,7 +31,7 @@ class HeldOut:
         reading: of what is decoded.
         headless: as for `Gold`.
         tunes: whether the mention penalty is tuned.
-        wanted: how many mentions it is to make found, where too few are annotated to tell by F1 what it should be.
+        wanted: how many mentions it is to make found, where too few are annotated to tune it by F1.
         silent: (N, K) sentences that say nothing of a type; what is found of it there is not counted.
     """
 
@@ -68,7 +68,7 @@ class HeldOut:
         return 2 * len(mentions & self._gold) / max(1, len(mentions) + self._total)
 
     def highest(self, potentials: Potentials, run: Executor = SERIAL) -> float:
-        """F1 at the best of a few penalties; at none where F1 cannot tell the best."""
+        """F1 at the best of a few penalties; at none where F1 cannot decide."""
         found = self._under(potentials, run).over(_PENALTIES if self.tunes and self._wanted is None else (0.0,))
         return max(self.measured(edges) for _, edges in found)
 

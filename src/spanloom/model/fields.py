@@ -30,7 +30,7 @@ class Parameter:
         help: on the command line.
         doc: in Python, where it differs.
         metavar: what stands for the value on the command line; of a switch, what on and off are called.
-        shown: the default as people are told it, where it is not the value itself.
+        shown: the default as shown to users, where it is not the value itself.
         option: the name of the option, where it is not the parameter's; ``None`` where there is none.
         several: whether the option may stand several times.
         toml: the type in a configuration file, where it is not that of the option.
@@ -51,7 +51,7 @@ class Parameter:
         return field(default=default, metadata={_PARAMETER: self})
 
     def default(self, value: Any) -> str:
-        """A default as people are told it."""
+        """A default as shown to users."""
         if self.shown or value is None or value == ():
             return self.shown
         return value if isinstance(value, str) else f"{value:g}"
@@ -115,7 +115,7 @@ class Lambdas(Parameter):
     type: ClassVar[Any] = float
 
     def default(self, value: Any) -> str:
-        """Return the values that are tried, as people are told them."""
+        """Return the values that are tried, as shown to users."""
         *first, last = (f"{number:g}" for number in self.tried)
         return f"{', '.join(first)} and {last}"
 
@@ -225,7 +225,7 @@ MIN_COUNT = Whole("Minimum number of tokens of a feature.", "features of fewer t
 NAMES = Switch(
     "Store names of strong features, which contain words of the training text.",
     "whether the model keeps readable names of its strongest features, which are words of the training text: of those "
-    "that 5 documents have, or as many as the number says. Without them it tells what they look at.",
+    "that 5 documents have, or as many as the number says. Without them it shows what they look at.",
     toml=bool | int,
 )
 TUNE_PENALTY = Switch(

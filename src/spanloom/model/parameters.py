@@ -108,7 +108,7 @@ class Parameters(Generic[M]):
         raise NotImplementedError
 
     def _shown_params(self) -> dict[str, Any]:
-        """The parameters; a model that stands among them, and in the file, is told of apart."""
+        """The parameters; a model that stands among them, and in the file, is reported separately."""
         given = {name: value for name, value in self.get_params().items() if name not in _OF_THE_MACHINE}
         return {
             name: str(value) if isinstance(value, Path | Structure) else value if isinstance(value, _PLAIN) else None
@@ -343,7 +343,7 @@ def _compared(value: object) -> str:
 
 
 def _bounds(parameter: Whole, value: Any) -> str:
-    """Return between what a whole number must be; a bound that nobody comes near is told to whoever is beyond it."""
+    """Return between what a whole number must be; a remote bound is shown only when it is exceeded."""
     if parameter.most < MOST_WHOLE or (isinstance(value, Integral) and int(value) > parameter.most):
         return f" from {parameter.least} to {parameter.most}"
     return f" from {parameter.least}" if abs(parameter.least) < 2**31 else ""

@@ -67,8 +67,8 @@ def said_of_lanes(structure: Structure, said: Said) -> Said:
         return said
     if (said != said[:, :1]).any():
         raise DataError(
-            f"annotation says different things of different types, but the structure {structure} joins them; say "
-            "the same of all types, or take a structure such as separators"
+            f"annotation differs between types, but the structure {structure} joins them; "
+            "annotate all types alike, or take a structure such as separators"
         )
     return said[:, :1]
 

@@ -171,7 +171,7 @@ class Profile:
             yield f"none of its words has a capital letter ({self.cased:.0%})"
         if words >= _MANY and _more(min(counts.broken, words), words, self.broken, _BROKEN):
             lines, usual = 100 * counts.broken / words, 100 * self.broken
-            yield f"{lines:.1f} line ends for every 100 words stand inside sentences ({usual:.1f})"
+            yield f"{lines:.1f} line ends for every 100 words are inside sentences ({usual:.1f})"
 
 
 def _more(count: int, words: int, usual: float, margin: float) -> bool:

@@ -1,7 +1,7 @@
 """Protocols of models of any kind, for those who use them: what a model annotates, and what it is capable of.
 
 Verbs, the server and other libraries ask for these and never for the kind, so that a class of a user's own serves as
-well as Spanloom's. `fills_column` and the other questions tell type checkers which methods there are.
+well as Spanloom's. `fills_column` and the other questions show type checkers which methods there are.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class ReportLines:
         raise NotImplementedError
 
     def calibrated(self) -> Iterator[str]:
-        """Return lines on what calibration did, where that is not told of each chain."""
+        """Return lines on what calibration did, where that is not reported of each chain."""
         return iter(())
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
@@ -112,7 +112,7 @@ class ReportLines:
         """Yield how little the figures are based on, if it is little."""
         if self.mentions < FEW_MENTIONS and self.interval is not None:
             low, high = self.interval
-            one = "; of other documents it says little, as there is one" if self.documents == 1 else ""
+            one = "; it is unreliable for other documents, as there is one" if self.documents == 1 else ""
             yield (
                 f"caution: trained on {plural(self.mentions, 'mention')}: expect F1 to vary; the estimate "
                 f"{100 * self.dev_f1:.1f} has an interval of {100 * low:.0f} to {100 * high:.0f}{one}"
@@ -340,7 +340,7 @@ class TeachingReport:
             tried = ", ".join(f"{weight:g}: {100 * f1:.1f}" for weight, f1 in self.tried)
             yield f"weight of a raw sentence {self.weight:g}; development F1 by weight {tried}"
         if self.own:
-            yield "development data are raw text as the teacher marks it up: figures tell how well it is imitated"
+            yield "development data are raw text as the teacher marks it up: figures show how well it is imitated"
 
 
 class Density(NamedTuple):
@@ -394,7 +394,7 @@ class Quality(NamedTuple):
 
     Args:
         mentions: that are marked.
-        found: the share of what is probably there that is marked, of what somebody marked.
+        found: the share of what is probably there that is marked, of what any annotator marked.
         right: the share of what is marked that is probably there.
     """
 
@@ -568,7 +568,7 @@ def make_report(
         rows: of weights; with an encoder, numbers that were trained.
         features: templates, where there are any.
         tagger: trained and calibrated.
-        checked: its calibration; ``None`` where development data cannot tell.
+        checked: its calibration; ``None`` where development data cannot decide.
         scratch: where the structures are.
     """
     held = gold.table.take(gold.holds)

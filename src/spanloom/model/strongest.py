@@ -54,14 +54,14 @@ def strongest_features(
 ) -> Strongest:
     """The strongest features of each role.
 
-    Names are made while the training text is at hand: a key of 64 bits does not tell what it was made of.
+    Names are made while the training text is at hand: a key of 64 bits does not show what it was made of.
 
     Args:
         tagger: trained.
         features: its feature set.
         batch: the training data.
         built: the index of their keys.
-        names: which features have their names, as of `names_from`; of the others only the templates are told.
+        names: which features have their names, as of `names_from`; of the others only the templates are shown.
     """
     weights = tagger.scorer.weights.features
     columns = [

@@ -94,13 +94,13 @@ class Annotating(NamedTuple):
         """Return the corpus with what is probably there.
 
         Args:
-            data: the corpus, as if all that somebody marked were there.
+            data: the corpus, as if all that any annotator marked were there.
             l2, rate, seed: of the models that say what the text says.
             run: how pieces of the work are run.
             callback: called for each round.
 
         Raises:
-            DataError: nobody's annotation of a type is complete anywhere, or there is one sentence.
+            DataError: no annotation of a type is complete anywhere, or there is one sentence.
         """
         if len(data.offsets) <= 2:
             raise DataError("several annotators have marked one training sentence; give two at least")
@@ -142,14 +142,14 @@ class Annotating(NamedTuple):
         ]
 
     def _check(self, voices: Sequence[Voice]) -> None:
-        """Check that somebody says of each type where there is none."""
+        """Check that each type has text known to have none."""
         lanes = np.zeros(self.model.structure.lanes(self.model.types), bool)
         for voice in voices:
             lanes |= voice.whole & voice.speaks.any(0)
         if not lanes.all():
             name = self.model.types[int(np.argmin(lanes))]
             raise DataError(
-                f"no annotator's annotation of type {name!r} is complete anywhere, so nothing tells where there are no "
+                f"no annotator's annotation of type {name!r} is complete anywhere, so it is unknown where there are no "
                 "mentions; give some that is (meta.annotation)"
             )
 
@@ -169,7 +169,7 @@ class Annotating(NamedTuple):
         return agreed, gold, encoded.edges
 
     def _chances(self, found: Agreed, run: Executor) -> Floats:
-        """Return (M,) the probability of each mention that somebody marked, given what all did."""
+        """Return (M,) the probability of each mention that any annotator marked, given what all did."""
         table, chances = self.gold.table, np.zeros(len(self.gold.table))
         holds = self.model.structure.holds(table)
         for fold in found.folds:

@@ -83,7 +83,7 @@ def compact(
         made = _compacted(model, threshold)
         return _told(model, made, threshold, (before, _f1(made, gold)))
     if not any(document.mentions for document in gold):
-        raise DataError("dev holds no mentions, so that its F1 tells nothing; give annotated documents, or no dev")
+        raise DataError("dev holds no mentions, so its F1 is meaningless; give annotated documents, or no dev")
     made, taken, after = _chosen(model, gold, before, LOSS if loss is None else loss, progress)
     return _told(model, made, taken, (before, after))
 

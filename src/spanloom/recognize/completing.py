@@ -160,7 +160,7 @@ def completed(
     """Return the training data of an estimator with completed annotation, where it is not complete.
 
     Where no density is given, and each sentence says of a type all or nothing, nothing is filled in: a type is learned
-    from the sentences that say something of it. Development data that are complete tell the density where nothing else
+    from the sentences that say something of it. Development data that are complete give the density where nothing else
     does.
     """
     said = completeness(known, tagger.types)
@@ -212,10 +212,10 @@ class Completing(NamedTuple):
             given: mentions per 1,000 tokens, as of `densities`.
             l2, rate, seed: of the models that complete.
             run: how pieces of the work are run.
-            callback: told of it.
+            callback: called with it.
 
         Raises:
-            DataError: nothing tells the density of a type.
+            DataError: the density of a type is unknown.
         """
         engine, structure, types = self.model.engine, self.model.structure, self.model.types
         starts = np.array(self.model.start_rows, np.int64)
@@ -250,7 +250,7 @@ class Completing(NamedTuple):
         if lacking and found[0].sum() < FEWEST:
             name = self.model.types[lacking[0]]
             raise DataError(
-                f"annotation is incomplete, and nothing tells how many mentions of type {name!r} there are: parts that "
+                f"annotation is incomplete, and the density of type {name!r} is unknown: parts that "
                 f"are complete have {found[0].sum():.0f} of all types, expected {FEWEST} at least; annotate some text "
                 f"completely, such as development data (--dev), or give a density (--density NUMBER of all types, or "
                 f"{name}=NUMBER, mentions per {_PER:,} tokens)"
@@ -275,13 +275,13 @@ class Completing(NamedTuple):
                 )
 
     def _check_something_said(self) -> None:
-        """Check that something says where mentions are: a density tells how many, and any place would do."""
+        """Check that something says where mentions are: a density gives how many, and any place would do."""
         table = self.gold.table
         begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
         named = (self.said[begin, table.kind] != UNKNOWN).any() or (self.said == COMPLETE).any()
         if not named and not any(claims_of(document, None) for document in self.known.documents):
             raise DataError(
-                "the annotation of all training text is unknown: nothing says where a mention is; mark some as "
+                "the annotation of all training text is unknown: no mention can be learned; mark some as "
                 "at-least, or annotate some text completely"
             )
 
@@ -306,7 +306,7 @@ class Completing(NamedTuple):
         return np.stack([whole.sum(0), (~whole).sum(0)]).astype(float), np.stack(counts).astype(float)
 
     def _wanted(self, chosen: Mapping[str, Density], begun: Floats) -> Floats:
-        """Return the starts (K,) that a density of mentions makes: given mentions tell how many start together.
+        """Return the starts (K,) that a density of mentions makes: given mentions show how many start together.
 
         It is no number where annotation is complete.
         """

@@ -23,7 +23,7 @@ def to_onnx(model: M, precision: str = "float32", window: int | None = None) -> 
     """Return a model whose encoder is an ONNX graph, which ONNX Runtime computes.
 
     All else is as it was: structure, decoder, calibration, report. It is saved and loaded as any other, and neither
-    loading nor prediction imports PyTorch. Its graph cannot be trained further. A warning tells where PyTorch computes
+    loading nor prediction imports PyTorch. Its graph cannot be trained further. A warning shows where PyTorch computes
     the model in 16 bits, which the graph does not: what was tuned and calibrated then meets other scores.
 
     Args:

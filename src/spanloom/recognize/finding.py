@@ -62,7 +62,7 @@ class Finder(ABC):
 
     @abstractmethod
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
-        """Find the mentions of a batch; somebody is told of sentences where the reading ``all`` is cut short."""
+        """Find the mentions of a batch, and report sentences where the reading ``all`` is cut short."""
 
     @abstractmethod
     def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:

@@ -79,7 +79,7 @@ class Lessons(NamedTuple):
     def told(
         self, report: TrainingReport, known: Batch, data: TrainingSet, tried: tuple[tuple[float, float], ...]
     ) -> TrainingReport:
-        """Return a report on training that tells raw text from annotated text."""
+        """Return a report on training that distinguishes raw text from annotated text."""
         weight = 1.0 if data.weights is None else float(data.weights[-1])
         return replace(
             report,

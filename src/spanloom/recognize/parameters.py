@@ -132,7 +132,7 @@ ENCODER = Folder(
 CHECKPOINT = Folder(
     "Checkpoint folder of an encoder's training; an interrupted training resumes from it.",
     "a folder that keeps the state of an encoder's training, after each pass and every ten minutes; the same training "
-    "goes on from it, and gives the same weights as if it had never been interrupted. It is removed when the model is "
+    "resumes from it, and gives the same weights as if it had never been interrupted. It is removed when the model is "
     "saved. ``None`` for none.",
 )
 _NOT_OF_ENCODERS_ALONE: Final = frozenset(("encoder", "checkpoint", "n_jobs", "random_state"))

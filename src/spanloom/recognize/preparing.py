@@ -160,7 +160,7 @@ def _given(estimator: Estimator, documents: list[Document]) -> list[Document]:
         raise UsageError(f"with several annotators there is one pass over documents, passes is {estimator.passes!r}")
     if estimator.density is not None:
         raise UsageError(
-            f"density is {estimator.density!r}, but several annotators tell how many mentions there are; leave it out"
+            f"density is {estimator.density!r}, but several annotators determine the number of mentions; leave it out"
         )
     return merged(documents)
 
@@ -229,7 +229,7 @@ def check_annotation(estimator: Estimator, known: Batch, types: Types) -> None:
     if completeness(known, types) is None:
         if given is not None:
             raise UsageError(
-                f"density is {given!r}, but the annotation of the training data is complete; say what it is with "
+                f"density is {given!r}, but the annotation of the training data is complete; declare it with "
                 "annotation 'at-least' (--annotation at-least), or leave the density out"
             )
         return

@@ -352,7 +352,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             answers: whether ``meta["answer"]`` gives the probability that the answer is right as a whole: of each of
                 the ``sentences``, and their product as ``probability``; the threshold does not matter. It is that of
                 the best structure, or with a second stage that of all candidates.
-            notice: told of each sentence where the reading ``all`` is cut short, and once for each model if the
+            notice: called with each sentence where the reading ``all`` is cut short, and once for each model if the
                 text differs much from its training text: in words, letter case, script or line ends.
             mentions: ``find``, or ``given`` to keep to the documents' own mentions, which get what stages after
                 recognition add, such as concepts.

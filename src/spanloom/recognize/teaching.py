@@ -110,7 +110,7 @@ def teach(
     if dev is not None:
         held = fill(map(prepare, training_of(*development_of(dev), "dev")), pos, jobs)
         if not any(document.mentions for document in held):
-            raise DataError("dev holds no mentions, so that its F1 tells nothing; give annotated documents, or no dev")
+            raise DataError("dev holds no mentions, so its F1 is meaningless; give annotated documents, or no dev")
         held = known_types(held, types, lack=_LACK)
     elif known:
         known, held = hold_out(known, student.random_state, by_sentence)

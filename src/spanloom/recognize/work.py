@@ -1,6 +1,6 @@
 """A folder for what training on much text holds: documents, arrays, and how far it is.
 
-A training that was killed reads its data again, which tells whether it is the same training, and goes on with the
+A training that was killed reads its data again, which shows whether it is the same training, and goes on with the
 index and with the passes that are whole. All of it is in a folder of its own within the one that is given, and nothing
 else is ever written or removed: users name folders that hold their data.
 """
@@ -142,11 +142,11 @@ class Work:
                 same = (said["format"], said["digest"]) == (_FORMAT, digest)
                 self._whole = _described(said["whole"])
             except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-                raise DataError(f"is damaged: {reason_of(error)}; delete the folder to begin anew", path=path) from None
+                raise DataError(f"is damaged: {reason_of(error)}; delete the folder to start over", path=path) from None
             if not same:
                 raise UsageError(
                     f"{self.folder} holds another training, with other data, parameters or version; train as before to "
-                    "go on with it, delete it, or name another folder (work)"
+                    "resume it, delete it, or name another folder (work)"
                 )
         self._say()
 
@@ -176,7 +176,7 @@ class Work:
             for rows, most in ((indices, len(sizes)), (first, tokens))
         )
         if not inside:
-            raise DataError("its features are damaged; delete the folder to begin anew", path=self.folder)
+            raise DataError("its features are damaged; delete the folder to start over", path=self.folder)
         self.scratch.release()
         return Built(FeatureIndex(table.copy(), sizes.copy()), Sparse(indices, offsets), counts.copy(), first.copy())
 

@@ -163,7 +163,7 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
 
 
 def _elsewhere(model: AnyModel, found: CandidateMentions, text: Words) -> MentionTable | None:
-    """Return what `elsewhere` finds, if the structure can hold it; where it has heads, nobody says which head."""
+    """Return what `elsewhere` finds, if the structure can hold it; where it has heads, the head is unknown."""
     if model.structure.heads:
         return None
     table = elsewhere(found, text)

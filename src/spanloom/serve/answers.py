@@ -59,7 +59,7 @@ def answer(models: Mapping[str, Served], job: Job, raw: bytes, limits: Limits) -
         return 413, error(f"the work took more memory than {limits.memory:,} MB; send less text, or shorter sentences")
     except Exception:
         traceback.print_exc()
-        return 500, error("the server failed at this request; its log says why")
+        return 500, error("the server failed at this request; see its log")
 
 
 def error(message: str) -> bytes:

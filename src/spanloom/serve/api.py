@@ -22,7 +22,7 @@ from spanloom.serve.page import index_page, reference_page
 from spanloom.serve.served import Served
 from spanloom.serve.work import Gone, Ticket, Workers
 
-_ABOUT = """Finds mentions that nest, overlap, cross or skip words, and says how sure it is. Records are those of \
+_ABOUT = """Finds mentions that nest, overlap, cross or skip words, with exact probabilities. Records are those of \
 Spanloom's native format. Nothing that is sent is kept."""
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": schema.Error, "description": "The request cannot be served as it is."},
@@ -207,7 +207,7 @@ def add_handlers(app: FastAPI) -> None:
         return Response(status_code=_HUNG_UP)
 
     async def failed(*_: object) -> Response:
-        return _error(500, "the server failed at this request; its log says why")
+        return _error(500, "the server failed at this request; see its log")
 
     # all are asynchronous, as the framework calls others in threads
     handlers: dict[type[Exception], Callable[[Request, Any], Awaitable[Response]]] = {

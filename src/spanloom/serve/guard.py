@@ -1,6 +1,6 @@
 """Guard before the API: names by which it may be called, and security headers.
 
-A page of another site must not reach a server that listens on a person's own machine. A browser tells two things that
+A page of another site must not reach a server that listens on a person's own machine. A browser sends two things that
 such a page cannot choose: `Host`, the name that was called, which is not ours where a foreign name was bound to our
 address (DNS rebinding); and `Origin`, the page that calls.
 """

@@ -1,4 +1,4 @@
-"""Requests and the processes that work on them: so many at once, the others wait; what nobody waits for is ended."""
+"""Requests and the processes that work on them: so many at once, the others wait; abandoned work is cancelled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start and end of processes for requests: they are copied from one that holds the models, or started anew.
+"""Start and end of processes for requests: they are copied from one that holds the models, or started afresh.
 
 On Linux a process that has loaded the models and does nothing else is copied (``fork``): that takes milliseconds, and
 the copies share the memory of the models. The server itself is not copied, since it holds the connections of clients.
@@ -119,7 +119,7 @@ class Copies:
 
 
 def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -> None:
-    """Make copies of this process and end them, as it is ordered, until nobody orders any more."""
+    """Make copies of this process and end them, as it is ordered, until no more are ordered."""
     if sys.platform == "win32":
         raise NotImplementedError
     for number in (signal.SIGINT, signal.SIGTERM):

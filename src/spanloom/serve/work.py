@@ -20,7 +20,7 @@ from spanloom.serve.starting import Starter
 
 
 class Gone(Exception):  # noqa: N818 - no error of ours
-    """The client hung up, so nobody waits for an answer."""
+    """The client disconnected, so no answer is needed."""
 
 
 class Ticket:

@@ -1,8 +1,8 @@
 """Process that works on requests: one after the other, each in bounded memory.
 
 A request and its answer are two numbers, a head and the bytes of a body, on a socket to the server. The process ends
-when the socket does. It knows nothing of clients, clocks and queues: whoever waits no longer ends it from outside, so
-that no work is so long, or so deep in a kernel, that it could not be stopped.
+when the socket does. It knows nothing of clients, clocks and queues: a caller that gave up ends it from outside,
+so that no work is so long, or so deep in a kernel, that it could not be stopped.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _bound_time(seconds: float) -> None:
 
 
 def bound_memory(megabytes: int) -> None:
-    """Let this process take no more memory beside what it has; where the system tells how much that is."""
+    """Let this process take no more memory beside what it has; where the system reports how much that is."""
     if sys.platform != "win32" and _SIZES.exists():
         most = int(_SIZES.read_text().split()[0]) * resource.getpagesize() + megabytes * 2**20
         _, hard = resource.getrlimit(resource.RLIMIT_AS)

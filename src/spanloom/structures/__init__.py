@@ -53,7 +53,7 @@ def structure_of(given: str | Structure, *, also: Sequence[str] = (), **shorthan
         shorthands: parameters that may also stand beside the text; those that the structure does not have are ignored.
 
     Raises:
-        UsageError: it names no structure, a parameter is wrong or stands twice, or a structure is no frozen dataclass.
+        UsageError: it names no structure, a parameter is wrong or occurs twice, or a structure is no frozen dataclass.
 
     >>> structure_of("semi_markov(longest=2)").template(["x"]).kinds
     ('START', 'after O', 'after x', 'x 1', 'x 2')

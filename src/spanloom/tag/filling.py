@@ -72,7 +72,7 @@ def learn_tagger(
         dev: prepared.
         n_jobs: threads; the result does not depend on it.
         seed: of all random choices.
-        callback: told that it is trained.
+        callback: called when it is trained.
 
     Returns:
         The tagger, and the development data with its tags; what was given where training data lack the column, or

@@ -111,7 +111,7 @@ class Phrases:
         Args:
             words: of all sentences.
             sentences: first word and end of each.
-            ends: tell also the last word of a phrase, ``E-``, and the only one, ``S-``, from others, ``B-`` and ``I-``.
+            ends: mark also the last word of a phrase, ``E-``, and the only one, ``S-``, from others, ``B-`` and ``I-``.
 
         >>> phrases = Phrases([(["heart", "failure"], "problem"), (["heart"], "organ")])
         >>> words = ["heart", "failure", "heart"]

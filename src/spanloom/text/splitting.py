@@ -292,7 +292,7 @@ class SplittingStream:
 
     Args:
         splitter: what splits.
-        notice: told once, where tokens that a document brought stay split.
+        notice: called once, where tokens that a document brought stay split.
     """
 
     def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:

@@ -39,7 +39,7 @@ MOST = 500  # errors of a kind that are shown
 _LONG = 200
 
 _ORDERS = {"": "kind", "text": "text", "type": "type", "high": "most confident", "low": "least confident"}
-_ABOVE = '<p class="faint">Gold stands above the text, the prediction below it.</p>\n'
+_ABOVE = '<p class="faint">Gold is above the text, the prediction below it.</p>\n'
 _STYLE = """\
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; }
 .plots figure { margin: 0; max-width: 100%; }
@@ -87,7 +87,7 @@ def error_page(
         note: the label of the whole prediction in the plot.
         penalties: precision and recall over the mention penalty, for the same plot.
         learning: the history of training; no plot without it.
-        known: the training data, to tell mentions that were seen there from new ones.
+        known: the training data, to separate mentions that were seen there from new ones.
         title: the title of the page.
 
     Returns:

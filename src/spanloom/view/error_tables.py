@@ -20,7 +20,7 @@ _MEANINGS = {
     "boundary": "same type, a character shared, other ends",
     "type": "same characters, another type",
     "gap missed": "a predicted component joins two of gold over the gap between them",
-    "gap invented": "a gold component joins two predicted ones over a gap that is none",
+    "gap invented": "a gold component joins two predicted ones over an invented gap",
     "fragment wrong": "a component that shares no character with the other mention",
     "head": "type and characters right, another head",
     "concept": "type and characters right, other concepts",
@@ -83,7 +83,7 @@ def kinds_table(counts: Counter[str], compared: Sequence[str]) -> str:
 
     Args:
         counts: kind -> errors.
-        compared: the kinds that can be told.
+        compared: the kinds that can be compared.
     """
     rows = []
     for kind in ERROR_KINDS:
@@ -105,7 +105,7 @@ def breakdown_tables(found: Breakdown) -> str:
     tables = "".join(score_table(title, rows) for title, rows in groups.items() if rows)
     parts = [_matrix(found), "<h2>Where the errors are</h2>\n", f'<div class="tables">\n{tables}</div>\n']
     if not found.seen:
-        untold = "Which mentions were seen in training is not told here: the training data were not given."
+        untold = "Which mentions were seen in training is not shown here: the training data were not given."
         parts.append(f'<p class="faint">{untold}</p>\n')
     return "".join(parts) if found.confusions else ""
 
@@ -129,7 +129,7 @@ def _matrix(found: Breakdown) -> str:
         for gold in columns
     )
     note = (
-        "Gold down, predicted across. A mention stands on the diagonal if its type is right; behind the plus, how many "
+        "Gold down, predicted across. A mention is on the diagonal if its type is right; behind the plus, how many "
         "of these have wrong borders. Another type counts as a confusion where the characters are the same."
     )
     return (

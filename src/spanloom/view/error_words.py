@@ -12,7 +12,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 _BORDERS = {
     "boundary": "border",
     "gap missed": "gap not seen",
-    "gap invented": "gap that is none",
+    "gap invented": "invented gap",
     "fragment wrong": "wrong part",
 }
 

@@ -117,7 +117,7 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
         if text.strip() and not text.startswith("!"):
             yield start, text.strip()
     if held.strip():
-        raise DataError("found the end of the file in a line that goes on, expected its rest", path=path, line=start)
+        raise DataError("found the end of the file in a line that continues, expected its rest", path=path, line=start)
 
 
 def _add(term: Term, tag: str, value: str, notes: Notes, path: str | Path, line: int) -> None:

@@ -73,7 +73,7 @@ def split_values(cell: str, separator: str = "|") -> tuple[str, ...]:
 def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = None) -> list[Concept]:
     """Cleaned concepts, each identifier once, in the order of their first records.
 
-    Identifiers are normalized; runs of white space in names become one space; names and identifiers that stand twice in
+    Identifiers are normalized; runs of white space in names become one space; names and identifiers that occur twice in
     a concept, and alternatives that are its own identifier, count once. The same concept twice is noted.
 
     Raises:
@@ -94,7 +94,7 @@ def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = Non
                 "expected one record for each concept; join them, or give them different ids"
             )
             raise DataError(message, path=path, line=record.line)
-        notes.add("concepts that stand twice with the same content, kept once", concept.id)
+        notes.add("concepts that occur twice with the same content, kept once", concept.id)
     if not found:
         raise DataError("found no concept, expected at least one; is this the right file or format?", path=path)
     return [record.concept for record in found.values()]

@@ -44,7 +44,7 @@ def run(
         _compare(data, chosen, most, input_format, as_json, quiet)
         return
     if input_format is not None:
-        raise UsageError("--input-format says how DATA is written, and there is no DATA")
+        raise UsageError("--input-format describes DATA, and there is no DATA")
     names = structure or [_COUNTED]
     if len(names) > 1:
         raise UsageError(f"found {len(names)} structures; without DATA give one --structure, and another as --against")

@@ -51,7 +51,7 @@ def run(config: str | None, as_json: bool, as_markdown: bool, **flags: Any) -> i
         return comparison.run(as_json, as_markdown)
     except KeyboardInterrupt:
         done = f"{comparison.done} of {plural(len(comparison.jobs), 'model')}"
-        again = f"{done} are in {options.output}; the same command goes on from there"
+        again = f"{done} are in {options.output}; the same command resumes from there"
         print(f"spanloom: interrupted; {again}", file=sys.stderr)
         return INTERRUPTED
 

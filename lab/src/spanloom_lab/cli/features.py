@@ -82,7 +82,7 @@ def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
         try:
             steps = list(_said(search.search(corpus.served(start), options.direction), say))  # type: ignore[arg-type]
         except KeyboardInterrupt:
-            kept = f"the same command goes on from {options.output}" if options.output else "none is kept"
+            kept = f"the same command resumes from {options.output}" if options.output else "none is kept"
             print(f"spanloom: interrupted after {plural(len(record), 'trial')}; {kept}", file=sys.stderr)
             return INTERRUPTED
     if not steps:

@@ -87,7 +87,12 @@ ComparedHeads = Annotated[
 # of `lab features`
 SearchRecord = Annotated[
     str | None,
-    typer.Option("--output", "-o", metavar="RECORD", help="A file (JSON) that keeps each trial; goes on from it."),
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="RECORD",
+        help="A file (JSON) that keeps each trial; an interrupted run resumes from it.",
+    ),
 ]
 FeatureGroups = Annotated[
     str | None,

@@ -165,7 +165,7 @@ def _aligned(document: Document, answer: Answer, settings: AnswerSettings, repor
     mentions = Placer(finder, report, tell, settings).place_all(said)
     if cut is not None or answer.cut:
         report.cut_short += 1
-        tell("cut short", "", f"the answer is cut short: {cut or 'so the service says'}; what it has was read")
+        tell("cut short", "", f"the answer is cut short: {cut or 'as the service reports'}; what it has was read")
     if added is not None:
         tell("other text", "", f"{added}; they are not used")
     return mentions

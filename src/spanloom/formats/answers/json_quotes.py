@@ -369,7 +369,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if name in fields and isinstance(value, list) and isinstance(fields[name], list):
             fields[name] = [*fields[name], *value]
         elif name in fields and fields[name] != value:
-            raise ValueError(f"the field {clip(name)} stands twice in one object")
+            raise ValueError(f"the field {clip(name)} occurs twice in one object")
         else:
             fields[name] = value
     return fields

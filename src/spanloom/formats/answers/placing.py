@@ -108,7 +108,7 @@ class AnswerReport:
     def __str__(self) -> str:
         kinds = (
             (self.exact, "exact"), (self.folded, "after folding"), (self.inside_words, "inside a word"),
-            (self.ambiguous, "ambiguous"), (self.repeated, "given more often than they stand there"),
+            (self.ambiguous, "ambiguous"), (self.repeated, "given more often than they occur"),
             (self.invented, "invented"), (self.unusable, "without text or type"),
         )  # fmt: skip
         others = (
@@ -194,7 +194,7 @@ class Placer:
                 return
             self._report.wrong_offsets += 1
             pairs = ", ".join(f"{start}-{end}" for start, end in quote.offsets)
-            self._tell("wrong offsets", quote.place, f"{_shown(quote.parts)} does not stand at {pairs}")
+            self._tell("wrong offsets", quote.place, f"{_shown(quote.parts)} is not at {pairs}")
         found = self._finder.find_parts(quote.parts)
         if found is None:
             self._invented(quote.place, quote.parts)
@@ -244,7 +244,7 @@ class Placer:
             return
         self._report.ambiguous += given
         if found.too_many:
-            message = f"{_shown(parts)} stands more than {MOST:,} times in the document; left out"
+            message = f"{_shown(parts)} occurs more than {MOST:,} times in the document; left out"
         else:
             chosen = {"all": found.spans, "first": found.spans[:given], "none": []}[self._settings.ambiguous]
             for spans in chosen:
@@ -253,7 +253,7 @@ class Placer:
             done = {"all": "all are marked", "first": first, "none": "left out"}[self._settings.ambiguous]
             times = "once" if given == 1 else plural(given, "time")
             count = f"{len(found.spans):,} times in the {'document' if context is None else 'context'}"
-            message = f"{_shown(parts)} stands {count}, {times} in the answer; {done}"
+            message = f"{_shown(parts)} occurs {count}, {times} in the answer; {done}"
         self._tell("ambiguous", places[0], message)
 
     def _take(self, kind: str, found: Occurrences, place: str, parts: Sequence[str]) -> None:
@@ -264,7 +264,7 @@ class Placer:
             self._report.inside_words += 1
             start, end = found.spans[0][0].start, found.spans[0][-1].end
             around = self._finder.text[max(0, start - 10) : end + 10]
-            self._tell("inside a word", place, f"{_shown(parts)} stands inside a word: {clip(around)}; marked")
+            self._tell("inside a word", place, f"{_shown(parts)} is inside a word: {clip(around)}; marked")
         elif found.exact:
             self._report.exact += 1
         else:

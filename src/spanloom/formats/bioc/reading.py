@@ -272,7 +272,9 @@ def _keep_part(found: _FoundAnnotations, one: _Placed, whole: Mention) -> None:
     spans = found.layout.place(one.node.locations, one.piece)
     surface = one.node.text
     if surface is not None and difference(found.layout.text, spans, surface) is None:
-        message = f"the part {surface[:60]!r} of a composite mention is not what stands at its offsets; kept as it is"
+        message = (
+            f"the part {surface[:60]!r} of a composite mention differs from the text at its offsets; kept as it is"
+        )
         found.problems.append(Problem("warning", "other text", message, line=one.node.line))
     moved = replace(one.node, locations=[(start, end - start) for start, end in spans])
     found.others.append({"passage": one.passage, "of": whole.id, **to_value("annotation", moved)})
@@ -291,7 +293,9 @@ def _passages(tree: BiocNode, layout: OffsetLayout, problems: list[Problem]) -> 
                 pieces = [(s, max(span.start, 0)) for s, (span,) in zip(passage.sentences, places, strict=True)]
             for sentence, start in pieces:
                 if not layout.text.startswith(sentence.text or "", start):
-                    message = f"the sentence at offset {sentence.offset} is not what stands there; correct one of them"
+                    message = (
+                        f"the sentence at offset {sentence.offset} differs from the text there; correct one of them"
+                    )
                     problems.append(Problem("error", "sentence offset", message, f"passages[{i}]", line=sentence.line))
             value["sentences"] = [_range(s, start, start + len(s.text or ""), layout) for s, start in pieces]
         values.append(value)

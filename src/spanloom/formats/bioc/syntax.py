@@ -329,9 +329,7 @@ def _check_head(head: bytes) -> None:
         return
     if declared is not None and declared[1].upper() not in (b"UTF-8", b"UTF8", b"US-ASCII", b"ASCII"):
         shown = declared[1][:40].decode("ascii", "replace")
-        raise DataError(
-            f"the file says that its encoding is {shown}; convert it to UTF-8, or name it (--encoding)", line=1
-        )
+        raise DataError(f"the file declares the encoding {shown}; convert it to UTF-8, or name it (--encoding)", line=1)
 
 
 def _documents(context: Any, path: str) -> Parsed:

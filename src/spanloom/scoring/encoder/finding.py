@@ -77,7 +77,7 @@ def _candidates(name: str, places: Iterable[Path], passed: list[str]) -> Iterato
 
 
 def _is_folder(path: Path) -> bool:
-    """Return whether a path is a folder, as far as the system tells."""
+    """Return whether a path is a folder, as far as the system reports."""
     try:
         return path.is_dir()
     except OSError:

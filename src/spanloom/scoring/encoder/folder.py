@@ -59,7 +59,7 @@ class EncoderFolder(NamedTuple):
         model: a ``transformers.PreTrainedModel`` in 32 bits, without a pooler.
         tokenizer: its sub-words.
         longest: sub-words that it can read at once, its special ones among them.
-        digest: SHA-256 of its weights, for whoever wants to know which encoder a model was made of.
+        digest: SHA-256 of its weights, to identify the encoder that a model was made of.
     """
 
     model: Any
@@ -169,7 +169,7 @@ def config_of(said: Mapping[str, Any]) -> Any:
             made = transformers.AutoConfig.for_model(**kept)
         heads, layers = made.num_attention_heads, made.num_hidden_layers
         if heads < 1 or not 1 <= layers <= _MOST_LAYERS:
-            raise ModelError(f"{layers} layers with {heads} heads of attention are none")
+            raise ModelError(f"{layers} layers with {heads} heads of attention are impossible")
         padding = getattr(made, "pad_token_id", None)
         fits = padding is None or (type(padding) is int and 0 <= padding < made.vocab_size)
         if not fits or (padding is None and made.model_type in _SHIFTED):

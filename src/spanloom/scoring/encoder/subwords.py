@@ -41,7 +41,7 @@ class Subwords(NamedTuple):
 
         Args:
             what: tokens that these are.
-            digits: of the percentage behind the point; of many batches the few that differ in these are told.
+            digits: of the percentage behind the point; of many batches the few that differ in these are reported.
         """
         share = self.unknown / max(1, len(self.ptr) - 1)
         if share > _MOST_UNKNOWN:

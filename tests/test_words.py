@@ -1,0 +1,65 @@
+"""Texts for users have the field's words: no idiom of the list is in pages, messages, help texts or docstrings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+MODULES = [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "lab" / "src").rglob("*.py"))]
+# An idiom, and what to write instead. The list of pages is the goal; that of modules grows as their texts are cleaned.
+EVERYWHERE = {
+    r"told": "reported, called with",
+    r"whoever": "the user, a caller",
+    r"nobody|somebody": "no user, unknown",
+    r"anew": "again, start over",
+    r"righter": "more often right",
+    r"of before": "earlier",
+    r"is not where it was": "moved",
+    r"stands? twice": "occurs twice",
+    r"goes on where it": "resumes",
+}
+IN_PAGES = {
+    r"tells?": "show, report",
+    r"says?|said": "show, report, declare",
+    r"stands?(?! for\b)": "is, occurs",
+    r"(?:is|are) none": "there is no, invalid",
+    r"(?:goes|go|went) on": "continues, resumes",
+    r"unasked": "by default",
+}
+
+
+def hits(text: str, words: dict[str, str]) -> Iterator[str]:
+    r"""Yield each idiom of a text with its neighbours, and what to write instead; code is left out.
+
+    >>> list(hits("It is told\nto `tell` it anew.", EVERYWHERE))
+    ["'It is told to  it anew.': told -> reported, called with", "'It is told to  it anew.': anew -> again, start over"]
+    """
+    text = re.sub(r"^ *```.*?^ *```|(`+)[^`].*?\1", "", text, flags=re.MULTILINE | re.DOTALL)
+    for word, better in words.items():
+        for match in re.finditer(rf"\b(?:{word})\b", text, re.IGNORECASE):
+            near = text[max(0, match.start() - 30) : match.end() + 30].replace("\n", " ")
+            yield f"{near!r}: {match[0]} -> {better}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_pages_have_no_idiom(page: Path) -> None:
+    assert list(hits(page.read_text(encoding="utf-8"), EVERYWHERE | IN_PAGES)) == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.relative_to(ROOT).as_posix())
+def test_messages_help_and_docstrings_have_no_idiom(module: Path) -> None:
+    nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+    texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    assert [hit for text in texts for hit in hits(text, EVERYWHERE)] == []
+
+
+@pytest.mark.parametrize("text", ["A user is told of it.", "Made anew.", "Whoever asks.", "Nothing stands twice."])
+def test_an_idiom_is_found(text: str) -> None:
+    assert len(list(hits(text, EVERYWHERE))) == 1
+    assert list(hits(f"`{text}`\n\n```text\n{text}\n```\n", EVERYWHERE)) == []
