@@ -277,6 +277,16 @@ def test_candidates_of_a_mention_are_ranked_as_it_is_linked(stage: ConceptStage)
             assert sum(part.score for part in one.features) == pytest.approx(one.score - own[0].score)
 
 
+def test_models_of_any_kind_of_vocabulary_are_saved(vocabulary: Vocabulary, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"epochs": 1, "l2": 1.0, "rescore": False, "attributes": "off"}
+    other = Vocabulary.build([Concept("X:1", "aspirin"), Concept("X:2", "metoprolol")])
+    path, types = clinical() / "vocabulary.tsv", ("problem", "anatomy")
+    for number, link in enumerate((vocabulary, [vocabulary], [path], (str(path),), path, [vocabulary, other])):
+        model = Recognizer("shared", ["bias", "low[-1..1]"], types=types, link=link, **settings).fit(TRAIN[:10])
+        model.save(tmp_path / str(number))
+        assert load(tmp_path / str(number)).predict(TEST[:2]) == model.predict(TEST[:2])
+
+
 def test_explanations_hold_the_candidates(vocabulary: Vocabulary) -> None:
     model = Recognizer("shared", ["bias", "low[-1..1]"], epochs=2, l2=1.0, rescore=False, link=vocabulary).fit(TRAIN)
     document = TEST[0]

@@ -36,7 +36,7 @@ _SCRIPTS: Final = ("page.js", "model.js", "draw.js", "keys.js")
 _QUERY: Final = 200  # characters that are looked up in a vocabulary
 _CACHED: Final = 8  # documents
 _STALE: Final = (
-    "this document was changed in another tab or by somebody else; it is shown as it is now, and your last step was "
+    "this document was changed in another tab or by another user; it is shown as it is now, and your last step was "
     "not saved: look, and repeat it"
 )
 
@@ -50,7 +50,7 @@ class Workplace:
 
     Args:
         store: open for writing.
-        annotator: who annotates where the page names nobody.
+        annotator: who annotates where the page gives no name.
         types: of mentions, in the order of their digits, before those that the store has.
         order: numbers of documents, those to annotate first; as imported when empty.
         changed: identifiers of documents that differ from the data that they were imported from.

@@ -274,10 +274,13 @@ def unpacked(array: Array) -> dict[str, list[str]]:
 def _plain(value: Any) -> Any:
     """A parameter as JSON has it; of lists of phrases it says how long they are, as a model holds the phrases.
 
-    A model that was given is ``None``: it is a part of the file.
+    A model or a vocabulary that was given is ``None``: it is a part of the file.
     """
-    if hasattr(value, "to_part"):
+    several = list(value) if isinstance(value, list | tuple) else [value]
+    if any(hasattr(one, "to_part") for one in several):
         return None
+    if isinstance(value, list | tuple) and any(isinstance(one, Path) for one in value):
+        return [str(one) for one in value]
     if isinstance(value, Structure | Path):
         return str(value)
     if isinstance(value, Mapping):

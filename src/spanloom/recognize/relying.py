@@ -1,4 +1,4 @@
-"""Guarantees: candidates that are mentions, that are none, and that somebody must look at, at promised rates.
+"""Guarantees: candidates that are mentions, that are not, and that need review, at promised rates.
 
 Annotated documents that training has not seen tell from which probability on candidates are right often enough, and
 below which so few gold mentions lie that they may be left out. Both are tests (Learn then Test, Angelopoulos et al.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["RELY", "Limits", "Reliance"]
 
 RELY: Final = "rely"
-"""The attribute of a mention that says ``yes``, ``ask`` or ``no``."""
+"""The attribute of a mention: ``yes``, ``ask`` or ``no``."""
 FLOOR: Final = 0.001  # the probability from which on a mention is a candidate
 DOUBT: Final = 0.01  # the chance, over annotated documents, that a rate is not kept
 GAPS: Final = "gaps"
@@ -137,7 +137,7 @@ class Reliance:
             yield document.copy(mentions=labelled)
 
     def lines(self) -> Iterator[str]:
-        """Say which thresholds there are, of what they come, and which rates are not kept."""
+        """Describe the thresholds, their data, and the rates that are not kept."""
         miss = 1 - self.rate
         for name, one in self.groups.items():
             yes = "no candidate is yes" if one.yes == inf else f"yes from {one.yes:.3f}"
