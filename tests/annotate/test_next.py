@@ -62,7 +62,7 @@ def test_a_share_is_random_and_no_document_comes_twice(model: Recognizer, texts:
 
 def test_a_twin_comes_late(model: Recognizer, texts: list[Document]) -> None:
     numbers = [one.number for one in ranked(texts, model, len(texts), by="entropy", share=0)]
-    assert abs(numbers.index(0) - numbers.index(12)) > 5 and max(numbers.index(0), numbers.index(12)) >= 11
+    assert max(numbers.index(0), numbers.index(12)) >= len(texts) - 2  # before or after the empty one
 
 
 def test_what_an_order_needs(texts: list[Document]) -> None:
