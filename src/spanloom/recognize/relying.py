@@ -159,7 +159,7 @@ def candidates(
     Args:
         model: trained.
         X: as of `predict`.
-        notice: told of domain shift.
+        notice: called with a warning of domain shift.
         staged: whether stages after recognition add to them.
     """
     told: Callable[[str], object] = notice or (lambda _: None)
