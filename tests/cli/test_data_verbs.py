@@ -48,7 +48,9 @@ def test_convert_says_how_many_gaps_it_lost(command, tmp_path, name):
     result = command("convert", clinical(), tmp_path / name)
     assert (result.returncode, result.stdout) == (0, "")
     other, lost = result.stderr.splitlines(keepends=True)
-    assert other.startswith(f"spanloom: {clinical() / 'vocabulary.tsv'}: not read: a table whose columns do not say")
+    assert other.startswith(
+        f"spanloom: {clinical() / 'vocabulary.tsv'}: not read: a table with columns of unknown meaning"
+    )
     assert lost.startswith("spanloom: not written: 310 discontiguous mentions, 1,040 heads")
     others = "jsonl, brat, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv and tsv"
     assert lost.endswith(f"; this format has no place for gaps, but {others} have\n")

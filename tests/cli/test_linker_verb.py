@@ -128,7 +128,7 @@ def test_evaluate_the_linking_of_given_mentions(command, model, data, tmp_path):
 def test_given_mentions_of_what_is_no_linker(command, model, data):
     gold = data / "train.jsonl"
     for options, message in (
-        ([gold, "--mentions", "given"], "--mentions tells a model that links what to link"),
+        ([gold, "--mentions", "given"], "--mentions is for a model that links"),
         (["--model", model, "--mentions", "given"], "with --mentions given all mentions are those of GOLD"),
         (["--model", model, "--concepts", "--mentions", "some"], "mentions is 'some', expected one of find, given"),
     ):

@@ -93,7 +93,7 @@ def test_validation_warns_of_what_training_refuses(annotation: Any) -> None:
 
 def test_validation_warns_of_a_mention_that_is_given_and_denied() -> None:
     [problem] = validate(document({"not": [{"spans": [[0, 3]]}]}, Mention("gene", [(0, 3)])))
-    assert "annotation.not says that they are none" in problem.message
+    assert "annotation.not excludes them" in problem.message
     assert validate(document({"not": [{"spans": [[0, 3]], "types": ["cell"]}]}, Mention("gene", [(0, 3)]))) == []
 
 

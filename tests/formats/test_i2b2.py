@@ -68,7 +68,7 @@ def test_what_is_wrong_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
 
 def test_errors(tmp_path: Path) -> None:
     corpus(tmp_path, ".", ".", 'c="cough" 3:1 3:1||t="p"\n')
-    with pytest.raises(DataError, match=r"a\.con:1: .*the text is 'cough', but 'fever' stands at"):
+    with pytest.raises(DataError, match=r"a\.con:1: .*the text is 'cough', but 'fever' is at"):
         list(read(tmp_path))
     (tmp_path / "a.txt").unlink()
     with pytest.raises(DataError, match=r"no a\.txt beside it"):

@@ -118,7 +118,7 @@ def test_the_unit_is_that_of_the_whole_file(tmp_path):
         found = list(read(written([*plain, *counted, *unseen])))
     assert {mention.text(document.text) for document in found for mention in document.mentions} == {"pain"}
     for records in ([*plain, *shifted], [*shifted, *plain]):  # one or the other is wrong
-        with pytest.raises(DataError, match="and others of the file do not; correct them, or say how all are counted"):
+        with pytest.raises(DataError, match="and others of the file do not; correct them, or name the unit of all"):
             list(read(written(records)))
     with pytest.warns(match="from 1, with the last character included"):
         assert all(mention.text(one.text) == "pain" for one in read(written(shifted)) for mention in one.mentions)

@@ -313,7 +313,7 @@ def test_tables_take_linear_time(tmp_path: Path, assert_linear) -> None:
             "--columns text=NAME,id=NAME, for a folder of tables with --input-format tsv; of a column file, name the "
             "format conll; found 'key,what'",
         ),
-        ("a.csv.gz", gzip.compress(b"key,what\n", mtime=0), "do not say what they are; name them: --columns text="),
+        ("a.csv.gz", gzip.compress(b"key,what\n", mtime=0), "of unknown meaning; name them: --columns text="),
         ("a.csv", b"PK\x03\x04", "a file of an office program"),
     ],
 )

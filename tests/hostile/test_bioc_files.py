@@ -37,7 +37,11 @@ XML: dict[str, tuple[str | bytes, int | None, str]] = {
     "no passage": (GOOD.replace("passage", "sentence"), 3, "found <sentence> in <document>, which BioC does not have"),
     "nothing in it": (f"{HEAD}<collection><document/></collection>", 3, "a <document> without a <passage>"),
     "Latin-1 that says UTF-8": (GOOD.replace("𝒳", "x").encode("latin-1"), 4, "not XML: Invalid bytes"),
-    "Latin-1 that says so": (GOOD.replace("UTF-8", "ISO-8859-1"), 1, "its encoding is ISO-8859-1; convert it to UTF-8"),
+    "Latin-1 that says so": (
+        GOOD.replace("UTF-8", "ISO-8859-1"),
+        1,
+        "the file declares the encoding ISO-8859-1; convert it to UTF-8",
+    ),
     "UTF-16": (GOOD.encode("utf-16"), 1, "the file starts with the mark of UTF-16; convert it, or name it"),
     "UTF-16 without a mark": (GOOD.encode("utf-16-le"), 1, "not XML: "),
     "cut in a tag": (GOOD[: GOOD.index("key=")], 4, "not XML: "),
@@ -115,7 +119,7 @@ JSON: dict[str, tuple[object, str]] = {
     "id": (document(id=[1]), "id is [1], expected a string or an integer"),
     "other text": (
         document(annotation={"text": "ache"}),
-        "document 1: mention 0: the text is 'ache', but 'pain' stands",
+        "document 1: mention 0: the text is 'ache', but 'pain' is at",
     ),
     "relations": (document(relations={}), "relations is {}, expected a list"),
     "nodes": (document(relations=[{"nodes": ["T1"]}]), 'relations[0].nodes[0] is "T1", expected an object'),

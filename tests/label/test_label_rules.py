@@ -115,7 +115,7 @@ def test_a_file_with_every_kind(tmp_path):
         ({**PATTERN, "pattern": [{"pos": 3}]}, "pattern, element 1, pos", "expected a regular expression"),
         ({**PATTERN, "pattern": [{"text": "a", "repeat": "{2}"}]}, "element 1, repeat", "expected ?, * or +"),
         ({**PATTERN, "pattern": [{"any": []}]}, "element 1, any", "expected a list of conditions"),
-        ({**PATTERN, "pattern": [{"any": [{"text": "a", "repeat": "*"}]}]}, "any 1", "repeat stands within any"),
+        ({**PATTERN, "pattern": [{"any": [{"text": "a", "repeat": "*"}]}]}, "any 1", "repeat is within any"),
         ({**PATTERN, "pattern": [{"not": "a"}]}, "element 1, not", "expected true or false"),
         ({**PATTERN, "pattern": [3]}, "element 1", "found 3"),
         ({**PATTERN, "pattern": ["a"], "match": "loose"}, "match", "folds no words"),

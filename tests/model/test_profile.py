@@ -51,7 +51,7 @@ def test_new_text_of_the_same_kind_is_no_news(profile: Profile, notes: Any) -> N
             "of its words are Cyrillic",
         ),
         (lambda text: " ".join(word[::-1] for word in text.split(" ")), "of its words are unknown"),
-        (lambda text: text.replace(" ", "\n"), "line ends for every 100 words stand inside sentences"),
+        (lambda text: text.replace(" ", "\n"), "line ends for every 100 words are inside sentences"),
     ],
 )
 def test_what_differs_is_told_once_with_figures(

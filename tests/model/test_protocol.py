@@ -79,6 +79,7 @@ def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     options = dict.fromkeys(("output_format", "input_format", "columns", "reading", "mentions", "encoder", "jobs"))
     options |= dict.fromkeys(("attributes", "language", "cues"))
     options |= {"on_error": "stop", "threshold": 0.0, "answers": False, "force": False, "quiet": False}
+    options |= dict.fromkeys(("keep", "require", "forbid", "rely", "rely_data"))
     options["sections"] = False
     given = [str(tmp_path / "in.jsonl")]
     predict_verb.run(loaded, given, str(tmp_path / "out.jsonl"), **options)

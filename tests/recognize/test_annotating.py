@@ -155,7 +155,7 @@ def test_two_annotators_of_different_texts_are_no_several() -> None:
     ("parameters", "told"),
     [
         ({"passes": "two"}, "with several annotators there is one pass over documents, passes is 'two'"),
-        ({"density": 30}, "density is 30, but several annotators tell"),
+        ({"density": 30}, "density is 30, but several annotators determine"),
         ({"annotation": "at-least"}, "no annotator's annotation of type 'drug' is complete anywhere"),
         ({"encoder": "folder"}, "and a model with an encoder takes one annotation of each"),
     ],

@@ -64,7 +64,7 @@ def test_every_structure(notes, name, counting):
     recognizer = Recognizer(name, SMALL, counting=counting, rate=0.3, epochs=1, rescore=False)
     recognizer.fit(documents, dev=documents[:1])
     document = Document(TEXT)
-    [predicted] = recognizer.predict([document], attributes="none")
+    [predicted] = recognizer.predict([document])
     explanations = recognizer.explain(document)
     assert [item.mention for item in explanations] == predicted.mentions
     assert all(item.predicted for item in explanations)
@@ -87,7 +87,7 @@ def test_gaps(gapped):
 
 def test_the_best_without_is_what_is_predicted_where_the_mention_is_not(gapped):
     document = Document(TEXT)
-    [predicted] = gapped.predict([document], attributes="none")
+    [predicted] = gapped.predict([document])
     unlikely = Mention("problem", [(4, 11)])
     [explanation] = gapped.explain(document, [unlikely])
     assert not explanation.predicted

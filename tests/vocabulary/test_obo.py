@@ -184,7 +184,7 @@ def test_the_namespace_of_the_file(written) -> None:
         ("[Term]\nid: X:1\nname\n", ":3: found 'name', expected a tag, a colon and a value"),
         ("[Term]\nid: X:1\ndef: heart\n", ":3: found 'heart' as def, expected a text between double quotes"),
         ('[Term]\nid: X:1\nsynonym: "heart\n', ":3: found '\"heart' as synonym, expected a text between"),
-        ("[Term]\nid: X:1\nname: a \\\n", ":3: found the end of the file in a line that goes on"),
+        ("[Term]\nid: X:1\nname: a \\\n", ":3: found the end of the file in a line that continues"),
         ("[Term]\nid: X:1\nname: a\n[Term]\nid: X:1\nname: b\n", ":4: found the id 'X:1' twice, first on line 1"),
         ("format-version: 1.2\n", "found no concept"),
         (b"[Term]\nid: X:1\nname: Sj\xf6gren\n", ":3: byte 9 of the line is 0xF6, which is not UTF-8"),

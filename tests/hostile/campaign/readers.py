@@ -15,11 +15,13 @@ from time import process_time
 from campaign.frame import Record, generator
 from campaign.mutate import INSIDE, damaged, damaged_inside
 from campaign.trace import changes
+from spanloom.annotate.importing import import_documents
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
 from spanloom.features import FeatureSet
 from spanloom.features.clusters import read_paths
 from spanloom.formats import FORMATS, read, validate, write
+from spanloom.formats.store import Store
 from spanloom.text import prepare, read_rules
 from spanloom.vocabulary import read_vocabulary
 from spanloom.vocabulary.read import SCANNERS
@@ -128,6 +130,9 @@ def readers(folder: Path) -> dict[str, Reader]:
             place.parent.mkdir()
             place.with_suffix(".txt").write_text("No chest pain , mild dyspnea .\n", encoding="utf-8")
             place.write_text(I2B2, encoding="utf-8")
+        elif name == "store":
+            with Store(place, write=True, create=True) as store:
+                import_documents(store, documents())
         elif name == "webanno":
             place = place.with_stem("annotated")
             place.write_text(WEBANNO, encoding="utf-8")
