@@ -92,7 +92,7 @@ def test_the_best_without_is_what_is_predicted_where_the_mention_is_not(gapped):
     [explanation] = gapped.explain(document, [unlikely])
     assert not explanation.predicted
     assert explanation.log_odds < 0
-    first = [m.replace(score=None) for m in predicted.mentions if m.type == "problem" and m.end < 75]
+    first = [Mention(m.type, m.spans) for m in predicted.mentions if m.type == "problem" and m.end < 75]
     assert list(explanation.runner_up) == first
     assert unlikely.key in [mention.key for mention in explanation.winner]
 
