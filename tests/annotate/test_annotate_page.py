@@ -154,6 +154,7 @@ def test_a_session_by_mouse(opened: Callable[..., Page], folder: Path, tmp_path:
     assert marked(folder, "mouse") == [("problem", "left ventricle|dilated")]
     drag(page, "ventricle", "mildly")  # crosses it
     page.click("#types button:has-text('finding')")
+    settle(page)
     drag(page, "ventricle", "ventricle")  # nested in both
     drag(page, "Mitral", "moderate")  # over two line ends, which are no gaps
     assert marked(folder, "mouse") == [
