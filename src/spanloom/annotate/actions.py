@@ -74,7 +74,7 @@ def parsed(kind: type[_Kind], raw: bytes) -> _Kind:
     """Return the body of a request.
 
     Raises:
-        Refused: it is none of this kind; the message names the first problem.
+        Refused: it is not a valid action; the message names the first problem.
     """
     try:
         return kind.model_validate_json(raw)

@@ -89,10 +89,11 @@ def _compare(first: str, second: str, pairs: Sequence[tuple[Document, Document]]
         matches += len(keys[0] & keys[1])
         for count, own in zip(types, keys, strict=True):
             count.update(type for type, _ in own)
-        places = [Counter(place_of(document, mention) for mention in _distinct(document)) for document in pair]
+        distinct = [(one, {mention.key: mention for mention in one.mentions}.values()) for one in pair]
+        places = [Counter(place_of(one, mention) for mention in mentions) for one, mentions in distinct]
         for place, times in places[0].items():
             length, shape = place[1:]
-            expected += times * places[1][place] / (length - _width(shape) + 1)
+            expected += times * places[1][place] / (length - sum(shape) + 1)
     sizes = types[0].total(), types[1].total()
     expected *= _same_type(*types)
     f1 = 2 * matches / sum(sizes) if any(sizes) else 1.0
@@ -101,18 +102,10 @@ def _compare(first: str, second: str, pairs: Sequence[tuple[Document, Document]]
     return Agreement(first, second, len(pairs), sizes, matches, f1, chance, corrected)
 
 
-def _distinct(document: Document) -> Iterable[Mention]:
-    return {mention.key: mention for mention in document.mentions}.values()
-
-
 def _same_type(first: Mapping[str, int], second: Mapping[str, int]) -> float:
     """Return the probability that two types are equal that are drawn from those of two annotators."""
     sizes = sum(first.values()) * sum(second.values())
     return sum(count * second.get(name, 0) for name, count in first.items()) / sizes if sizes else 0.0
-
-
-def _width(shape: tuple[int, ...]) -> int:
-    return sum(shape)
 
 
 def place_of(document: Document, mention: Mention) -> _Place:

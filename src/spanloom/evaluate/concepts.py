@@ -75,7 +75,8 @@ class Resolved:
             concept = waiting.pop()
             if concept not in found:
                 found.add(concept)
-                waiting += self._parents(concept)
+                if self._vocabulary is not None and (number := self._vocabulary.find(concept)) >= 0:
+                    waiting += map(self._form, self._vocabulary[number].parents)
         return frozenset(found)
 
     def lacking(self, documents: Iterable[Document]) -> dict[str, dict[str, int]]:
@@ -87,11 +88,6 @@ class Resolved:
                 if lacking:
                     found.setdefault(mention.type, Counter()).update(sorted(lacking))
         return {kind: dict(counts.most_common()) for kind, counts in sorted(found.items())}
-
-    def _parents(self, concept: str) -> list[str]:
-        if self._vocabulary is None or (number := self._vocabulary.find(concept)) < 0:
-            return []
-        return [self._form(parent) for parent in self._vocabulary[number].parents]
 
     def _form(self, identifier: str) -> str:
         form = self._forms.get(identifier)

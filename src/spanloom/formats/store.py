@@ -371,7 +371,8 @@ def _annotation(values: Mapping[str, Any]) -> str | dict[str, Any]:
     if values.get("d") == "finished":
         return "complete"
     zones: list[list[int]] = []
-    for start, end in sorted(_range(key[2:]) for key, value in values.items() if key[0] == "s" and value == "finished"):
+    finished = (key[2:].split("-") for key, value in values.items() if key[0] == "s" and value == "finished")
+    for start, end in sorted((int(start), int(end)) for start, end in finished):
         if zones and start - zones[-1][1] <= 1:
             zones[-1][1] = end
         else:
@@ -388,11 +389,6 @@ def _annotation(values: Mapping[str, Any]) -> str | dict[str, Any]:
     if zones:
         said["zones"] = [{"start": start, "end": end, "annotation": "complete"} for start, end in zones]
     return said | ({"not": denied} if denied else {})
-
-
-def _range(text: str) -> tuple[int, int]:
-    start, end = text.split("-")
-    return int(start), int(end)
 
 
 def claims(path: Path) -> bool:

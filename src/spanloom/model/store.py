@@ -276,11 +276,11 @@ def _plain(value: Any) -> Any:
 
     A model or a vocabulary that was given is ``None``: it is a part of the file.
     """
-    several = list(value) if isinstance(value, list | tuple) else [value]
+    several = value if isinstance(value, list | tuple) else (value,)
     if any(hasattr(one, "to_part") for one in several):
         return None
-    if isinstance(value, list | tuple) and any(isinstance(one, Path) for one in value):
-        return [str(one) for one in value]
+    if several is value and any(isinstance(one, Path) for one in several):
+        return [str(one) for one in several]
     if isinstance(value, Structure | Path):
         return str(value)
     if isinstance(value, Mapping):

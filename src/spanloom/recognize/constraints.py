@@ -258,7 +258,10 @@ class Constraints:
             )
         tables = []
         for which in (0, 1):
-            copies = tuple(v.copy(mentions=_distinct(own[which])) for v, own in zip(views, asked, strict=True))
+            copies = tuple(  # each mention once, without what else is known of it
+                v.copy(mentions=[Mention(*key) for key in dict.fromkeys(mention.key for mention in own[which])])
+                for v, own in zip(views, asked, strict=True)
+            )
             gold = Gold(replace(batch, documents=copies), model.types)
             if which == 0:
                 self._check_required(gold, copies, batch, model, rules)
@@ -516,11 +519,6 @@ class Laid:
 def replace_odds(scored: ScoredCandidates, required: Mask) -> ScoredCandidates:
     """Return candidates of which those that are required are certain."""
     return scored._replace(odds=np.where(required, np.inf, scored.odds))
-
-
-def _distinct(mentions: Iterable[Mention]) -> list[Mention]:
-    """Return each mention once, without what else is known of it."""
-    return [Mention(*key) for key in dict.fromkeys(mention.key for mention in mentions)]
 
 
 def _where(mention: Mention) -> str:

@@ -122,7 +122,7 @@ class ExplanationRecord(BaseModel):
     contributions: list[ContributionRecord] = Field(description="what differs between the two, the strongest first")
     winner: list[MentionRecord] = Field(description="of the best structure with the mention, in its sentence")
     runner_up: list[MentionRecord] = Field(description="of the best structure without it")
-    candidates: list[CandidateRecord] = Field(description="of a linker, the best first")
+    candidates: list[CandidateRecord] = Field(description="concepts that were compared, the best first")
 
 
 class ModelRecord(BaseModel):
