@@ -44,6 +44,9 @@ static int fits(const BeamModel *model, const LinkData *data, const Workspace *w
     if (work->span_at.n < steps || work->span_at.m < longest || work->segments.l < model->types) return 0;
     if (work->following.m < 1 + model->types || work->near.scores.m < 1 + model->types) return 0;
     if (work->states.m != work->parent.m || work->states.l != WIDTH || work->linked.n < model->forms.size.n) return 0;
+    for (int64_t s = 0; s < spans; s++)
+        if (data->cand_ptr.at[s] < 0 || data->cand_ptr.at[s] > data->cand_ptr.at[s + 1]) return 0;
+    if (data->cand_ptr.at[spans] > candidates) return 0;
     for (int64_t n = 0; n < sentences; n++) {
         int64_t first = data->offsets.at[n], end = data->offsets.at[n + 1];
         int64_t begin = data->span_ptr.at[n], stop = data->span_ptr.at[n + 1];
@@ -57,9 +60,6 @@ static int fits(const BeamModel *model, const LinkData *data, const Workspace *w
         }
         if (data->cand_ptr.at[stop] - data->cand_ptr.at[begin] + stop - begin + length + 1 > rows) return 0;
     }
-    for (int64_t s = 0; s < spans; s++)
-        if (data->cand_ptr.at[s] < 0 || data->cand_ptr.at[s] > data->cand_ptr.at[s + 1]) return 0;
-    if (data->cand_ptr.at[spans] > candidates) return 0;
     for (int64_t c = 0; c < candidates; c++)
         if (data->cand_concept.at[c] < 0 || data->cand_concept.at[c] >= model->forms.size.n) return 0;
     return 1;
