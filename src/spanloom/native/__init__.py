@@ -16,7 +16,7 @@ import os
 import re
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from operator import index
 from pathlib import Path
@@ -137,15 +137,23 @@ class Kernel:
         self.name = name
         self._fields = _declared()[f"spanloom_{name}"]
         self._function: Any = None
+        self._words: Callable[[tuple[Any, ...], list[Any]], array[int] | None]
 
     def __call__(self, *arguments: Any) -> int:
         """Check the arguments and run the kernel; see its declaration for what it returns."""
         if self._function is None:
             function = getattr(library(), f"spanloom_{self.name}")
             function.argtypes, function.restype = (ctypes.c_void_p,), ctypes.c_int64
+            self._words = _unrolled(self._fields)
             self._function = function
-        words, held = array("q"), [arguments]
-        self._add(arguments, self._fields, words, held)
+        held: list[Any] = []
+        try:
+            words = self._words(arguments, held)
+        except (AttributeError, BufferError, TypeError, ValueError):
+            words = None
+        if words is None:  # something is wrong with an argument, or its type is equal but another object
+            words = array("q")
+            self._add(arguments, self._fields, words, held)
         found: int = self._function(words.buffer_info()[0])
         if found <= _BAD_INDEX:
             if found == _NO_MEMORY:
@@ -175,13 +183,9 @@ class Kernel:
                     f"{self.name}: {name} is an array of {own} of shape {shape}, expected {dtype} with {len(axes)} axes"
                 )
             try:
-                words.append(_ADDRESS(_NOTHING(value)))
-            except (TypeError, ValueError, BufferError):  # read-only, or not in C order
-                if written:
-                    raise UsageError(f"{self.name}: {name} is written to, and is read-only or not in C order") from None
-                value = np.ascontiguousarray(value)
-                held.append(value)
-                words.append(value.__array_interface__["data"][0])
+                words.append(_address(value, written, held))
+            except (TypeError, ValueError, BufferError):
+                raise UsageError(f"{self.name}: {name} is written to, and is read-only or not in C order") from None
             for size, (letter, more) in zip(shape, axes, strict=True):
                 words.append(size)
                 size -= more
@@ -189,6 +193,65 @@ class Kernel:
                     expected = " ".join(f"{each or '*'}+{plus}" if plus else each or "*" for each, plus in axes)
                     value_of_letter = f" with {letter} = {sizes[letter]}" if letter in sizes else ""
                     raise UsageError(f"{self.name}: {name} is of shape {shape}, expected {expected}{value_of_letter}")
+
+
+def _unrolled(fields: tuple[Any, ...]) -> Callable[[tuple[Any, ...], list[Any]], array[int] | None]:
+    """Return `Kernel._add` for these fields without its loops, which take longer than most kernels on a short text.
+
+    The function returns ``None``, or raises, where an argument is not as declared; `Kernel._add` then reports it.
+    1. The arguments are unpacked into names, those of tuples nested.
+    2. Each array's type and sizes are compared. Sizes with one letter are equal within one tuple.
+    3. The words are collected in the order of the structure in C.
+    """
+    checks: list[str] = []
+    words: list[str] = []
+
+    def unpacked(fields: tuple[Any, ...], prefix: str) -> str:
+        known = {letter: letter for letter in _FIXED}
+        names = []
+        for i, field in enumerate(fields):
+            name = f"{prefix}_{i}"
+            if type(field) is _Struct:
+                names.append(unpacked(field.fields, name))
+                continue
+            names.append(name)
+            if type(field) is _Number:
+                plain = f"{name} if {name}.__class__ is int else " if field.kind == "int64_t" else ""
+                words.append(f"{plain}_word({name}, {field.kind!r})")
+                continue
+            also = f" and {name}.dtype is not _TRUTH" if field.dtype == _BYTE else ""
+            checks.append(f"if {name}.dtype is not {field.dtype.name}{also}: return None")
+            sizes = [f"{name}_{axis}" for axis in range(len(field.axes))]
+            checks.append(f"({''.join(f'{size}, ' for size in sizes)}) = {name}.shape")
+            words.extend([f"_address({name}, {field.written}, held)", *sizes])
+            for size, (letter, more) in zip(sizes, field.axes, strict=True):
+                if more:
+                    checks.append(f"if {size} < {more}: return None")
+                if letter in known:
+                    checks.append(f"if {size} - {more} != {known[letter]}: return None")
+                elif letter:
+                    known[letter] = f"({size} - {more})"
+        return f"({''.join(f'{name}, ' for name in names)})"
+
+    code = [f"{unpacked(fields, 'a')} = arguments", *checks, f"return array('q', ({', '.join(words)},))"]
+    scope = {name: np.dtype(type_) for type_ in _TYPES.values() for name in [np.dtype(type_).name]}
+    found: dict[str, Any] = {"array": array, "_word": _word, "_address": _address, "_TRUTH": _TRUTH, **scope}
+    exec("def words(arguments, held):\n    " + "\n    ".join(code), found)  # made of the header alone
+    function: Callable[[tuple[Any, ...], list[Any]], array[int] | None] = found["words"]
+    return function
+
+
+def _address(value: Any, written: bool, held: list[Any]) -> int:
+    """Return where an array begins; one that is read-only or not in C order is copied, or refused if written to."""
+    try:
+        return _ADDRESS(_NOTHING(value))
+    except (TypeError, ValueError, BufferError):
+        if written:
+            raise
+        value = np.ascontiguousarray(value)
+        held.append(value)
+        where: int = value.__array_interface__["data"][0]
+        return where
 
 
 def _word(value: Any, kind: str) -> int:
