@@ -19,7 +19,8 @@ from spanloom.scoring import Weights, dense_gradient, role_scores
 
 _distinct_features, _feature_places = Kernel("distinct_features"), Kernel("feature_places")
 _adagrad = Kernel("adagrad")
-_PIECES = 4  # of a batch's features; fixed, so that the work is cut the same way for any number of threads
+_PIECES = 4  # of a batch's features
+_FEWEST = 2048  # features of a piece: a call and handing it to a thread take as long as these
 _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays in the cache
 
 
@@ -329,7 +330,7 @@ class _State:
                 features, ptr, places, residual, self.shrink, self.stretch, self.rate, *piece, self.flat, self.squares,
                 np.empty(residual.shape[1], np.float32),
             ),
-            even_ranges(len(features), _PIECES),
+            even_ranges(len(features), min(_PIECES, 1 + len(features) // _FEWEST)),
         )  # fmt: skip
         if matrix.dense is not None:
             self._update_dense(matrix.dense, tokens, residual, run)
