@@ -162,7 +162,7 @@ def test_keys_are_the_hashes_of_the_names(batch: list[list[list[tuple[str, str]]
         for sentences in batch
     ]
     keys = features.keys(Batch.of(documents))
-    expected = [features.named_keys(d, t) for d in documents for t in range(len(d.words))]
+    expected = [pairs for d in documents for pairs in features.named_keys(d, range(len(d.words)))]
     assert [len(pairs) for pairs in expected] == np.diff(keys.offsets).tolist()
     assert [key for pairs in expected for _, key in pairs] == keys.ids.tolist()
     for pairs in expected:

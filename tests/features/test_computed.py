@@ -105,7 +105,7 @@ def test_keys_are_the_hashes_of_the_names(texts: list[str]) -> None:
     documents = [prepare(Document(text)) for text in texts]
     documents += [prepare(Document("own lungs", columns={"lemma": ["", "Lunge"], "note": ["n", "n"]}))]
     keys = features.keys(Batch.of(documents))
-    expected = [features.named_keys(d, t) for d in documents for t in range(len(d.words))]
+    expected = [pairs for d in documents for pairs in features.named_keys(d, range(len(d.words)))]
     assert [key for pairs in expected for _, key in pairs] == keys.ids.tolist()
     assert np.array_equal(features.keys(Batch.of(documents), run=Threads(3)).ids, keys.ids)
     assert np.array_equal(features.keys(features.enrich(Batch.of(documents))).ids, keys.ids)

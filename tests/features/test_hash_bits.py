@@ -44,7 +44,7 @@ def test_many_bits_leave_each_feature_its_own() -> None:
 def test_names_and_shared_values_have_the_same_numbers() -> None:
     features, batch = keys_of(10)
     keys = features.keys(batch)
-    named = [key for _, key in features.named_keys(NOTES[0], 3)]
+    named = [key for _, key in features.named_keys(NOTES[0], [3])[0]]
     assert named == keys.ids[keys.offsets[3] : keys.offsets[4]].tolist()
     shared = features.shared_keys(batch)
     values = [shared.values.ids[a:b] for a, b in zip(shared.values.offsets, shared.values.offsets[1:], strict=False)]

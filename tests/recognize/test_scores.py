@@ -32,7 +32,7 @@ def role_scores(tagger, document):
     template, lanes = tagger.engine.template, tagger.structure.lanes(tagger.types)
     result = []
     for token in range(len(document.tokens)):
-        ids = np.array([key for _, key in tagger.scorer.features.named_keys(document, token)], np.uint64)
+        ids = np.array([key for _, key in tagger.scorer.features.named_keys(document, [token])[0]], np.uint64)
         rows = [row for row in tagger.scorer.index.rows(ids).tolist() if row >= 0]
         weights = tagger.scorer.weights.features[rows].sum(0, dtype=float)
         result.append([{role: float(weights[r, k]) for r, role in enumerate(template.roles)} for k in range(lanes)])

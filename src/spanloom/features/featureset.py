@@ -273,17 +273,21 @@ class FeatureSet:
             document: tokenized and split into sentences.
             token: counted in the document.
         """
-        return [name for name, _ in self.named_keys(document, token)]
+        return [name for name, _ in self.named_keys(document, [token])[0]]
 
-    def named_keys(self, document: Document, token: int) -> list[tuple[str, int]]:
-        """Return `names` with their keys, both computed in plain Python, as the oracle of `keys`."""
+    def named_keys(self, document: Document, tokens: Iterable[int]) -> list[list[tuple[str, int]]]:
+        """Return `names` of each of some tokens with their keys, computed in plain Python, as the oracle of `keys`."""
         batch = Batch.of([document])
         self.check(batch)
         [enriched] = self.enrich(batch).views()
         enriched = enriched.copy(text=feature_tokens(batch).text)
-        named = list(named_features(self.features, enriched, token, Clusters.of(self.clusters)))
-        numbered = self._numbered(np.array([key for _, key in named], np.uint64)).tolist()
-        return [(name, key) for (name, _), key in zip(named, numbered, strict=True)]
+        clusters = Clusters.of(self.clusters)
+        result = []
+        for token in tokens:
+            named = list(named_features(self.features, enriched, token, clusters))
+            numbered = self._numbered(np.array([key for _, key in named], np.uint64)).tolist()
+            result.append([(name, key) for (name, _), key in zip(named, numbered, strict=True)])
+        return result
 
 
 def available_columns(documents: Iterable[Document]) -> tuple[str, ...]:

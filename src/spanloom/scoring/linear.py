@@ -95,7 +95,7 @@ class LinearScorer:
 
     def named(self, document: Document, token: int) -> NamedFeatures:
         """Return the features of a token; those that the index does not know are left out."""
-        pairs = self.features.named_keys(document, token)
+        [pairs] = self.features.named_keys(document, [token])
         rows = self.index.rows(np.array([key for _, key in pairs], np.uint64))
         known = rows >= 0
         names = [name for (name, _), keep in zip(pairs, known.tolist(), strict=True) if keep]
