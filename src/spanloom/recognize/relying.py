@@ -124,9 +124,13 @@ class Reliance:
             )  # fmt: skip
         return cls(rate, {name: one._replace(no=min(one.no, one.yes)) for name, one in limits.items()})
 
+    def limits_of(self, mention: Mention) -> Limits:
+        """Return the thresholds of a mention's group: its type, or mentions with gaps."""
+        return self.groups.get(_group(mention), self.groups[ALL])
+
     def label(self, mention: Mention) -> str:
         """Return ``yes``, ``ask`` or ``no`` for a candidate."""
-        limits = self.groups.get(_group(mention), self.groups[ALL])
+        limits = self.limits_of(mention)
         score = mention.score or 0.0
         return "yes" if score >= limits.yes else "no" if score < limits.no else "ask"
 
