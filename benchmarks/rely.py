@@ -5,8 +5,8 @@
 For each corpus a recognizer of the preset fast is trained on its training data, a tenth of which it is tuned on. Its
 development data, which it has not seen, are dealt to two halves, by documents, 20 times: one half gives the thresholds,
 the other is labelled. Two rates are counted there: the share of the candidates labelled *yes* that is right, and the
-share of gold mentions that are labelled *no*, or are no candidates, among those of types for which a *no* is promised. A
-split keeps a rate where the share is not worse than promised; a split whose thresholds promise nothing (no *yes*, or
+share of gold mentions that are labelled *no*, or are no candidates, among those of types for which a *no* is promised.
+A split keeps a rate where the share is not worse than promised; a split whose thresholds promise nothing (no *yes*, or
 no *no*) is counted as kept, and shown apart. Test data are not read.
 """
 
