@@ -190,7 +190,7 @@ class TrialCorpus:
             if stop is not None and stop.is_set():
                 raise TrialStopped
 
-        model = Recognizer(**_needed(self.params, templates), features=list(templates))
+        model = Recognizer(**_needed({**self.params, "attributes": "off"}, templates), features=list(templates))
         began = thread_time()
         model.fit(self.train, dev=self.dev, progress=listen)
         seconds = thread_time() - began

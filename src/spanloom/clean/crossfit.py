@@ -76,7 +76,7 @@ def judge(
     fold = folds_of_documents(documents, folds, recognizer.random_state)
     check_folds(documents, fold)
     number = iter(range(1, folds + 1))
-    params = recognizer.get_params()
+    params = recognizer.get_params() | {"attributes": "off"}  # of no use here
     if recognizer.structure == AUTO:  # one for all folds, so that all can judge the same mentions
         whole = Batch.of(list(map(prepare, documents)))
         params["structure"] = str(choose_structure(whole, whole, training_types(documents), recognizer.components))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,12 +48,17 @@ def named_features(
         return _values(document, column, at, clusters)
 
     for feature in features:
-        seed = hash_text(str(feature))
+        name, seed = _head(feature)
         for combination in _combinations(feature, token, values, range(first, end)):
             key = seed
             for value in combination:
                 key = mix(key, hash_text(value))
-            yield f"{feature}={'|'.join(combination)}" if combination else str(feature), key
+            yield f"{name}={'|'.join(combination)}" if combination else name, key
+
+
+@lru_cache(4096)
+def _head(feature: Feature) -> tuple[str, int]:
+    return str(feature), hash_text(str(feature))
 
 
 def _combinations(feature: Feature, token: int, values: Values, sentence: range) -> list[tuple[str, ...]]:
