@@ -90,7 +90,7 @@ def spoiled() -> Spoiled:
 
 @pytest.fixture(scope="module")
 def judged(spoiled: Spoiled) -> list[JudgedDocument]:
-    return judge(spoiled.documents, recognizer_of())
+    return judge(spoiled.documents, recognizer_of(rescore=False))
 
 
 def test_most_errors_stand_in_the_first_tenth_of_the_list(spoiled: Spoiled, judged: list[JudgedDocument]) -> None:
