@@ -42,7 +42,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "recognizer": spanloom.Recognizer("shared", small, rescore=False, epochs=3).fit(train, dev=dev),
         "second": second,
         "heads": spanloom.Recognizer("heads", small, headless="whole", epochs=2).fit(train, dev=dev),
-        "cascade": Cascade(features=small, epochs=1).fit(train, dev=dev),
+        "cascade": Cascade(features=small, epochs=1).fit(train[:8], dev=dev[:3]),
         "linker": spanloom.Linker("small", types=["problem"], iterations=1, folds=2, evidence=False).fit(
             train, dev=dev, vocabulary=clinical() / "vocabulary.tsv"
         ),
