@@ -22,7 +22,7 @@ _dense, _score, _add, _gather_dense = (
 _rows = Kernel("add_rows")
 _PIECES = 16
 _SMALLEST = 256  # rows of a piece, about: below, a kernel's call takes longer than its work
-_FEWEST = 1 << 14  # likewise, entries of a piece of a transposed matrix
+_FEWEST = 1 << 16  # likewise, entries of a piece of a transposed matrix
 _PIECES_DENSE = 4  # each reads all residuals
 
 
