@@ -101,7 +101,8 @@ def test_two_good_annotators_outvote_a_bad_one() -> None:
 
 @pytest.mark.parametrize("structure", ["bio", "shared", "two_layer", "semi_markov", "separator_states"])
 def test_every_structure_learns(structure: str) -> None:
-    model = Recognizer(structure, **SETTINGS).fit(ALL, dev=DEV)
+    few = [one for one in ALL if int(one.id) < 50]
+    model = Recognizer(structure, **SETTINGS).fit(few, dev=DEV)
     assert score(TEST, model.predict(TEST)).f1 > 0.95
 
 

@@ -95,7 +95,7 @@ def vectors() -> Path:
 def recognizer(structure: Any = "separators", *, data: Callable[..., Any] = list, **changed: Any) -> Any:
     """A recognizer of a structure, trained on notes."""
     train, dev = notes()
-    return Recognizer(structure, **{**QUICK, **changed}).fit(data(train), dev=data(dev))
+    return Recognizer(structure, **{**QUICK, "attributes": "off", **changed}).fit(data(train), dev=data(dev))
 
 
 def encoded(structure: str, **changed: Any) -> Any:
@@ -156,6 +156,9 @@ LATIN: dict[str, Kind] = {
         f"overlap {rule}": Kind(partial(recognizer, "shared", overlap=rule), options=SCORED, slow=rule != "nested")
         for rule in ("free", "nested", "none")
     },
+    "concepts and attributes": Kind(
+        partial(recognizer, "shared", link=str(clinical() / "vocabulary.tsv"), attributes="auto"), options=SCORED
+    ),
     "two passes": Kind(partial(recognizer, passes="two"), options=SCORED),
     "two passes, gaps": Kind(partial(recognizer, "split", passes="two", rescore=False), options=SCORED, slow=True),
     "split tokens": Kind(partial(recognizer, split_tokens=True), options=SCORED),
