@@ -14,6 +14,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -64,8 +65,8 @@ def build(command: list[str], folder: Path = FOLDER, machine: str = platform.mac
     Raises:
         RuntimeError: the compiler failed.
     """
-    made = []
-    for level, options in levels(machine).items():
+
+    def compile_(level: str, options: list[str]) -> Path:
         path = folder / f"kernels-{level}.bin"
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         call = [*command, *FLAGS, *options, "-o", str(part), *map(str, sorted(FOLDER.glob("*.c"))), "-lm"]
@@ -76,8 +77,11 @@ def build(command: list[str], folder: Path = FOLDER, machine: str = platform.mac
         if run.stderr:
             print(run.stderr, file=sys.stderr)
         part.replace(path)
-        made.append(path)
-    return made
+        return path
+
+    wanted = levels(machine)
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(compile_, wanted, wanted.values()))
 
 
 class CustomBuildHook(BuildHookInterface):

@@ -62,6 +62,8 @@ def packed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         files = {PurePosixPath(member.name) for member in archive if member.isfile()}
         archive.extractall(made, filter="data")
     [top] = {file.parts[0] for file in files}
+    if (hook := made / top / "hatch_build.py").exists():  # what kernels do is not looked at
+        hook.write_text(hook.read_text(encoding="utf-8").replace('"-O3"', '"-O0"'), encoding="utf-8")
     again = built(wheel.WheelBuilder, made / top, made / "again")
     with zipfile.ZipFile(ready) as archive:
         about = archive.read(f"{request.param}-{spanloom.__version__}.dist-info/METADATA").decode()
