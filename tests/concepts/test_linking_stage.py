@@ -16,7 +16,7 @@ from spanloom.concepts.evidence import Parents, with_evidence
 from spanloom.concepts.fitting import assigned, fit_concepts, linked_vocabularies
 from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, VocabularyForms, compare
 from spanloom.concepts.ranker import Groups, Ranker, fit_ranker, log_shares
-from spanloom.concepts.stage import ConceptStage, LinkedVocabulary, Vocabularies, candidates_of
+from spanloom.concepts.stage import ConceptStage, LinkedVocabulary, Vocabularies, candidates_of, forms_of
 from spanloom.data import clinical
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.features.conjunctions import conjoined, conjunctions
@@ -302,7 +302,7 @@ def test_explanations_hold_the_candidates(vocabulary: Vocabulary) -> None:
 
 def test_candidates_know_their_mentions(vocabulary: Vocabulary) -> None:
     one = LinkedVocabulary.of(vocabulary, Memory.build(TRAIN, vocabulary), 5)
-    own = candidates_of(one, TEST, {"problem"})
+    own = candidates_of(one, forms_of(TEST, {"problem"}), {"problem"})
     pairs = zip(own.documents.tolist(), own.places.tolist(), strict=True)
     expected = [
         (d, p) for d, document in enumerate(TEST) for p, m in enumerate(document.mentions) if m.type == "problem"
