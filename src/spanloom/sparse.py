@@ -89,6 +89,10 @@ def gathered(ptr: Ints, items: Ints) -> tuple[Ints, Ints]:
     Args:
         ptr: (N + 1,) where the rows of each of N items begin.
         items: (M,) numbers of items.
+
+    >>> rows, own = gathered(np.array([0, 2, 2, 3]), np.array([2, 0]))
+    >>> rows.tolist(), own.tolist()
+    ([2, 0, 1], [0, 1, 3])
     """
     sizes = np.diff(ptr)[items]
     own = np.append(0, np.cumsum(sizes))

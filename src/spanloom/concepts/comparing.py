@@ -117,7 +117,7 @@ class FoldedTexts:
     >>> folded = FoldedTexts(["renal cell tumour", "Renal tumors, type 2"])
     >>> found = folded.compared(*(folded.numbers([text]) for text in folded.texts))
     >>> found.numbers.round(2).tolist()[0], found.values[0, :3].tolist()
-    ([0.5, 0.67, 0.67, 0.45, 0.5, 0.0], [4, 2, 2])
+    ([0.5, 0.67, 0.67, 0.4, 0.5, 0.0], [4, 2, 2])
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
