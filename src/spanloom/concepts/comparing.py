@@ -99,7 +99,7 @@ def _split(sets: _Words, left: Int64, right: Int64) -> _Split:
     for texts in (left, right):
         rows, ptr = gathered(sets.ptr, texts)
         keys.append(np.repeat(every[:-1], np.diff(ptr)) * size + sets.ids[rows])
-    shared = np.intersect1d(*keys, assume_unique=True)
+    shared = np.intersect1d(keys[0], keys[1], assume_unique=True)
     lost, more = (
         _Words(sets.known, np.searchsorted(own, every * size), own % size)
         for own in (np.setdiff1d(one, shared, assume_unique=True) for one in keys)
