@@ -25,7 +25,7 @@ import numpy as np
 
 from common import Result, one_core, options, say, timed, token_count
 from spanloom.concepts.fitting import fit_concepts
-from spanloom.concepts.stage import ConceptStage, candidates_of
+from spanloom.concepts.stage import ConceptStage, candidates_of, forms_of
 from spanloom.document import Document, Mention
 from spanloom.document.parts import split
 from spanloom.evaluate.measures import calibration_error
@@ -146,9 +146,9 @@ def p_value(one: Judged, other: Judged, seed: int) -> float:
 
 def probabilities(stage: ConceptStage, documents: Sequence[Document]) -> np.ndarray:
     """The probability of what each mention is linked to, by document, in the order of the mentions."""
-    rows = []
+    rows, forms = [], forms_of(documents, stage.types)
     for number, vocabulary in enumerate(stage.vocabularies):
-        own = candidates_of(vocabulary, documents, {kind for kind, at in stage.types.items() if at == number})
+        own = candidates_of(vocabulary, forms, {kind for kind, at in stage.types.items() if at == number})
         _, scores = stage.best(own)
         rows += list(zip(own.documents.tolist(), own.places.tolist(), scores.tolist(), strict=True))
     return np.array([score for _, _, score in sorted(rows)])

@@ -81,3 +81,19 @@ def largest_matching(rows: Ints, columns: Ints, shape: tuple[int, int]) -> Ints:
     partner = np.empty(shape[0], np.int64)
     _match(row_offsets(rows, shape[0]), columns[order], shape[1], partner)
     return partner
+
+
+def gathered(ptr: Ints, items: Ints) -> tuple[Ints, Ints]:
+    """Return the rows of some items, one after the other, and where those of each begin.
+
+    Args:
+        ptr: (N + 1,) where the rows of each of N items begin.
+        items: (M,) numbers of items.
+
+    >>> rows, own = gathered(np.array([0, 2, 2, 3]), np.array([2, 0]))
+    >>> rows.tolist(), own.tolist()
+    ([2, 0, 1], [0, 1, 3])
+    """
+    sizes = np.diff(ptr)[items]
+    own = np.append(0, np.cumsum(sizes))
+    return np.repeat(ptr[items] - own[:-1], sizes) + np.arange(own[-1]), own

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
 from spanloom import Document, Mention, Recognizer, load, read
+from spanloom.concepts.comparing import FoldedTexts
 from spanloom.concepts.evidence import Parents, with_evidence
 from spanloom.concepts.fitting import assigned, fit_concepts, linked_vocabularies
-from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, VocabularyForms, compare
+from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, VocabularyForms
 from spanloom.concepts.ranker import Groups, Ranker, fit_ranker, log_shares
-from spanloom.concepts.stage import ConceptStage, LinkedVocabulary, Vocabularies, candidates_of
+from spanloom.concepts.stage import ConceptStage, LinkedVocabulary, Vocabularies, candidates_of, forms_of
 from spanloom.data import clinical
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.features.conjunctions import conjoined, conjunctions
+from spanloom.hashing import hash_text
 from spanloom.modelfile import ModelPart
 from spanloom.vocabulary import Concept, Vocabulary
+from spanloom.vocabulary.folding import fold_text
 from spanloom.vocabulary.memory import Memory
 
 NAMES = Vocabulary.build([
@@ -87,11 +93,40 @@ def test_each_form_has_the_candidates_that_it_has_alone() -> None:
         assert (alone.likely == together.likely[own]).all()
 
 
-def test_words_are_compared() -> None:
-    same, other, more = compare("breast cancers", "Breast Cancer"), compare("type 1", "type 2"), compare("a b", "a c")
-    assert (same.overlap, same.lost, same.more, same.digits, same.last) == (1.0, 1, 1, 1, True)
-    assert other.digits == 5 and not other.last
-    assert (more.lost, more.more) == (2, 2) and more.lost0 and not more.lost1
+WORDS = ["T", "cell", "cells", "of", "renal", "tumour", "Tumours", "1", "2", "type-2", "II", "\u03b1", "+"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join)
+
+
+def compared(text: str, name: str) -> tuple[list[float], list[int]]:
+    """How a text and a name differ, by definition; see `Compared`."""
+    one, other = fold_text(text), fold_text(name)
+    left, right = set(one), set(other)
+    far, near = set(fold_text(text, loose=True)), set(fold_text(name, loose=True))
+    numbers, others = ({word for word in words if word.isdigit()} for words in (left, right))
+    digits = (1 + bool(numbers)) if numbers == others else 3 if not others else 4 + bool(numbers)
+    lost, more = (sorted(words) for words in (left - right, right - left))
+    hashed = [hash_text(words[place]) if place < len(words) else 0 for words in (lost, more) for place in (0, 1)]
+    both = len(left & right)
+    return [
+        both / max(1, len(left | right)), both / max(1, len(left)), both / max(1, len(right)),
+        Levenshtein.normalized_similarity(text.casefold(), name.casefold()),
+        len(far & near) / max(1, len(far | near)), bool(one and other and one[-1] == other[-1]),
+    ], [digits, 1 + min(3, len(lost)), 1 + min(3, len(more)), *hashed]  # fmt: skip
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=6))
+def test_words_are_compared(pairs: list[tuple[str, str]]) -> None:
+    folded = FoldedTexts(chain.from_iterable(pairs))
+    found = folded.compared(*(folded.numbers(pair[side] for pair in pairs) for side in (0, 1)))
+    expected = [compared(*pair) for pair in pairs]
+    assert list(zip(found.numbers.tolist(), found.values.tolist(), strict=True)) == expected
+    texts = [text for text, _ in pairs]
+    words = [fold_text(text) for text in texts]
+    assert folded.described(folded.numbers(texts)).T.tolist() == [
+        [hash_text(" ".join(sorted(own))), *(hash_text(own[at]) if at < len(own) else 0 for at in (0, 1))]
+        for own in words
+    ]
 
 
 def evidence(table: FormTable, forms: Sequence[int], documents: Sequence[int]) -> list[list[tuple[float, float]]]:
@@ -302,7 +337,7 @@ def test_explanations_hold_the_candidates(vocabulary: Vocabulary) -> None:
 
 def test_candidates_know_their_mentions(vocabulary: Vocabulary) -> None:
     one = LinkedVocabulary.of(vocabulary, Memory.build(TRAIN, vocabulary), 5)
-    own = candidates_of(one, TEST, {"problem"})
+    own = candidates_of(one, forms_of(TEST, {"problem"}), {"problem"})
     pairs = zip(own.documents.tolist(), own.places.tolist(), strict=True)
     expected = [
         (d, p) for d, document in enumerate(TEST) for p, m in enumerate(document.mentions) if m.type == "problem"

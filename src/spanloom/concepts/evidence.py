@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from spanloom.concepts.forms import NUMBERS, FormTable, gathered
+from spanloom.concepts.forms import NUMBERS, FormTable
 from spanloom.hashing import Int64
 from spanloom.hypergraph import Floats
+from spanloom.sparse import gathered, row_offsets
 from spanloom.vocabulary.store import Vocabulary
 
 __all__ = ["Parents", "with_evidence"]
@@ -22,10 +23,15 @@ class Parents:
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        found = [[vocabulary.find(parent) for parent in concept.parents] for concept in vocabulary]
-        kept = [[number for number in dict.fromkeys(own) if number >= 0] for own in found]
-        self.ptr = np.append(0, np.cumsum([len(own) for own in kept]))
-        self.numbers = np.array([number for own in kept for number in own], np.int64)
+        strings, ends = vocabulary.parents
+        owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        named = strings.to_list()
+        number = {parent: vocabulary.find(parent) for parent in dict.fromkeys(named)}
+        found = np.array([number[parent] for parent in named], np.int64)
+        owners, found = owners[found >= 0], found[found >= 0]
+        _, first = np.unique(owners * len(ends) + found, return_index=True)  # a parent that is given twice counts once
+        first.sort()
+        self.ptr, self.numbers = row_offsets(owners[first], len(ends)), found[first]
 
     def of(self, concepts: Int64) -> tuple[Int64, Int64]:
         """Return pairs: the place of a concept, and the number of a parent."""

@@ -19,6 +19,7 @@ from spanloom.concepts.stage import (
     Linked,
     LinkedVocabulary,
     candidates_of,
+    forms_of,
 )
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning
@@ -185,14 +186,15 @@ def fit_concepts(
         for number, one in enumerate(whole):
             chosen = _own(types, number)
             other = one.with_memory(Memory.build(rest, one.forms.vocabulary, chosen))
-            parts.append((other, candidates_of(other, held, chosen), held, part))
+            parts.append((other, candidates_of(other, forms_of(held, chosen), chosen), held, part))
     examples = _examples(parts)
     learned = examples.take(examples.reached)
     stage = ConceptStage(tuple(whole), types, fit_ranker(learned.groups, learned.right, LAMBDAS[1], run=run))
     if dev is None:
         judged, shares, l2 = examples, _crossed(examples, run), LAMBDAS[1]
     else:
-        searched = (candidates_of(one, dev, _own(types, n)) for n, one in enumerate(whole))
+        forms = forms_of(dev, types)
+        searched = (candidates_of(one, forms, _own(types, n)) for n, one in enumerate(whole))
         judged = _examples([(one, found, dev, 0) for one, found in zip(whole, searched, strict=True)])
         tried = {
             l2: stage.ranker if l2 == LAMBDAS[1] else fit_ranker(learned.groups, learned.right, l2, run=run)

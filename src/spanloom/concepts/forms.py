@@ -10,22 +10,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz.distance import Levenshtein
 
+from spanloom.concepts.comparing import Compared, FoldedTexts
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import Int64, UInt64, hash_text
 from spanloom.text.coordination import coordinated
 from spanloom.vocabulary.candidates import CandidateFinder
-from spanloom.vocabulary.folding import fold_text
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["NIL", "NUMBERS", "TEMPLATES", "Form", "FormTable", "VocabularyForms", "gathered"]
+__all__ = ["NIL", "NUMBERS", "TEMPLATES", "Form", "FormTable", "VocabularyForms"]
 
 NIL: Final = -1
 """The concept of the candidate that is no concept."""
@@ -46,7 +44,6 @@ _VALUES: Final = conjunctions(TEMPLATES).names
 _AT: Final = {name: row for row, name in enumerate(_VALUES)}
 _BINS: Final = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.999])
 _COUNTS: Final = np.array([0, 1, 3, 10, 30])
-_MEMORY_SIZE: Final = 1 << 17
 _SHORT: Final = 5  # characters of a text that may be an abbreviation
 
 
@@ -84,18 +81,6 @@ class FormTable(NamedTuple):
     numbers: NDArray[np.float64]
     values: UInt64
     likely: NDArray[np.float64]
-
-
-def gathered(ptr: Int64, items: Int64) -> tuple[Int64, Int64]:
-    """Return the rows of some items, one after the other, and where those of each begin.
-
-    Args:
-        ptr: (N + 1,) where the rows of each of N items begin.
-        items: (M,) numbers of items.
-    """
-    sizes = np.diff(ptr)[items]
-    own = np.append(0, np.cumsum(sizes))
-    return np.repeat(ptr[items] - own[:-1], sizes) + np.arange(own[-1]), own
 
 
 class _Single(NamedTuple):
@@ -225,13 +210,10 @@ class VocabularyForms:
         numbers, values = np.zeros((len(form), len(NUMBERS))), np.zeros((len(_VALUES), len(form)), np.uint64)
         own, sets_at, nil = slice(0, count), slice(count, count + more), slice(count + more, None)
         share, likely = (np.array([row[place] for row in several]) for place in (2, 3))
-        compared = [
-            max((compare(text, self.vocabulary.names[name]) for text in _texts(forms[i])), key=lambda one: one.overlap)
-            for i, name in zip(single.form.tolist(), single.nearest.tolist(), strict=True)
-        ]
+        folded, compared = self._compared(forms, single)
         prior = self.prior[single.concept]
         numbers[own, 1:5] = np.stack([single.name, single.memory, single.share, np.log1p(prior) / 5], 1)
-        numbers[own, 5:11] = np.array([one[:6] for one in compared], np.float64).reshape(count, 6)
+        numbers[own, 5:11] = compared.numbers
         numbers[own, 11:13] = np.stack([single.names_rank == 1, single.memory_rank == 1], 1)
         numbers[sets_at, 13], numbers[sets_at, 3], numbers[sets_at, 1] = 1.0, share, likely
         numbers[nil, 0] = 1.0
@@ -254,10 +236,10 @@ class VocabularyForms:
         put("source", own, single.source + 1)
         put("share", own, np.searchsorted(_BINS, single.share) + 1)
         put("prior", own, np.searchsorted(_COUNTS, prior) + 1)
-        put("prefix", own, np.array([self._prefix(one) for one in single.concept.tolist()], np.uint64))
-        details = np.array([one[6:] for one in compared], np.uint64).reshape(count, 7).T
+        distinct, which = np.unique(single.concept, return_inverse=True)
+        put("prefix", own, np.array([self._prefix(one) for one in distinct.tolist()], np.uint64)[which])
         for row, name in enumerate(("digits", "lost", "more", "lost0", "lost1", "more0", "more1")):
-            put(name, own, details[row])
+            put(name, own, compared.values[:, row])
         put("last", own, 1 + numbers[own, 10])
         put("several", sets_at, np.full(more, 1))
         put("share", sets_at, np.searchsorted(_BINS, share) + 1)
@@ -266,17 +248,34 @@ class VocabularyForms:
         put("best_source", nil, 1 + _largest(single.form, single.source, size))
         put("best_share", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.share, size)))
         put("best_name", nil, 1 + np.searchsorted(_BINS, _largest(single.form, single.name, size)))
-        words = np.array([_words(one.text) for one in forms], np.uint64).reshape(size, 3).T
+        words = folded.described(folded.numbers(one.text for one in forms))
         for row, name in enumerate(("form", "word0", "word1")):
             put(name, nil, words[row])
         every = np.concatenate([single.likely, likely, np.zeros(size)])
         ptr = np.append(0, np.cumsum(np.bincount(form, minlength=size)))
         return FormTable(ptr, concept[order], sets, numbers[order], values[:, order], every[order])
 
+    def _compared(self, forms: Sequence[Form], single: _Single) -> tuple[FoldedTexts, Compared]:
+        """Return folded texts, and candidates beside their nearest names; of a text and its long form, the nearer."""
+        names = [self.vocabulary.names[name] for name in single.nearest.tolist()]
+        short = [one.text for one in forms]
+        either = [one.text if one.expanded is None else one.expanded for one in forms]
+        folded = FoldedTexts([*short, *either, *names])
+        text, other = folded.numbers(short), folded.numbers(either)
+        again = np.flatnonzero((text != other)[single.form])
+        name = folded.numbers(names)
+        compared = folded.compared(
+            np.append(text[single.form], other[single.form[again]]), np.append(name, name[again])
+        )
+        nearer = np.arange(len(name))
+        better = compared.numbers[len(name) :, 0] > compared.numbers[again, 0]
+        nearer[again[better]] = len(name) + np.flatnonzero(better)
+        return folded, Compared(compared.numbers[nearer], compared.values[nearer])
+
     def _prefix(self, concept: int) -> int:
         found = self._prefixes.get(concept)
         if found is None:
-            found = self._prefixes[concept] = hash_text(self.vocabulary[concept].id.partition(":")[0])
+            found = self._prefixes[concept] = hash_text(self.vocabulary.identifier(concept).partition(":")[0])
         return found
 
 
@@ -294,67 +293,5 @@ def _largest(form: Int64, values: NDArray[np.generic], forms: int) -> NDArray[np
     return found
 
 
-def _texts(form: Form) -> tuple[str, ...]:
-    return (form.text,) if form.expanded is None else (form.text, form.expanded)
-
-
 def _is_short(form: Form) -> bool:
     return form.expanded is None and len(form.text) <= _SHORT and form.text[:1].isupper() and " " not in form.text
-
-
-class _Compared(NamedTuple):
-    """A text beside a name.
-
-    Args:
-        overlap: of their closely folded words, the share that both have (Jaccard).
-        of_form, of_name: the share of the words of each that the other has.
-        edit: Levenshtein similarity, without case.
-        loose_overlap: of their loosely folded words.
-        last: whether they end with the same word.
-        digits: how their numbers differ: 1 no numbers, 2 the same, 3 only the text has some, 4 only the name, 5 others.
-        lost, more: 1 more than how many words only the text has, and only the name; at most 4.
-        lost0, lost1, more0, more1: hashes of the first of them.
-    """
-
-    overlap: float
-    of_form: float
-    of_name: float
-    edit: float
-    loose_overlap: float
-    last: bool
-    digits: int
-    lost: int
-    more: int
-    lost0: int
-    lost1: int
-    more0: int
-    more1: int
-
-
-@lru_cache(_MEMORY_SIZE)
-def compare(text: str, name: str) -> _Compared:
-    """Return how a text and a name differ, word by word."""
-    one, other = fold_text(text), fold_text(name)
-    left, right = set(one), set(other)
-    both = left & right
-    far, near = set(fold_text(text, loose=True)), set(fold_text(name, loose=True))
-    numbers, others = ({word for word in words if word.isdigit()} for words in (left, right))
-    digits = (1 + bool(numbers)) if numbers == others else 3 if not others else 4 + bool(numbers)
-    lost, more = (sorted(words) for words in (left - right, right - left))
-    return _Compared(
-        len(both) / max(1, len(left | right)), len(both) / max(1, len(left)), len(both) / max(1, len(right)),
-        Levenshtein.normalized_similarity(text.casefold(), name.casefold()), len(far & near) / max(1, len(far | near)),
-        bool(one and other and one[-1] == other[-1]), digits, 1 + min(3, len(lost)), 1 + min(3, len(more)),
-        *(_hashed(words, place) for words in (lost, more) for place in (0, 1)),
-    )  # fmt: skip
-
-
-def _hashed(words: Sequence[str], place: int) -> int:
-    return hash_text(words[place]) if place < len(words) else 0
-
-
-@lru_cache(_MEMORY_SIZE)
-def _words(text: str) -> tuple[int, int, int]:
-    """Return the hash of the folded words of a text, and those of the first two."""
-    words = fold_text(text)
-    return hash_text(" ".join(sorted(words))), _hashed(words, 0), _hashed(words, 1)

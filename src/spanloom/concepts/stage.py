@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from spanloom.concepts.evidence import Parents, with_evidence
 from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, VocabularyForms
 from spanloom.concepts.ranker import Groups, Ranker
 from spanloom.document import Document
+from spanloom.document.span import found_mention
 from spanloom.errors import ModelError
 from spanloom.evaluate.concepts import Resolver
 from spanloom.features import FeatureIndex
@@ -28,7 +29,13 @@ from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["ConceptStage", "Linked", "LinkedVocabulary", "candidates_of"]
+__all__ = ["ConceptStage", "Linked", "LinkedVocabulary", "candidates_of", "forms_of"]
+
+_ALL: Final = slice(None)
+
+
+Placed = list[tuple[int, Form]]
+"""Places of mentions among those of a document, with their forms."""
 
 
 class Vocabularies:
@@ -94,27 +101,33 @@ class Linked(NamedTuple):
     documents: Int64
     places: Int64
 
-    def readings(self, size: int) -> list[tuple[int, ...]]:
-        """Return the numbers of the concepts of each candidate, of a vocabulary of ``size`` of them; none for `NIL`."""
+    def readings(self, size: int, rows: Int64 | slice = _ALL) -> list[tuple[int, ...]]:
+        """Return the numbers of the concepts of some candidates; none for `NIL`.
+
+        Args:
+            size: of the vocabulary.
+            rows: of the candidates.
+        """
         return [
             () if number == NIL else (number,) if number < size else self.sets[number - size]
-            for number in self.concept.tolist()
+            for number in self.concept[rows].tolist()
         ]
 
 
-def candidates_of(vocabulary: LinkedVocabulary, documents: Sequence[Document], types: Collection[str]) -> Linked:
+def candidates_of(vocabulary: LinkedVocabulary, forms: Sequence[Placed], types: Collection[str]) -> Linked:
     """Return the candidates of some mentions.
 
     Args:
         vocabulary: that they are linked to.
-        documents: with mentions.
+        forms: of the mentions of each document, from `forms_of`.
         types: of the mentions that are linked to it.
     """
     numbers: dict[Form, int] = {}
     rows = [
         (number, place, numbers.setdefault(form, len(numbers)))
-        for number, document in enumerate(documents)
-        for place, form in _forms(document, types)
+        for number, own in enumerate(forms)
+        for place, form in own
+        if form.type in types
     ]
     owner, place, form = np.array(rows, np.int64).reshape(-1, 3).T.copy()
     table = vocabulary.forms.table(list(numbers))
@@ -123,12 +136,21 @@ def candidates_of(vocabulary: LinkedVocabulary, documents: Sequence[Document], t
     return Linked(groups, table.concept[at], table.sets, owner, place)
 
 
-def _forms(document: Document, types: Collection[str]) -> Iterator[tuple[int, Form]]:
-    own = [(place, mention) for place, mention in enumerate(document.mentions) if mention.type in types]
-    defined = abbreviations(document) if own else {}
-    for place, mention in own:
-        text = " ".join(mention.text(document.text).split())
-        yield place, Form(text, mention.type, expand(text, defined), len(mention.spans) > 1)
+def forms_of(documents: Sequence[Document], types: Collection[str]) -> list[Placed]:
+    """Return the places of the mentions of some types in each document, with their forms."""
+    found: list[Placed] = []
+    for document in documents:
+        own = [(place, mention) for place, mention in enumerate(document.mentions) if mention.type in types]
+        defined = abbreviations(document) if own else {}
+        expanded: dict[str, str | None] = {}  # a document repeats its words
+        placed: Placed = []
+        for place, mention in own:
+            text = " ".join(mention.text(document.text).split())
+            if text not in expanded:
+                expanded[text] = expand(text, defined)
+            placed.append((place, Form(text, mention.type, expanded[text], len(mention.spans) > 1)))
+        found.append(placed)
+    return found
 
 
 def _way(concepts: int, numbers: Floats) -> str:
@@ -180,21 +202,24 @@ class ConceptStage:
         mentions = [list(document.mentions) for document in documents]
         for names, linked in self._linked(documents):
             best, scores = self.best(linked)
-            readings = linked.readings(len(names))
-            for owner, place, row, score in zip(
-                linked.documents.tolist(), linked.places.tolist(), best.tolist(), scores.tolist(), strict=True
+            readings = linked.readings(len(names), best)
+            for owner, place, reading, score in zip(
+                linked.documents.tolist(), linked.places.tolist(), readings, scores.tolist(), strict=True
             ):
-                concepts = tuple(names[concept].id for concept in readings[row])
-                mentions[owner][place] = mentions[owner][place].replace(
-                    concepts=concepts, concept_scores=(score,) * len(concepts)
-                )
+                concepts = tuple(map(names.identifier, reading))
+                old = mentions[owner][place]
+                mentions[owner][place] = found_mention(
+                    old.type, old.spans, old.head, concepts, old.score, old.id, old.attributes, old.attribute_scores,
+                    (score,) * len(concepts),
+                )  # fmt: skip
         return [document.copy(mentions=own) for document, own in zip(documents, mentions, strict=True)]
 
     def _linked(self, documents: Sequence[Document]) -> Iterator[tuple[Vocabulary, Linked]]:
         """Yield each vocabulary with the candidates of the mentions that are linked to it."""
+        forms = forms_of(documents, self.types)
         for number, vocabulary in enumerate(self.vocabularies):
             chosen = {kind for kind, own in self.types.items() if own == number}
-            yield vocabulary.forms.vocabulary, candidates_of(vocabulary, documents, chosen)
+            yield vocabulary.forms.vocabulary, candidates_of(vocabulary, forms, chosen)
 
     def best(self, linked: Linked) -> tuple[Int64, Floats]:
         """Return the row of the best candidate of each mention, (M,), and its calibrated probability."""

@@ -51,8 +51,15 @@ def find_abbreviations(text: str) -> list[Abbreviation]:
     for match in _BRACKETS.finditer(text):
         group = 1 if match[1] is not None else 2
         inner = _inner(text, *match.span(group))
+        form = text[slice(*inner)]
+        near = text[max(0, match.start() - _REACH) : match.start()].rstrip(_TRIM).rsplit(None, 1)
+        short = _is_short(form) and not form.islower()
+        if not short and not any(map(str.isupper, near[-1] if near else "")):
+            continue  # as most brackets; the rest takes more time
         before = _before(text, match.start())
-        definition = _short_in_brackets(text, inner, before) or _long_in_brackets(text, inner, before)
+        definition = (_short_in_brackets(text, inner, before) if short else None) or _long_in_brackets(
+            text, inner, before
+        )
         if definition:
             found.append(definition)
     return found
@@ -181,9 +188,7 @@ def _is_short(form: str) -> bool:
 
 
 def _short_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | None:
-    """Match ``long (short)``."""
-    if not _is_short(text[slice(*inner)]) or text[slice(*inner)].islower():
-        return None
+    """Match ``long (short)``, if the text in brackets may be a short form."""
     short = Span(inner.start, inner.start + len(_singular(text[slice(*inner)])))
     size = short.end - short.start
     words = [match.start() for match in _WORD.finditer(text, *before)]
@@ -195,10 +200,11 @@ def _short_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | N
 
 def _long_in_brackets(text: str, inner: Span, before: Span) -> Abbreviation | None:
     """Match ``short (long)``: the word before the bracket is the short form, the long form fills the brackets."""
-    words = list(_WORD.finditer(text, *before))
+    words = text[slice(*before)].rstrip()
     if not words:
         return None
-    whole = _trim(text, *words[-1].span())
+    end = before.start + len(words)
+    whole = _trim(text, end - len(words.rsplit(None, 1)[-1]), end)
     form = _singular(text[slice(*whole)])
     short = Span(whole.start, whole.start + len(form))
     if not _is_short(form) or not any(map(str.isupper, form)):

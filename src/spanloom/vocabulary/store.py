@@ -116,6 +116,15 @@ class Vocabulary(Sequence[Concept]):
     def __iter__(self) -> Iterator[Concept]:
         return (self[number] for number in range(len(self)))
 
+    def identifier(self, number: int) -> str:
+        """The identifier of a concept, without the rest of it."""
+        return self._single["ids"][range(len(self))[number]]
+
+    @property
+    def parents(self) -> tuple[Strings, Int64s]:
+        """The parents of all concepts, one behind the other, and where those of each end."""
+        return self._several["parents"]
+
     @property
     def concepts(self) -> Sequence[Concept]:
         """The concepts by their numbers."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.hashing import code_points, intern
+from spanloom.sparse import row_offsets
 from spanloom.vocabulary.cosine import CosineIndex, Nearest, TermWeights, Vectors
 from spanloom.vocabulary.folding import pieces, text_form
+from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.lexicon import CLOSE, Hits, Lexicon
 from spanloom.vocabulary.stored import damaged, take_numbers
+
+_BLOCK: Final = 1 << 18  # texts that are hashed together
 
 
 class TextIndex:
@@ -31,9 +36,7 @@ class TextIndex:
 
     def __init__(self, texts: Sequence[str], lexicon: Lexicon, cosine: CosineIndex, rows: NDArray[np.int32]) -> None:
         self.texts, self.lexicon, self.cosine, self.rows = texts, lexicon, cosine, rows
-        self._exact: dict[str, list[int]] = {}
-        for number, text in enumerate(texts):
-            self._exact.setdefault(text_form(text), []).append(number)
+        self._exact = KeyTable.build(_hashed_forms(texts), np.arange(len(texts), dtype=np.int32))
 
     @classmethod
     def build(
@@ -54,9 +57,11 @@ class TextIndex:
 
     def exact(self, texts: Sequence[str]) -> Hits:
         """The texts that are equal but for case and white space."""
-        found = [self._exact.get(text_form(text), ()) for text in texts]
-        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.fromiter(map(len, found), np.int64, len(found)))])
-        return Hits(ptr, np.array([number for numbers in found for number in numbers], np.int32))
+        ptr, names = self._exact.gather(self._exact.find(_hashed_forms(texts)))
+        owner = np.repeat(np.arange(len(texts)), np.diff(ptr))
+        pairs = zip(owner.tolist(), names.tolist(), strict=True)
+        equal = np.array([text_form(texts[text]) == text_form(self.texts[name]) for text, name in pairs], np.bool_)
+        return Hits(row_offsets(owner[equal], len(texts)), names[equal])
 
     def nearest(self, vectors: Vectors, k: int) -> Nearest:
         """The k nearest concepts by cosine; ``row`` is the number of the nearest text."""
@@ -81,6 +86,17 @@ class TextIndex:
             raise damaged("rows", "is not ascending")
         cosine = {name.removeprefix("cosine."): array for name, array in arrays.items()}
         return cls(texts, lexicon, CosineIndex.from_arrays(kind, cosine, lexicon.concept[rows]), rows)
+
+
+def _hashed_forms(texts: Sequence[str]) -> NDArray[np.uint64]:
+    """(M,) a hash of each text without regard to case and white space."""
+    found = [np.empty(0, np.uint64)]
+    for first in range(0, len(texts), _BLOCK):
+        forms = [text_form(text) for text in texts[first : first + _BLOCK]]
+        ends = np.cumsum([len(form) for form in forms], dtype=np.int64)
+        numbers, own, _ = intern(code_points("".join(forms)), np.append(0, ends[:-1]), ends)
+        found.append(own[numbers])
+    return np.concatenate(found)
 
 
 def _distinct(concept: NDArray[np.int32], keys: NDArray[np.uint64]) -> NDArray[np.int32]:
