@@ -263,7 +263,8 @@ RECIPES = (
         "Creating Multilayer Resources in the Classroom*. Genres whose texts are under CC BY (academic, court, "
         "interview, news) or CC BY-SA (bio of Wikipedia, voyage of Wikivoyage). GUM marks noun phrases; those "
         "whose head is a proper noun are taken, cut to the name by `models/names.py`. Vectors of the 60,000 most "
-        "frequent words of GloVe 6B (Pennington et al. 2014, public domain). What is made of the model is to be shared alike.",
+        "frequent words of GloVe 6B (Pennington et al. 2014, public domain). What is made of the model is to be shared "
+        "alike.",
         "The corpus' own. Half of the training documents are there a second time, in lower case or in title case.",
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
         "84 documents, and misses names of kinds that are rare there. Descriptions such as *the chancellor* are left "
@@ -427,7 +428,7 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
 
 It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 
-- **Licence**: {recipe.licence}, that of the annotations.
+- **Licence**: {recipe.licence}, that of the corpus.
 - **Data**: {recipe.sources}
 - **Split**: {recipe.split} {train} documents for training, {dev} for development, {test} for testing.
 - **Training**: `{recipe.estimator.__name__}({params})` on plain text, {learned}; then `spanloom compact`,
@@ -470,7 +471,10 @@ def page(catalogue: dict[str, Any]) -> str:
         for what in MORE
         if what in one
     )
-    return (HERE / "page.md").read_text(encoding="utf-8").replace("TABLE", rows).replace("MORE", more)
+    absurd = json.loads((ROOT / "tests" / "data" / "ordinary_errors.json").read_text(encoding="utf-8"))
+    counted = "\n".join(f"| `{name}` | {absurd[name]} |" for name in catalogue if name in absurd)
+    written = (HERE / "page.md").read_text(encoding="utf-8")
+    return written.replace("TABLE", rows).replace("MORE", more).replace("ABSURD", counted)
 
 
 def short(said: dict[str, Any]) -> str:

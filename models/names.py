@@ -80,13 +80,17 @@ def glove(folder: Path, words: int) -> Path:
 
 
 def names(document: Document) -> list[Mention]:
-    """Return the names among a document's mentions, each once.
+    """Return the names among a document's mentions: a place has one, and none lies in another one of its type.
 
-    A work that is cited by a person's name, as in *Smith (2000)*, is no name beside that of the person.
+    So *Smith (2000)*, a work, gives no second name beside the person *Smith*, and *October 1066* none in a date.
     """
-    found = dict.fromkeys(filter(None, (_name(document, mention) for mention in document.mentions)))
-    own = {one.spans for one in found if one.type != "other"}
-    return [one for one in found if one.type != "other" or one.spans not in own]
+    rank = {name: n for n, name in enumerate(dict.fromkeys(TYPES.values()))}
+    every = {one for mention in document.mentions if (one := _name(document, mention)) is not None}
+    found: list[Mention] = []
+    for one in sorted(every, key=lambda one: (one.start, -one.end, rank[one.type])):
+        if not any(other.spans == one.spans or (other.type == one.type and one.end <= other.end) for other in found):
+            found.append(one)
+    return found
 
 
 def named(documents: Iterable[Document]) -> list[Document]:
