@@ -21,7 +21,7 @@ CATALOGUES = {folder: json.loads((folder / "catalogue.json").read_text(encoding=
 MODELS = {name: (folder / name, said) for folder, listed in CATALOGUES.items() for name, said in listed.items()}
 LARGEST, ALL = 15e6, 25e6  # bytes of a model without a vocabulary, and of a distribution
 PAGE = (ROOT / "docs" / "models-ready.md").read_text(encoding="utf-8")
-SHOWN = ["craft", "chinese"]
+SHOWN = ["craft", "names", "chinese"]
 TEXTS = {
     "genia": ("Expression of the IL-2 gene in human T cells needs NF-kappa B.", "protein"),
     "bc5cdr": ("Chest pain and myocardial infarction after cocaine and aspirin.", "Chemical"),

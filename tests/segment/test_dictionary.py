@@ -132,6 +132,6 @@ def test_types_whose_mentions_are_never_one_word(chinese: Any) -> None:
     segmenter = Segmenter("independent", constraints=never, epochs=1).fit(train[:8], dev=dev[:3])
     assert segmenter.predict("疼痛", dictionary={"problem": ["疼痛"]}).words == ["疼痛"]
     segmenter.set_params(method="exact")
-    with pytest.raises(UsageError, match="constraints of the model let no 'problem' be one word; label them word"):
+    with pytest.raises(UsageError, match="of the type 'problem', which is never one word by the constraints"):
         segmenter.predict("疼痛", dictionary={"problem": ["疼痛"]})
     assert segmenter.predict("疼痛", dictionary=["疼痛"]).words == ["疼痛"]

@@ -51,7 +51,10 @@ class Dictionary:
                 allowed[WORD_TAGS.index(word), MENTION_CHAIN.tags(types).index(f"{mention}-{label}")]
                 for word, mention in zip(WORD_CHAIN.spell(3) + "S", MENTION_CHAIN.spell(3) + "U", strict=True)
             ):
-                raise UsageError(f"dictionary: constraints of the model let no {label} be one word; label them {WORD}")
+                raise UsageError(
+                    f"dictionary: found words of the type {clip(label)}, which is never one word by the constraints of "
+                    f"the model; label them {WORD}"
+                )
         self._phrases: Phrases | None = read_dictionaries(labelled, None)
         for phrase, labels in () if self._phrases is None else self._phrases.labels.items():
             if len({*labels} - {WORD}) > 1:

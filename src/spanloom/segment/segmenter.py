@@ -274,6 +274,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
                 read, or does not go with the model.
             DataError: a file of a dictionary that is not UTF-8, or has no word.
 
+        >>> from spanloom import Document, Mention, Segmenter
         >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
         >>> known = [Document("患者无关节疼痛", tokens=tokens, mentions=[Mention("problem", [(3, 7)])])] * 50
         >>> segmenter = Segmenter(features=["bias", "w[-1..1]"]).fit(known)
