@@ -267,7 +267,8 @@ RECIPES = (
         "alike.",
         "The corpus' own. Half of the training documents are there a second time, in lower case or in title case.",
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
-        "84 documents, misses names of kinds that are rare there, and finds hardly any events. Descriptions such as *the chancellor* are left "
+        "84 documents, misses names of kinds that are rare there, and finds hardly any events. Descriptions such as "
+        "*the chancellor* are left "
         "to `gum`.",
         names.material, {**FAST, "structure": "separators"}, MODELS_SA,
         sentences=names.SENTENCES, vectors=60_000,

@@ -66,7 +66,8 @@ def errors(name: str) -> Iterator[tuple[Document, Mention, list[Mention]]]:
     """Yield the embarrassing errors of a model: a sentence, what is found, and the annotated mentions there."""
     model: Any = load(FOLDERS[name])
     sentences = [one for one in SENTENCES if (one.id.startswith("chinese")) == (name == "chinese")]
-    found = model.predict([Document(one.text) for one in sentences])
+    # that the text differs from that of the corpora is no news here
+    found = model.predict([Document(one.text) for one in sentences], notice=lambda _: None)
     for gold, document in zip(sentences, found, strict=True):
         for mention in document.mentions:
             absurd = ABSURD.get(CLASSES.get(mention.type.lower(), ""), frozenset())
