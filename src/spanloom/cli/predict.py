@@ -165,12 +165,11 @@ def _constraints(keep: list[str] | None, require: list[str] | None, forbid: list
 def _dictionary(values: list[str] | None) -> dict[str, list[str]]:
     """Return the words of files, by mention type, or by ``word`` where they have none."""
     found: dict[str, list[str]] = {}
-    lines = resolve_name("spanloom.segment.feature_sets:phrase_lines") if values else None
     for value in values or ():
         label, equals, path = value.partition("=")
         if not equals or Path(value).exists():
             label, path = "word", value
-        found.setdefault(label, []).extend(lines(label, path))
+        found.setdefault(label, []).extend(resolve_name("spanloom.segment.feature_sets:phrase_lines")(label, path))
     return found
 
 
