@@ -41,6 +41,20 @@ def test_predict_writes_words_and_mentions(command, trained):
     assert "is a segmenter, which has no use for --reading" in refused.stderr
 
 
+def test_a_dictionary_keeps_words(command, trained, tmp_path):
+    (tmp_path / "words.txt").write_text("夜间无\n", encoding="utf-8")
+    (tmp_path / "drugs.txt").write_text("青霉素\n", encoding="utf-8")
+    options = ["--dictionary", tmp_path / "words.txt", "--dictionary", f"medication={tmp_path / 'drugs.txt'}"]
+    done = command("predict", trained[0], "-", "--quiet", *options, input="患者夜间无疼痛，予青霉素")
+    record = json.loads(done.stdout)
+    words = [record["text"][start:end] for start, end in record["tokens"]]
+    assert {"夜间无", "青霉素"} <= {*words}
+    assert {"type": "medication", "spans": [[9, 12]], "score": 1.0}.items() <= record["mentions"][-1].items()
+    refused = command("predict", trained[0], "-", "--dictionary", f"drug={tmp_path / 'drugs.txt'}", input="痛")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "dictionary: found the label 'drug', expected one of word, " in refused.stderr
+
+
 def test_evaluate_words(command, trained, tmp_path):
     options = ["--words", "--known", TRAIN]
     shown = command("evaluate", TEST, "--model", trained[0], *options)

@@ -77,7 +77,7 @@ def test_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write([Document("chest pain today", "b")], tmp_path / "in.jsonl")
     options = dict.fromkeys(("output_format", "input_format", "columns", "reading", "mentions", "encoder", "jobs"))
-    options |= dict.fromkeys(("attributes", "language", "cues"))
+    options |= dict.fromkeys(("attributes", "language", "cues", "dictionary"))
     options |= {"on_error": "stop", "threshold": 0.0, "answers": False, "force": False, "quiet": False}
     options |= dict.fromkeys(("keep", "require", "forbid", "rely", "rely_data"))
     options["sections"] = False

@@ -1,6 +1,6 @@
-"""A biomedical model for Spanloom: a folder described by ``catalogue.json``; see `spanloom.models.installed`."""
+"""Models for Spanloom under share-alike licences: a folder described by ``catalogue.json``; see `spanloom.models.installed`."""
 
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-"""The folder of ``catalogue.json`` and of the model that it names."""
+"""The folder of ``catalogue.json`` and of the models that it names."""

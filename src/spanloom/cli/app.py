@@ -154,6 +154,7 @@ def _predict(
     keep: options.KeptMentions = None,
     require: options.RequiredMentions = None,
     forbid: options.ForbiddenMentions = None,
+    dictionary: options.KeptWords = None,
     rely: options.RelyRate = None,
     rely_data: options.RelyData = None,
     attributes: options.MarkedAttributes = None,

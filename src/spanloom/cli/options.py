@@ -338,6 +338,14 @@ ForbiddenMentions = Annotated[
         help="Words that are no mentions, in the same form; or 'drug inside problem', types that never nest.",
     ),
 ]
+KeptWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--dictionary",
+        metavar="FILE",
+        help="Words that a segmenter keeps whole, one a line; TYPE=FILE for mentions of a type. Repeatable.",
+    ),
+]
 RelyRate = Annotated[
     float | None,
     typer.Option(

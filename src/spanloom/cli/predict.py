@@ -33,7 +33,7 @@ OWN = "own"  # of --keep: the mentions of the input
 # option -> what a model that has a use for it is capable of
 _NEEDED = {
     "threshold": "scores", "answers": "scores", "reading": "readings", "mentions": "given_mentions",
-    "attributes": "attributes", "constraints": "constraints",
+    "attributes": "attributes", "constraints": "constraints", "dictionary": "dictionary",
 }  # fmt: skip
 
 
@@ -52,6 +52,7 @@ def run(
     keep: list[str] | None,
     require: list[str] | None,
     forbid: list[str] | None,
+    dictionary: list[str] | None,
     rely: float | None,
     rely_data: list[str] | None,
     attributes: str | None,
@@ -76,7 +77,13 @@ def run(
             "--mentions": mentions,
         }
         given |= {"--keep": keep, "--require": require, "--forbid": forbid, "--rely": rely, "--rely-data": rely_data}
-        given |= {"--attributes": attributes, "--language": language, "--cues": cues, "--sections": sections}
+        given |= {
+            "--dictionary": dictionary,
+            "--attributes": attributes,
+            "--language": language,
+            "--cues": cues,
+            "--sections": sections,
+        }
         others = [name for name, value in {**given, "--force": force}.items() if value]
         others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
         code: int | None = resolve_name("spanloom.cli.lake:run")(
@@ -107,12 +114,13 @@ def run(
     found: Iterable[Document] = documents
     if rely is not None or rely_data:
         apart: dict[str, Any] = {"threshold": threshold, "answers": answers, "reading": reading, "mentions": mentions}
-        apart |= {"keep": keep, "require": require, "forbid": forbid}
+        apart |= {"keep": keep, "require": require, "forbid": forbid, "dictionary": dictionary}
         found = _relied(predictor, documents, say, rely, rely_data, [name for name, value in apart.items() if value])
     elif not alone:  # rules need nothing of the model
         found = predict(
             predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading,
             mentions=mentions, attributes="none" if learned else None, constraints=_constraints(keep, require, forbid),
+            dictionary=_dictionary(dictionary),
         )  # fmt: skip
     found = marked(found)
     if sections:
@@ -152,6 +160,17 @@ def _constraints(keep: list[str] | None, require: list[str] | None, forbid: list
     if kept is not True and not all(isinstance(one, Document) for one in kept):
         raise UsageError(f"--keep is {', '.join(keep or ())}, expected {OWN}, or files with documents")
     return {name: value for name, value in {"keep": kept, **found}.items() if value}
+
+
+def _dictionary(values: list[str] | None) -> dict[str, list[str]]:
+    """Return the words of files, by mention type, or by ``word`` where they have none."""
+    found: dict[str, list[str]] = {}
+    for value in values or ():
+        label, equals, path = value.partition("=")
+        if not equals or Path(value).exists():
+            label, path = "word", value
+        found.setdefault(label, []).extend(resolve_name("spanloom.segment.feature_sets:phrase_lines")(label, path))
+    return found
 
 
 def _relied(

@@ -25,7 +25,7 @@ Annotation = Literal["mentions", "words", "columns", "concepts", "attributes"]
 
 Capability = Literal[
     "scores", "readings", "given_mentions", "explain", "alternatives", "sweep", "hypergraph", "arrays", "compact",
-    "attributes", "constraints", "guarantees",
+    "attributes", "constraints", "guarantees", "dictionary",
 ]  # fmt: skip
 """Capabilities of a model, besides annotating.
 
@@ -38,6 +38,7 @@ Capability = Literal[
 - ``compact``: where its scores are of features, `spanloom.recognize.compact` makes it smaller.
 - ``attributes``: it may have learned attributes of mentions, `stream` takes ``attributes``.
 - ``constraints``: `stream` takes ``constraints``.
+- ``dictionary``: `stream` takes ``dictionary``, words that stay whole.
 - ``guarantees``: `spanloom.recognize.Reliance` labels its candidates at promised rates.
 """
 

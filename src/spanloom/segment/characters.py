@@ -39,6 +39,19 @@ _LISTS: Final = {
 _LATIN = re.compile("[A-Za-zＡ-Ｚａ-ｚµΑ-Ωα-ωÀ-ɏ]")
 
 
+class KeptWord(NamedTuple):
+    """A word that a dictionary of the user's keeps whole.
+
+    Args:
+        first, end: its characters, half-open, counted in the batch.
+        type: of the mention that it is, if it must be one.
+    """
+
+    first: int
+    end: int
+    type: str | None
+
+
 class Characters(NamedTuple):
     """D documents with T characters in N sentences.
 
@@ -46,11 +59,13 @@ class Characters(NamedTuple):
         batch: whose tokens are characters; its documents are as they were given, with words and sentences.
         first: (T,) where a word must begin: at the beginning of a sentence, and after white space.
         inner: (T,) where none may begin: at marks, at what has no width, and after a zero-width joiner.
+        kept: words that must be found; they do not overlap, and keep to what ``first`` and ``inner`` say.
     """
 
     batch: Batch
     first: Bools
     inner: Bools
+    kept: tuple[KeptWord, ...] = ()
 
     @property
     def offsets(self) -> Ints:

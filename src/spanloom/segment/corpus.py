@@ -45,7 +45,7 @@ class Corpus:
 
     def take(self, rows: Sequence[int]) -> Corpus:
         """Some of the documents."""
-        batch, first, inner = self.text
+        batch, first, inner, _ = self.text
         edges = batch.starts
         places = np.concatenate([np.zeros(0, np.int64), *(np.arange(edges[i], edges[i + 1]) for i in rows)])
         text = Characters(batch.take(rows), first[places], inner[places])

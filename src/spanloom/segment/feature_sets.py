@@ -95,7 +95,7 @@ def read_dictionaries(
     """
     entries: list[tuple[str, str]] = []
     for label, source in (dictionaries or {}).items():
-        phrases = _lines(label, source) if isinstance(source, str | Path) else list(source)
+        phrases = phrase_lines(label, source) if isinstance(source, str | Path) else list(source)
         entries += [(phrase, label) for phrase in phrases]
     if vocabulary is not None:
         try:
@@ -117,7 +117,13 @@ def phrases_of(entries: Sequence[tuple[str, str]]) -> Phrases:
     return Phrases(((list("".join(phrase.split())), label) for phrase, label in entries), fold=fold)
 
 
-def _lines(label: str, path: str | Path) -> list[str]:
+def phrase_lines(label: str, path: str | Path) -> list[str]:
+    """Return the phrases of a file, one a line.
+
+    Raises:
+        UsageError: a file that cannot be read.
+        DataError: a file that is not UTF-8, or holds no phrase.
+    """
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:

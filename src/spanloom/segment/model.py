@@ -261,15 +261,28 @@ def differing(one: Labels, other: Labels, offsets: Ints) -> Ints:
 
 
 def _masked(model: StructuredModel[Scorer], potentials: Potentials, text: Characters) -> Potentials:
-    """Without the tags by which a word would hold white space, or begin at a mark."""
+    """Without the tags by which a word would hold white space, or begin at a mark, or a kept word would be another."""
     names = np.array(model.engine.template.roles)
+    of_words, of_mentions = np.isin(names, WORD_TAGS), np.isin(names, MENTION_CHAIN.tags(model.types))
     starts = text.offsets[:-1][np.diff(text.offsets) > 0]
     gaps = np.setdiff1d(np.flatnonzero(text.first), starts, assume_unique=True)
     inner = np.flatnonzero(text.inner)
-    if not np.isin(WORD_TAGS, names).any() or not (len(gaps) or len(inner)):
+    masks: list[tuple[Ints, Bools]] = []  # places, and the roles that they may not have
+    if of_words.any():
+        pairs = ((gaps, "IE"), (gaps - 1, "BI"), (inner, "BS"), (inner - 1, "ES"))
+        masks += [(places, np.isin(names, list(excluded))) for places, excluded in pairs if len(places)]
+    wanted: dict[str, list[int]] = {}
+    for first, end, kind in text.kept:
+        tags = list(WORD_CHAIN.spell(end - first)) if of_words.any() else []
+        if kind is not None and of_mentions.any():
+            tags += [f"{letter}-{kind}" for letter in MENTION_CHAIN.spell(end - first)]
+        for number, tag in enumerate(tags):
+            wanted.setdefault(tag, []).append(first + number % (end - first))
+    for tag, where in wanted.items():
+        masks.append((np.array(where), (of_words if tag in WORD_TAGS else of_mentions) & (names != tag)))
+    if not masks:
         return potentials
     roles = potentials.roles.copy()
-    for places, excluded in ((gaps, "IE"), (gaps - 1, "BI"), (inner, "BS"), (inner - 1, "ES")):
-        columns = np.flatnonzero(np.isin(names, list(excluded)))
-        roles[places[:, None], columns] = -np.inf
+    for places, excluded in masks:
+        roles[places[:, None], np.flatnonzero(excluded)] = -np.inf
     return Potentials(roles, potentials.constants)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, process_time
@@ -48,6 +48,7 @@ from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
 from spanloom.segment.constraints import constraints_of, parse
 from spanloom.segment.corpus import Corpus, sentences_of, with_words
+from spanloom.segment.dictionary import Dictionary, Words
 from spanloom.segment.explain import SegmenterExplainer
 from spanloom.segment.feature_sets import make_features, own_columns, read_dictionaries
 from spanloom.segment.gold import gold_labels
@@ -113,7 +114,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
     annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
-    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact"))
+    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact", "dictionary"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -212,27 +213,44 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     @overload
     def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...
+        self,
+        X: One,
+        *,
+        threshold: float = ...,
+        scores: bool = ...,
+        answers: bool = ...,
+        notice: Notice = ...,
+        dictionary: Words | Mapping[str, Words] | None = ...,
     ) -> Document: ...
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...
+        self,
+        X: Several,
+        *,
+        threshold: float = ...,
+        scores: bool = ...,
+        answers: bool = ...,
+        notice: Notice = ...,
+        dictionary: Words | Mapping[str, Words] | None = ...,
     ) -> list[Document]: ...
 
     def predict(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn,
+        notice: Notice = warnings.warn, dictionary: Words | Mapping[str, Words] | None = None,
     ) -> Document | list[Document]:  # fmt: skip
         """Segment a text or a document, which gives a document, or several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, scores=scores, answers=answers, notice=notice))
+        found = self.stream(
+            X, threshold=threshold, scores=scores, answers=answers, notice=notice, dictionary=dictionary
+        )
+        return answer(X, found)
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn,
+        notice: Notice = warnings.warn, dictionary: Words | Mapping[str, Words] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -247,22 +265,42 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
                 ``dual`` given that words and mentions keep to the constraints. They take as long as everything else.
             answers: as for `Recognizer.stream`; an answer is right if all its words and mentions are.
             notice: as for `Recognizer.stream`.
+            dictionary: words that stay whole wherever they occur, the longest from the left: a file with one word a
+                line, or a list. Or a mapping to such from ``word`` and mention types; a word of a type is a mention of
+                it, with the score 1. All else is the best that agrees with them.
 
         Raises:
-            UsageError: the threshold is no probability, or is given without scores.
+            UsageError: the threshold is no probability, or is given without scores; or a dictionary that cannot be
+                read, or does not go with the model.
+            DataError: a file of a dictionary that is not UTF-8, or has no word.
+
+        >>> from spanloom import Document, Mention, Segmenter
+        >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
+        >>> known = [Document("患者无关节疼痛", tokens=tokens, mentions=[Mention("problem", [(3, 7)])])] * 50
+        >>> segmenter = Segmenter(features=["bias", "w[-1..1]"]).fit(known)
+        >>> segmenter.predict("患者无疼痛", dictionary=["无疼痛"]).words
+        ['患者', '无疼痛']
         """
         if not 0 <= threshold <= 1 or (threshold and not scores):
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
-        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, scores, answers)
+        model = self.fitted
+        # no constraint binds chains that stand alone
+        allowed = np.ones_like(model.allowed) if self.method in ("independent", "incremental") else model.allowed
+        kept = None if dictionary is None else Dictionary(dictionary, model.types, allowed)
+        return self._stream(model, self._watched(documents_of(X), notice), threshold, scores, answers, kept)
 
     def _stream(
-        self, model: SegmenterModel, documents: Iterable[Document], threshold: float, scores: bool, answers: bool
-    ) -> Iterator[Document]:
+        self, model: SegmenterModel, documents: Iterable[Document], threshold: float, scores: bool, answers: bool,
+        dictionary: Dictionary | None,
+    ) -> Iterator[Document]:  # fmt: skip
         run = threads(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
-            characters = split(ready)
+            characters = split(ready) if dictionary is None else dictionary.within(split(ready))
             decoded = self._decode(model, characters, run)
             chances = decoded.probabilities(decoded.mentions, words=False, run=run) if scores else None
+            if chances is not None and characters.kept:  # calibration does not know what is certain
+                begins = characters.offsets[decoded.mentions.sentence] + decoded.mentions.first
+                chances[np.isin(begins, [first for first, _, kind in characters.kept if kind is not None])] = 1.0
             marked = placed(characters.batch, decoded, chances, model.types, threshold)
             yield from answered(marked, decoded.answers()) if answers else marked
 
