@@ -123,6 +123,11 @@ DENSITY = Parameter(
     several=True,
     toml=float | list[str] | dict[str, float],
 )
+RESCORE_ALL = Switch(
+    "Rescore all candidates (no early exit).",
+    "whether the second stage scores all candidates. Otherwise it skips those of which the first stage is confident, if "
+    "that costs at most 0.05 points of development F1.",
+)
 ENCODER = Folder(
     "Folder of an encoder to fine-tune instead of features (extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
@@ -208,11 +213,7 @@ class _OfRecognizers:
         "is better with it. The mention penalty is then no longer what decides. Behind an encoder it is trained on the "
         "development data, and judged by cross-validation.",
     )(True)
-    rescore_all: bool = Switch(
-        "Rescore all candidates (no early exit).",
-        "whether the second stage scores all candidates. Otherwise it skips those of which the first stage is "
-        "confident, if that costs at most 0.05 points of development F1.",
-    )(False)
+    rescore_all: bool = RESCORE_ALL(False)
     overlap: Overlap = Choice(
         "Which mentions may overlap: as training shows (learned), all (free), those that nest (nested), or none.",
         "which types of mentions may have the same tokens, nest, cross, share a part or have gaps: as training shows "

@@ -23,10 +23,11 @@ from spanloom.model.fields import (
     Choice,
     Number,
     Parameter,
+    Switch,
     Texts,
     Whole,
 )
-from spanloom.recognize.parameters import EncoderParameters
+from spanloom.recognize.parameters import RESCORE_ALL, EncoderParameters
 
 DUAL_ITERATIONS = 50
 LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
@@ -94,6 +95,14 @@ class _OfSegmenters:
     min_count: int = replace(MIN_COUNT, doc="features of fewer characters are left out.")(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
+    rescore: bool = Switch(
+        "Rescore candidate mentions with a second stage.",
+        "whether a second stage scores candidate mentions as wholes, as behind a recognizer (see "
+        "`spanloom.rescoring`); words are then the best beside them. Training takes about three times as long. With an "
+        "encoder, or the method ``incremental``, it is trained on the development data, and judged by "
+        "cross-validation.",
+    )(False)
+    rescore_all: bool = RESCORE_ALL(False)
     passes: Passes = PASSES("one")
     types: Sequence[str] | None = TYPES(None)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
@@ -29,6 +30,7 @@ from spanloom.formats.inputs import (
 )
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
+from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
 from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, training_types
 from spanloom.model.parameters import MentionEstimator
@@ -43,6 +45,7 @@ from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
+from spanloom.rescoring import Rescorer
 from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
@@ -55,8 +58,9 @@ from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
-from spanloom.segment.stacking import learn_chains, train_stack
-from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of
+from spanloom.segment.second import fit_second, rescored
+from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
+from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of, second_of
 from spanloom.segment.training import Settings, Trained
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
@@ -80,14 +84,17 @@ class _Learned(NamedTuple):
     Args:
         trained: parts, in their order.
         model: of them.
-        tuning: development data, with the columns that the features read.
+        known, tuning: training and development data, with the columns that the features read.
+        held_out: gives models of folds of the training data; ``None`` if there are none.
         decoded: what the method says of them.
         seconds: of the processor, for the joint penalty.
     """
 
     trained: list[Trained]
     model: SegmenterModel
+    known: Corpus
     tuning: Corpus
+    held_out: Callable[[], list[tuple[SegmenterModel, list[int]]]] | None
     decoded: Decoded
     seconds: float
 
@@ -99,8 +106,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``; and, not saved, ``lost_``,
-    the mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``, ``second_``; and, not
+    saved, ``lost_``, the mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
 
     >>> from spanloom import Document, Mention, Segmenter
     >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
@@ -144,7 +151,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         given = None if dev is None else with_words(kept(training_of(*development_of(dev), "dev")))
         if given is None:
             train, given = hold_out(train, self.random_state, sentences_of)
-        elif self.method == "incremental":
+        elif self.method == "incremental" or self.rescore:
             train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
@@ -170,8 +177,15 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             PassSettings(0.1, rate=self.rate, min_count=self.min_count, seed=self.random_state),
             learn, lambda learned: learned.tuning.f1(learned.decoded.labels), settings.run,
         )  # fmt: skip
-        trained, model, tuning, decoded, seconds = learned
-
+        trained, model, known, tuning, held_out, decoded, seconds = learned
+        second, rescoring = None, None
+        if self.rescore:
+            callback(Progress("second stage", seconds=monotonic() - began))
+            second, rescoring, scored = fit_second(
+                model, known, tuning, decoded, [] if held_out is None else held_out(), self.method, self.weight,
+                self.random_state, settings.run, every=self.rescore_all,
+            )  # fmt: skip
+            decoded = decoded if second is None else rescored(decoded, second, scored, settings.run)
         self.types_ = types
         self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
         self.lost_ = gold.lost
@@ -180,10 +194,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         for each, names in zip(trained, chain_names(trained), strict=True):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
-        self.model_, checked = _calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
+        scalings, checked = _calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
+        self.model_ = model if second is not None else replace(model, scalings=scalings)
+        self.second_ = None if second is None else replace(second, scalings=scalings)
         report = make_report(train, gold, tuning, decoded, trained, checked)
         # of few documents the sentences are dealt, as if each were one
-        self.report_ = replace(report, documents=min(documents, report.documents), passes=passes)
+        self.report_ = replace(report, documents=min(documents, report.documents), passes=passes, rescoring=rescoring)
         self._learn_profile(known.text.batch)
         self._tell_lost()
         return self
@@ -196,6 +212,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         tagged = taggings(empty.types, empty.constraints, pairs=self.method == "joint_labels")
         trained = [learn_chains(tagged, features, known, tuning, settings, callback, began)]
         model = replace(empty, parts=(trained[0].chains,))
+        held_out = None
+        if self.encoder is None and self.method != "incremental":
+            held_out = partial(held_out_models, trained[0], model, tagged, known, tuning, settings, began, features)
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
             trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, callback, began)
@@ -204,7 +223,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         if self.tune_penalty and self.method != "joint_labels":
             model = model.tuned(tuning, self.weight, settings.run)
         seconds = process_time() - start
-        return _Learned(trained, model, tuning, self._solve(model, tuning.text, settings.run), seconds)
+        decoded = self._solve(model, tuning.text, settings.run)
+        return _Learned(trained, model, known, tuning, held_out, decoded, seconds)
 
     def _features(self, dictionaries: bool) -> FeatureSet:
         """Return the templates; with an encoder there are none."""
@@ -267,7 +287,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             yield from answered(marked, decoded.answers()) if answers else marked
 
     def _decode(self, model: SegmenterModel, characters: Characters, run: Executor) -> Decoded:
-        return self._solve(model, self._seen(model, characters, run), run)
+        found = self._solve(model, self._seen(model, characters, run), run)
+        return found if self.second_ is None else rescored(found, self.second_, run=run)
 
     def _seen(self, model: SegmenterModel, characters: Characters, run: Executor) -> Characters:
         """Return the text with the columns that the model reads."""
@@ -344,7 +365,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             self, types=list(model.types), joint_penalty=model.joint_penalty, scalings=model.scalings,
             strongest=self.strongest_,
         )  # fmt: skip
-        return said.part({}, {**parts_of(model, self.pass_), "profile": profile_part(self.profile_)})
+        return said.part({}, {**parts_of(model, self.pass_, self.second_), "profile": profile_part(self.profile_)})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -356,6 +377,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             raise ModelError(f"its chains are not those of the method {made.method!r}")
         made.types_, made.strongest_ = model.types, said.strongest
         made.profile_ = profile_of(part.parts.get("profile"))
+        made.second_ = second_of(part, model)
         made.pass_ = pass_of(part.parts.get(PASS), NOTHING, model.types, said.report.passes)
         return made
 
@@ -385,6 +407,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     strongest_: Strongest
     seconds_: dict[str, float]
     pass_: DocumentPass | None = None
+    second_: Rescorer | None = None
 
 
 def load_segmenter(path: str | Path) -> Segmenter:
@@ -398,8 +421,8 @@ def load_segmenter(path: str | Path) -> Segmenter:
 
 def _calibrate(
     model: SegmenterModel, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, run: Executor
-) -> tuple[SegmenterModel, CalibrationReport]:
-    """Return a model that is calibrated on development data: see `spanloom.model.calibration`.
+) -> tuple[Scalings, CalibrationReport]:
+    """Return maps of probabilities that are fitted to development data: see `spanloom.model.calibration`.
 
     Args:
         model: trained, with penalties.
@@ -409,9 +432,8 @@ def _calibrate(
         decoded: the output of the method for them.
         run: how pieces of the work are run; the result does not depend on it.
     """
-    marginals = decoded.probabilities(decoded.mentions, words=False, run=run, calibrated=False)
-    predicted = list(placed(batch, decoded, marginals, model.types, 0.0))
+    chances = decoded.chances(decoded.mentions, run)
+    predicted = list(placed(batch, decoded, chances, model.types, 0.0))
     wrong = np.zeros(len(batch.sentences) - 1, np.bool_)
     wrong[differing(decoded.labels, dev.labels, batch.sentences)] = True
-    scalings, report = fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)
-    return replace(model, scalings=scalings), report
+    return fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)
