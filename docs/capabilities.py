@@ -101,6 +101,7 @@ class Kind:
     @cached_property
     def saved(self) -> Path:
         """The folder of that one."""
+        (self.folder / "models").mkdir(exist_ok=True)
         self.model.save(self.folder / "models" / self.name)
         return self.folder / "models" / self.name
 
@@ -122,6 +123,8 @@ def kinds(folder: Path) -> list[Kind]:
 
     def of_features(name: str, **params: Any) -> Callable[..., Any]:
         settings = {"features": _TEMPLATES, "epochs": 3, "l2": 1.0, **params}
+        if "folds" in params:  # a linker has passes by another name, and no lambda
+            del settings["epochs"], settings["l2"]
         return lambda **more: resolve_name(name)(**{**settings, **more})
 
     def of_encoder(name: str, **params: Any) -> Callable[..., Any]:
@@ -131,8 +134,8 @@ def kinds(folder: Path) -> list[Kind]:
     (folder / "vocabulary.tsv").write_text("id\tname\n" + _VOCABULARY, encoding="utf-8")
     vocabulary = str(folder / "vocabulary.tsv")
     recognizer, segmenter = "spanloom:Recognizer", "spanloom.segment:Segmenter"
-    linker = partial(resolve_name("spanloom.link:Linker"), _TEMPLATES, iterations=2, folds=2)
-    tagger = partial(resolve_name("spanloom.tag.pos_tagger:PosTagger"), _TEMPLATES, epochs=2)
+    linker = of_features("spanloom.link:Linker", iterations=2, folds=2)
+    tagger = of_features("spanloom.tag.pos_tagger:PosTagger")
     once = {"rescore": False}
     own_set = {"features": ("bias", "w[-1..1]")}
     return [
@@ -400,9 +403,12 @@ def main() -> None:
             for row in ROWS:
                 if not chosen.rows or row.__name__ in chosen.rows:
                     import time
+
                     t = time.process_time()
                     r = tried(kind, row)
-                    print(f"{kind.name:20} {row.__name__:18} {time.process_time() - t:5.1f}s {r or 'works'}", flush=True)
+                    print(
+                        f"{kind.name:20} {row.__name__:18} {time.process_time() - t:5.1f}s {r or 'works'}", flush=True
+                    )
 
 
 if __name__ == "__main__":

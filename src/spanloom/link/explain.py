@@ -100,7 +100,8 @@ def _derive(system: System, batch: Batch, places: Sequence[Place]) -> _Derived:
     instance, matrix = system.read(batch, prescribed, SERIAL)
     labels, choices = system.decode(instance, matrix, prescribed)
     longest = max(system.search.longest, prescribed.longest if prescribed else 0)
-    return _Derived(instance, matrix, system.local_scores(matrix), labels, choices, replace(system.search, longest=longest))
+    search = replace(system.search, longest=longest)
+    return _Derived(instance, matrix, system.local_scores(matrix), labels, choices, search)
 
 
 def _placed(system: System, document: Document, mention: Mention) -> Place:

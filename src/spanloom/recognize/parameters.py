@@ -123,10 +123,16 @@ DENSITY = Parameter(
     several=True,
     toml=float | list[str] | dict[str, float],
 )
+ATTRIBUTES = Choice(
+    "Whether attributes of training mentions are learned: auto, if there are any, or off.",
+    "``auto``, which learns the attributes that training mentions have, such as ``negated``, so that mentions that "
+    "are found get them (see `spanloom.attributes`); or ``off``.",
+    names=Attributes,
+)
 RESCORE_ALL = Switch(
     "Rescore all candidates (no early exit).",
-    "whether the second stage scores all candidates. Otherwise it skips those of which the first stage is confident, if "
-    "that costs at most 0.05 points of development F1.",
+    "whether the second stage scores all candidates. Otherwise it skips those of which the first stage is confident, "
+    "if that costs at most 0.05 points of development F1.",
 )
 ENCODER = Folder(
     "Folder of an encoder to fine-tune instead of features (extra torch).",
@@ -221,12 +227,7 @@ class _OfRecognizers:
         "(``none``), whatever training shows.",
         names=Overlap,
     )("learned")
-    attributes: Attributes = Choice(
-        "Whether attributes of training mentions are learned: auto, if there are any, or off.",
-        "``auto``, which learns the attributes that training mentions have, such as ``negated``, so that mentions that "
-        "are found get them (see `spanloom.attributes`); or ``off``.",
-        names=Attributes,
-    )("auto")
+    attributes: Attributes = ATTRIBUTES("auto")
     with_features: bool = Switch(
         "Average the scores of encoder and features.",
         "whether the scores of an encoder are averaged with those of features, each trained by itself; development F1 "

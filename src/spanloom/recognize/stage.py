@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.report import AnnotatorsReport, CompletionReport, TrainingReport
+from spanloom.model.stages import Linked
 from spanloom.model.store import features_of
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
@@ -32,7 +32,6 @@ from spanloom.rescoring import (
 )
 from spanloom.rescoring.fitting import folds_of, names_of, sampled
 from spanloom.scoring import LinearScorer
-from spanloom.vocabulary import Vocabulary
 
 __all__ = ["Beside", "Learned", "Second", "TrainedModel", "fit_second"]
 
@@ -122,7 +121,7 @@ class Second(NamedTuple):
 def fit_second(
     estimator: RecognizerParameters, model: AnyModel, report: TrainingReport, stage: TrainedModel,
     learned: Learned | None, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
-    linked: tuple[Sequence[Vocabulary], Mapping[str, int]] | None,
+    linked: Linked | None,
 ) -> Second:  # fmt: skip
     """Train the second stage, and keep it if development F1 is better.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from spanloom.model.choices import CharacterSet, Optimizer, Passes, SegmentMethod
+from spanloom.model.choices import Attributes, CharacterSet, Optimizer, Passes, SegmentMethod
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
     L2,
+    LINK,
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
@@ -27,7 +28,10 @@ from spanloom.model.fields import (
     Texts,
     Whole,
 )
-from spanloom.recognize.parameters import RESCORE_ALL, EncoderParameters
+from spanloom.recognize.parameters import ATTRIBUTES, RESCORE_ALL, EncoderParameters
+
+if TYPE_CHECKING:
+    from spanloom.vocabulary import Vocabulary
 
 DUAL_ITERATIONS = 50
 LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
@@ -104,6 +108,8 @@ class _OfSegmenters:
     )(False)
     rescore_all: bool = RESCORE_ALL(False)
     passes: Passes = PASSES("one")
+    link: str | Path | Vocabulary | Sequence[str | Path | Vocabulary] | None = LINK(None)
+    attributes: Attributes = ATTRIBUTES("auto")
     types: Sequence[str] | None = TYPES(None)
 
 

@@ -24,6 +24,7 @@ from spanloom.rescoring.candidates import Words as CandidateWords
 from spanloom.rescoring.explaining import whole_parts
 from spanloom.rescoring.fitting import folds_of, names_of
 from spanloom.rescoring.rescorer import ScoredCandidates
+from spanloom.rescoring.values import TokenColumns
 from spanloom.scoring import LinearScorer, Part
 from spanloom.segment.chains import Chains, Scored
 from spanloom.segment.corpus import Corpus
@@ -32,7 +33,7 @@ from spanloom.structures import MentionTable
 from spanloom.structures.chain import Bilou
 from spanloom.structures.product import MENTION_CHAIN, Labels, Product
 
-__all__ = ["MentionSide", "Rescored", "features_of_chains", "fit_second", "held_out_candidates", "rescored"]
+__all__ = ["MentionSide", "Rescored", "considered", "features_of_chains", "fit_second", "rescored"]
 
 _CHARACTERS: Final = (
     "low[first-2]|low[first-1]|type", "low[last+1]|low[last+2]|type", "low[first]|low[first+1]|low[first+2]|type",
@@ -166,6 +167,18 @@ def rescored(
         labels, decoded.text, decoded.make_sides, decoded.solution, second.scalings, decoded, second, scored, chosen,
         beside,
     )  # fmt: skip
+
+
+def considered(decoded: Decoded, run: Executor = SERIAL) -> MentionTable:
+    """Return candidates that are not found."""
+    if isinstance(decoded, Rescored) and decoded.scored is not None:
+        candidates = decoded.scored.candidates
+    else:
+        side, batch = decoded.side(words=False), decoded.text.batch
+        words = TokenColumns(batch, (), WORDS).words(batch)
+        candidates = propose(MentionSide(side, _types_of(side)), side.potentials, words, run=run)
+    found = set(decoded.mentions.rows())
+    return candidates.table.take(np.array([row not in found for row in candidates.table.rows()], np.bool_))
 
 
 def _keeping_to(side: Scored, tags: Ints) -> Scored:

@@ -32,17 +32,20 @@ from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
 from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
-from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, training_types
+from spanloom.model.choices import WhichMentions
+from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, place, training_types
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
+from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
 from spanloom.model.store import NOTHING, near_encoder
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
+from spanloom.recognize.finding import LEAST
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.rescoring import Rescorer
@@ -58,7 +61,7 @@ from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
-from spanloom.segment.second import fit_second, rescored
+from spanloom.segment.second import considered, fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
 from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of, second_of
 from spanloom.segment.training import Settings, Trained
@@ -99,15 +102,16 @@ class _Learned(NamedTuple):
     seconds: float
 
 
-class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
+class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
     """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
 
     One chain tags characters with words, another with mentions; the methods differ in how the two come together.
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``, ``second_``; and, not
-    saved, ``lost_``, the mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``, ``second_``, ``stages_``;
+    and, not saved, ``lost_``, the mentions that the model cannot hold, and ``seconds_``, how long the processor worked
+    on what.
 
     >>> from spanloom import Document, Mention, Segmenter
     >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
@@ -120,7 +124,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
     annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
-    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact"))
+    capable: ClassVar = frozenset[Capability](("scores", "explain", "alternatives", "compact", "attributes"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -147,6 +151,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         documents = len(train)
         check_complete(train, "a segmenter")
         types = training_types(train)
+        linked = Linked.of(self.link, train)
         constraints = constraints_of(types, self.single_word, self.constraints)
         given = None if dev is None else with_words(kept(training_of(*development_of(dev), "dev")))
         if given is None:
@@ -200,6 +205,13 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         report = make_report(train, gold, tuning, decoded, trained, checked)
         # of few documents the sentences are dealt, as if each were one
         self.report_ = replace(report, documents=min(documents, report.documents), passes=passes, rescoring=rescoring)
+        tokens = sum(document.token_count for document in train)
+        following, told = learn_stages(
+            train, given, linked, self.attributes, tokens, self.random_state, settings.run,
+            lambda name: callback(Progress(name, seconds=monotonic() - began)),
+        )  # fmt: skip
+        self.report_ = replace(self.report_, **told)
+        self._follow(following)
         self._learn_profile(known.text.batch)
         self._tell_lost()
         return self
@@ -232,27 +244,32 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     @overload
     def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...
-    ) -> Document: ...
+        self, X: One, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
+    ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self, X: Several, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...
-    ) -> list[Document]: ...
+        self, X: Several, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
+    ) -> list[Document]: ...  # fmt: skip
 
     def predict(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn,
+        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
+        attributes: Sequence[str] | str | None = None,
     ) -> Document | list[Document]:  # fmt: skip
         """Segment a text or a document, which gives a document, or several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, threshold=threshold, scores=scores, answers=answers, notice=notice))
+        given: dict[str, Any] = {"notice": notice, "mentions": mentions, "attributes": attributes}
+        return answer(X, self.stream(X, threshold=threshold, scores=scores, answers=answers, **given))
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn,
+        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
+        attributes: Sequence[str] | str | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -264,27 +281,49 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             X: a text, a document, several of them, or a column of texts; sentences are made where they are missing.
             threshold: leave out mentions with a lower score.
             scores: whether mentions get scores: calibrated probabilities, of exact marginals, for ``exact`` and
-                ``dual`` given that words and mentions keep to the constraints. They take as long as everything else.
+                ``dual`` given that words and mentions keep to the constraints, or of the second stage. They take as
+                long as everything else.
             answers: as for `Recognizer.stream`; an answer is right if all its words and mentions are.
-            notice: as for `Recognizer.stream`.
+            notice, mentions, attributes: as for `Recognizer.stream`; documents with given mentions keep their words.
 
         Raises:
-            UsageError: the threshold is no probability, or is given without scores.
+            UsageError: the threshold is no probability, or is given without scores; or nothing is added to mentions
+                that are given.
         """
         if not 0 <= threshold <= 1 or (threshold and not scores):
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
-        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, scores, answers)
+        documents = self._watched(documents_of(X), notice)
+        if mentions == "given":
+            return self._of_given(documents, attributes, BATCH_TOKENS)
+        stages, marked = self._marking(attributes)
+        return marked(self._stream(self.fitted, documents, threshold, scores, answers, stages))
 
     def _stream(
-        self, model: SegmenterModel, documents: Iterable[Document], threshold: float, scores: bool, answers: bool
-    ) -> Iterator[Document]:
+        self, model: SegmenterModel, documents: Iterable[Document], threshold: float, scores: bool, answers: bool,
+        stages: Sequence[Stage] = (),
+    ) -> Iterator[Document]:  # fmt: skip
         run = threads(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
             characters = split(ready)
             decoded = self._decode(model, characters, run)
             chances = decoded.probabilities(decoded.mentions, words=False, run=run) if scores else None
             marked = placed(characters.batch, decoded, chances, model.types, threshold)
-            yield from answered(marked, decoded.answers()) if answers else marked
+            yield from run_stages(stages, answered(marked, decoded.answers()) if answers else marked)
+
+    def alternatives(self, X: Given) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found, of a probability of at least 0.05; lazily.
+
+        Their words are those that the model finds.
+        """
+        model, run = self.fitted, threads(self.n_jobs)
+        for ready in batches(documents_of(X), BATCH_TOKENS, prepare):
+            characters = split(ready)
+            decoded = self._decode(model, characters, run)
+            more = considered(decoded, run)
+            chances = decoded.probabilities(more, words=False, run=run)
+            words = list(placed(characters.batch, decoded, None, model.types, 0.0))
+            for own, other in zip(words, place(characters.batch, more, model.types, chances, LEAST), strict=True):
+                yield own.copy(mentions=other.mentions)
 
     def _decode(self, model: SegmenterModel, characters: Characters, run: Executor) -> Decoded:
         found = self._solve(model, self._seen(model, characters, run), run)
@@ -341,7 +380,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         return tuple(chain for part in self.fitted.parts for chain in part.models.values())
 
     def _description(self) -> dict[str, Any]:
-        return of_structures(self.types_, self.structured)
+        own = of_structures(self.types_, self.structured)
+        return {**own, **{one.name: one.describe() for one in self.stages_}}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why the model finds mentions, or not: roles and features that carry each, and what would be instead.
@@ -356,7 +396,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         model, asked = self.fitted, asked_of(mentions)
         characters = split([prepare(one_of(X)).copy(mentions=[])])
         decoded = self._decode(model, characters, threads(self.n_jobs))
-        return SegmenterExplainer(model, characters, decoded).explain(asked)
+        why = SegmenterExplainer(model, characters, decoded).explain(asked)
+        [found] = placed(characters.batch, decoded, None, model.types, 0.0)
+        return list(explained(self.stages_, found, found.mentions, why)) if self.stages_ else why
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
@@ -365,7 +407,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             self, types=list(model.types), joint_penalty=model.joint_penalty, scalings=model.scalings,
             strongest=self.strongest_,
         )  # fmt: skip
-        return said.part({}, {**parts_of(model, self.pass_, self.second_), "profile": profile_part(self.profile_)})
+        parts = {**parts_of(model, self.pass_, self.second_), "profile": profile_part(self.profile_)}
+        return said.part({}, {**parts, **{stage.name: stage.to_part() for stage in self.stages_}})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -378,6 +421,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         made.types_, made.strongest_ = model.types, said.strongest
         made.profile_ = profile_of(part.parts.get("profile"))
         made.second_ = second_of(part, model)
+        made._follow(stages_of(part))
         made.pass_ = pass_of(part.parts.get(PASS), NOTHING, model.types, said.report.passes)
         return made
 
