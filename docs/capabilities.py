@@ -1,17 +1,21 @@
-"""Writes the table of docs/capabilities.md by trying each capability with each kind of model: ``python docs/capabilities.py``.
+"""Writes the table of docs/capabilities.md by trying each capability with each kind of model.
 
-A capability is a function that uses a kind of model; what it raises is what the page shows. With ``--only KIND`` some
-columns are tried and printed, and nothing is written. Encoders have random weights; they need PyTorch.
+    python docs/capabilities.py                      all, which takes some minutes
+    python docs/capabilities.py --only segmenter     one column, the others as in docs/capabilities.json
+
+A capability is a function that uses a kind of model; what it raises is what the page shows. Encoders have random
+weights; they need PyTorch.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
@@ -22,6 +26,7 @@ from spanloom.errors import SpanloomError
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = Path(__file__).parent / "capabilities.md"
+RECORD: Final = PAGE.with_suffix(".json")
 _TABLE: Final = ("<!-- table -->\n", "<!-- end -->\n")
 _TEMPLATES: Final = ("bias", "w[-1..1]", "suffix(2)")
 _DISEASES: Final = ("nausea", "kidney failure", "low blood pressure", "vomiting")
@@ -30,7 +35,7 @@ _CHINESE: Final = ("恶心", "头痛", "腹痛", "呕吐")
 _VOCABULARY: Final = "".join(f"D{n}\t{name}\n" for n, name in enumerate(_DISEASES))
 
 
-def notes(count: int = 60) -> list[Document]:
+def notes(count: int = 42) -> list[Document]:
     """Sentences with a disease that is linked, its first word as a site, and an attribute."""
     found = []
     for n in range(count):
@@ -43,14 +48,14 @@ def notes(count: int = 60) -> list[Document]:
     return found
 
 
-def flat(count: int = 60) -> list[Document]:
+def flat(count: int = 42) -> list[Document]:
     """The same without sites, with words as parts of speech."""
     made = (one.copy(mentions=one.mentions[:1]) for one in notes(count))
     prepare = resolve_name("spanloom.text:prepare")
     return [one.copy(columns={"pos": [word[-1] for word in one.words]}) for one in map(prepare, made)]
 
 
-def chinese(count: int = 60) -> list[Document]:
+def chinese(count: int = 42) -> list[Document]:
     """Chinese sentences with words, a symptom and an attribute."""
     found = []
     for n in range(count):
@@ -114,6 +119,7 @@ class Kind:
 def kinds(folder: Path) -> list[Kind]:
     """The columns of the table."""
     encoder: list[str] = []
+    once = {"rescore": False, "attributes": "off"}
 
     def tiny() -> str:
         if not encoder:
@@ -128,7 +134,7 @@ def kinds(folder: Path) -> list[Kind]:
         return lambda **more: resolve_name(name)(**{**settings, **more})
 
     def of_encoder(name: str, **params: Any) -> Callable[..., Any]:
-        settings = {"encoder_epochs": 2, "device": "cpu", "precision": "float32", "head_rate": 0.05, **params}
+        settings = {"encoder_epochs": 2, "device": "cpu", "precision": "float32", "head_rate": 0.05, **once, **params}
         return lambda **more: resolve_name(name)(encoder=tiny(), **{**settings, **more})
 
     (folder / "vocabulary.tsv").write_text("id\tname\n" + _VOCABULARY, encoding="utf-8")
@@ -136,14 +142,14 @@ def kinds(folder: Path) -> list[Kind]:
     recognizer, segmenter = "spanloom:Recognizer", "spanloom.segment:Segmenter"
     linker = of_features("spanloom.link:Linker", iterations=2, folds=2)
     tagger = of_features("spanloom.tag.pos_tagger:PosTagger")
-    once = {"rescore": False}
-    own_set = {"features": ("bias", "w[-1..1]")}
+    own_set = {"features": ("bias", "w[-1..1]"), "attributes": "off"}
+    beside = {"structure": "separators", "with_features": True, "features": _TEMPLATES, "epochs": 2, "l2": 1.0}
     return [
         Kind("recognizer", of_features(recognizer, **once, structure="separators"), notes, folder),
         Kind("heads", of_features(recognizer, **once, structure="heads", headless="whole"), notes, folder),
         Kind("bilou", of_features(recognizer, **once, structure="bilou"), flat, folder),
         Kind("encoder", of_encoder(recognizer, structure="separators"), notes, folder),
-        Kind("encoder and features", of_encoder(recognizer, **of_features("builtins:dict")(with_features=True)), notes, folder),
+        Kind("encoder and features", of_encoder(recognizer, **beside), notes, folder),
         Kind("with link", of_features(recognizer, **once, link=[f"disease={vocabulary}"]), notes, folder),
         Kind("cascade", of_features("spanloom_lab:Cascade"), notes, folder),
         Kind("segmenter", of_features(segmenter, **own_set), chinese, folder),
@@ -268,15 +274,14 @@ def executor(kind: Kind) -> None:
 
 def attributes(kind: Kind) -> None:
     """Learns attributes of mentions."""
-    _check(any(one.attributes for one in _mentions(kind.model.predict(kind.bare))), "no attributes")
+    found = kind.fit(attributes="auto").predict(kind.bare)
+    _check(any(one.attributes for one in _mentions(found)), "no attributes")
 
 
 def concepts(kind: Kind) -> None:
     """Links mentions to a vocabulary."""
-    if "concepts" in kind.model.annotates:
-        model = kind.model
-    else:
-        model = kind.fit(link=[str(kind.folder / "vocabulary.tsv")])
+    links = "concepts" in kind.model.annotates
+    model = kind.model if links else kind.fit(link=[str(kind.folder / "vocabulary.tsv")])
     _check(any(one.concepts for one in _mentions(model.predict(kind.bare))), "no concepts")
 
 
@@ -378,37 +383,88 @@ ROWS: Final[tuple[Callable[[Kind], None], ...]] = (
 )  # fmt: skip
 
 
+REASONS: Final[Mapping[str, str]] = {
+    "alternatives": "The model has no candidates beside its answer; train a recognizer.",
+    "arrays": "Arrays hold spans and types alone, and only recognizers give them; take `stream`.",
+    "sweep": "There is no single mention penalty; raise `threshold`.",
+    "rely": "Candidates with probabilities come from recognizers; train one, or raise `threshold`.",
+    "constraints": "Constraints are on the hypergraph of one recognizer; train one.",
+    "given_mentions": "The model adds nothing to mentions; train a recognizer with `link`.",
+    "second_stage": "A cascade tunes its chains together, a joint linker ranks whole derivations; train a recognizer.",
+    "two_passes": "A joint linker sees the document's earlier links in its own features (`history`).",
+    "split_tokens": "A segmenter finds the tokens itself; a joint linker takes tokens as they are.",
+    "clean": "Suspects are found by recognizers, whatever model is trained in the end.",
+    "student": "A student is a recognizer on features: it has its teacher's structure, and is faster.",
+    "on_disk": "Training text is in memory; train a recognizer on features with `work`.",
+    "resume": "Trainings of minutes start again; train a recognizer with `work`, or an encoder with `checkpoint`.",
+    "executor": "Only the sums of a recognizer on features are dealt to machines; take `n_jobs`.",
+    "attributes": "Attributes are not learned; `predict --attributes` marks them by rules.",
+    "concepts": "Train a recognizer with `link`.",
+    "vectors": "Vectors are columns of a recognizer's features; characters and joint linkers have none.",
+    "clusters": "Clusters are of words, which a segmenter's characters are not.",
+    "vocabulary": "A joint linker knows its own vocabulary's names.",
+}
+"""What a page says where Python has refused an argument or a method that is not there."""
+NOT_OF_TAGGERS: Final = frozenset((
+    "probabilities", "alternatives", "arrays", "sweep", "explain", "rely", "constraints", "given_mentions",
+    "second_stage", "split_tokens", "claims", "label", "clean", "teacher", "student", "attributes", "concepts", "lake",
+    "serve", "two_passes", "partial_annotation", "annotators",
+))  # fmt: skip
+"""Capabilities that are about mentions, which taggers do not find."""
+_NOT_ABOUT: Final = "–"
+
+
 def tried(kind: Kind, row: Callable[[Kind], None]) -> str:
     """Return what is wrong with a combination; empty if it works."""
+    if kind.name == "tagger" and row.__name__ in NOT_OF_TAGGERS:
+        return _NOT_ABOUT
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             row(kind)
-        except Exception as error:  # whatever a user would see
-            name = "" if isinstance(error, SpanloomError) else f"{type(error).__name__}: "
-            return f"{name}{error}".replace(str(kind.folder), "FOLDER").split("\n")[0]
+        except SpanloomError as error:
+            return str(error).replace(str(kind.folder), "FOLDER").split("\n")[0]
+        except (AttributeError, TypeError, LookupError):
+            return REASONS[row.__name__]
     return ""
 
 
-def main() -> None:
-    """Try all, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="*", help="kinds to try; the results are printed")
-    parser.add_argument("--rows", nargs="*", help="capabilities to try")
-    chosen = parser.parse_args()
-    with TemporaryDirectory() as folder:
-        for kind in kinds(Path(folder)):
-            if chosen.only and kind.name not in chosen.only:
-                continue
-            for row in ROWS:
-                if not chosen.rows or row.__name__ in chosen.rows:
-                    import time
+def page(found: Mapping[str, Mapping[str, str]], text: str) -> str:
+    """Return the page with the table of what was found: kind -> capability -> what is wrong."""
+    notes: dict[str, int] = {}
+    lines = [f"| | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
+    for row in ROWS:
+        cells = []
+        for column in found.values():
+            said = column[row.__name__]
+            number = "" if said in ("", _NOT_ABOUT) else f"[{notes.setdefault(said, len(notes) + 1)}]"
+            cells.append(f"no {number}" if number else said or "yes")
+        name = (row.__doc__ or "").rstrip(".")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    every = [said for column in found.values() for said in column.values()]
+    works, meaningless = every.count(""), every.count(_NOT_ABOUT)
+    counted = f"{works} combinations work, {len(every) - works - meaningless} do not, for these reasons:"
+    reasons = [f"{number}. {said}" for said, number in notes.items()]
+    made = "\n".join([*lines, "", counted, "", *reasons])
+    before, rest = text.split(_TABLE[0])
+    return f"{before}{_TABLE[0]}\n{made}\n\n{_TABLE[1]}{rest.split(_TABLE[1])[1]}"
 
-                    t = time.process_time()
-                    r = tried(kind, row)
-                    print(
-                        f"{kind.name:20} {row.__name__:18} {time.process_time() - t:5.1f}s {r or 'works'}", flush=True
-                    )
+
+def main() -> None:
+    """Try all, and write the page and its record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", help="kinds to try")
+    chosen = parser.parse_args()
+    known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    with TemporaryDirectory() as folder:
+        every = kinds(Path(folder))
+        for kind in every:
+            if not chosen.only or kind.name in chosen.only:
+                known[kind.name] = {row.__name__: tried(kind, row) for row in ROWS}
+                print(kind.name, sum(not said for said in known[kind.name].values()), "of", len(ROWS), flush=True)
+                found = {one.name: known[one.name] for one in every if one.name in known}
+                RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+                PAGE.write_text(page(found, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

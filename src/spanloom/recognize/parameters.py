@@ -331,7 +331,10 @@ def check_one_pass(encoder: str | Path | None, passes: str) -> None:
         UsageError: one is.
     """
     if encoder is not None and passes == "two":
-        raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+        raise UsageError(
+            "passes is 'two', but an encoder reads text alone, and sees no columns of a first pass; take passes 'one', "
+            "or in a recognizer add features (with_features)"
+        )
 
 
 def check_encoder_training(parameters: EncoderParameters, *, several: bool = False) -> None:

@@ -162,11 +162,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             learned, self.pass_, passes = self._learn(ready, run, callback, began, lessons, work)
             stage = learned.stage
         else:
-            self.pass_ = passes = None
-            beside = None
+            self.pass_ = passes = beside = None
             if self.with_features:
-                learned = self._learned(ready.types, ready.known, ready.unseen, ready.features, run, callback, began)
-                beside = Beside(learned.stage.model.scorer, learned.stage.potentials)
+                if self.passes == "two":
+                    learned, self.pass_, passes = self._learn(ready, run, callback, began, None, None)
+                else:
+                    given = ready.types, ready.known, ready.unseen, ready.features
+                    learned = self._learned(*given, run, callback, began)
+                beside = Beside(learned.stage, learned.data.target)
             stage, read = encoding.learn_encoder(
                 self, ready, self._structure, self._headless, run, callback, began, beside, self._columns()
             )

@@ -10,7 +10,7 @@ from spanloom.document import Batch, Document
 from spanloom.features import Built, FeatureSet
 from spanloom.files.scratch import MEMORY
 from spanloom.hypergraph import Edges, Ints, Potentials
-from spanloom.learn import Chosen, Fit, TrainingSet
+from spanloom.learn import Chosen, Fit, Target, TrainingSet
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
@@ -31,23 +31,10 @@ from spanloom.rescoring import (
     fit_rescorer,
 )
 from spanloom.rescoring.fitting import folds_of, names_of, sampled
-from spanloom.scoring import LinearScorer
 
 __all__ = ["Beside", "Learned", "Second", "TrainedModel", "fit_second"]
 
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
-
-
-class Beside(NamedTuple):
-    """Features whose scores are averaged with an encoder's.
-
-    Args:
-        scorer: trained on the training data.
-        unseen: potentials of the development data.
-    """
-
-    scorer: LinearScorer
-    unseen: Potentials
 
 
 class TrainedModel(NamedTuple):
@@ -73,6 +60,18 @@ class TrainedModel(NamedTuple):
     potentials: Potentials
     fit: Chosen
     rows: int
+
+
+class Beside(NamedTuple):
+    """Features whose scores are averaged with an encoder's.
+
+    Args:
+        stage: the model of features.
+        target: what it has learned, such as what models of other parts filled in.
+    """
+
+    stage: TrainedModel
+    target: Target
 
 
 class Learned(NamedTuple):

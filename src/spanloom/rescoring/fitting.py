@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -239,7 +239,6 @@ def fit_rescorer(
     *,
     every: bool = False,
     listed: ListedNames | None = None,
-    more: Sequence[str] = (),
 ) -> tuple[Rescorer | None, RescoringReport | None, ScoredCandidates | None]:
     """Train the second stage of a model.
 
@@ -257,7 +256,6 @@ def fit_rescorer(
         fold: (N,) of each sentence.
         every: whether it scores all candidates, without an early exit.
         listed: names of vocabularies, which propose candidates.
-        more: templates beside those of words.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
@@ -266,7 +264,7 @@ def fit_rescorer(
     if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
         return None, None, None
     kinds, features = len(first.model.types), first.features
-    templates = served((*TEMPLATES, *more), features, listed=listed is not None)
+    templates = served(TEMPLATES, features, listed=listed is not None)
     listed_in = None if listed is None else listed.within(train)
     tokens = TokenColumns(train, templates, features)
     crossed, words = first.held_out is None, tokens.words(train)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,6 @@ from spanloom.structures.chain import Bilou
 from spanloom.structures.product import MENTION_CHAIN, Labels, Product
 
 __all__ = ["MentionSide", "Rescored", "considered", "features_of_chains", "fit_second", "rescored"]
-
-_CHARACTERS: Final = (
-    "low[first-2]|low[first-1]|type", "low[last+1]|low[last+2]|type", "low[first]|low[first+1]|low[first+2]|type",
-    "low[last-2]|low[last-1]|low[last]|type", "low[first-1]|low[first]|type", "low[last]|low[last+1]|type",
-    "class[first]|class[last]|type", "class[first-1]|class[last+1]|type", "len:12|class[first]|class[last]",
-)  # fmt: skip
-"""Templates beside those of words: a character says less than a word."""
 
 
 @dataclass(frozen=True)
@@ -282,4 +275,4 @@ def fit_second(
         seen = names_of(known.text.batch, GoldMentions.of(known).table)
         first, train, own = first._replace(seen=seen), decoded.text.batch, gold
         fold = folds_of(train, seed)
-    return fit_rescorer(first, train, own, development, rules, run, fold, every=every, more=_CHARACTERS)
+    return fit_rescorer(first, train, own, development, rules, run, fold, every=every)
