@@ -146,8 +146,6 @@ def kinds(folder: Path) -> list[Kind]:
     beside = {"structure": "separators", "with_features": True, "features": _TEMPLATES, "epochs": 2, "l2": 1.0}
     return [
         Kind("recognizer", of_features(recognizer, **once, structure="separators"), notes, folder),
-        Kind("heads", of_features(recognizer, **once, structure="heads", headless="whole"), notes, folder),
-        Kind("bilou", of_features(recognizer, **once, structure="bilou"), flat, folder),
         Kind("encoder", of_encoder(recognizer, structure="separators"), notes, folder),
         Kind("encoder and features", of_encoder(recognizer, **beside), notes, folder),
         Kind("with link", of_features(recognizer, **once, link=[f"disease={vocabulary}"]), notes, folder),
@@ -229,7 +227,8 @@ def annotators(kind: Kind) -> None:
 def given_mentions(kind: Kind) -> None:
     """Links or marks mentions that are given."""
     own = [one.copy(meta={}) for one in kind.data[:4]]
-    found = list(kind.model.stream(own, mentions="given"))
+    more = {"attributes": "negated"} if "attributes" in kind.model.capable else {}
+    found = list(kind.model.stream(own, mentions="given", **more))
     _check([m.key for m in _mentions(found)] == [m.key for m in _mentions(own)], "other mentions")
 
 
@@ -454,13 +453,15 @@ def main() -> None:
     """Try all, and write the page and its record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="kinds to try")
+    parser.add_argument("--rows", nargs="*", help="capabilities to try")
     chosen = parser.parse_args()
     known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
     with TemporaryDirectory() as folder:
         every = kinds(Path(folder))
         for kind in every:
             if not chosen.only or kind.name in chosen.only:
-                known[kind.name] = {row.__name__: tried(kind, row) for row in ROWS}
+                rows = [row for row in ROWS if not chosen.rows or row.__name__ in chosen.rows]
+                known[kind.name] = {**known.get(kind.name, {}), **{row.__name__: tried(kind, row) for row in rows}}
                 print(kind.name, sum(not said for said in known[kind.name].values()), "of", len(ROWS), flush=True)
                 found = {one.name: known[one.name] for one in every if one.name in known}
                 RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
