@@ -12,6 +12,7 @@ from spanloom.hypergraph import Potentials
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import AnyModel
 from spanloom.model.wording import in_words
+from spanloom.rescoring.candidates import Proposing
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import SEEN
 from spanloom.rescoring.values import CandidateValues, read_column
@@ -48,7 +49,7 @@ def explain_wholes(
 
 
 def whole_parts(
-    model: AnyModel, second: Rescorer, batch: Batch, potentials: Potentials, asked: MentionTable,
+    model: Proposing, second: Rescorer, batch: Batch, potentials: Potentials, asked: MentionTable,
     reading: str = "enough",
 ) -> tuple[float, tuple[Part, ...]]:  # fmt: skip
     """Return the calibrated probability of a mention, and what speaks for it as a whole or against it.
@@ -71,7 +72,7 @@ def whole_parts(
 class _Whole:
     """The candidates of one document, with readable values."""
 
-    model: AnyModel
+    model: Proposing
     second: Rescorer
     batch: Batch
     scored: ScoredCandidates
