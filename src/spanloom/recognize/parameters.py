@@ -137,8 +137,8 @@ RESCORE_ALL = Switch(
 ENCODER = Folder(
     "Folder of an encoder to fine-tune instead of features (extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
-    "features, or by a recognizer beside them (``with_features``); ``None`` for features alone. There is then no "
-    "second stage, and one pass over documents; without features, nothing else that is said of them has a use.",
+    "features, or by a recognizer beside them (``with_features``); ``None`` for features alone. There is then "
+    "one pass over documents; without features, nothing else that is said of them has a use.",
 )
 CHECKPOINT = Folder(
     "Checkpoint folder of an encoder's training; an interrupted training resumes from it.",
@@ -231,7 +231,7 @@ class _OfRecognizers:
     with_features: bool = Switch(
         "Average the scores of encoder and features.",
         "whether the scores of an encoder are averaged with those of features, each trained by itself; development F1 "
-        "chooses the share of either. There is no second stage.",
+        "chooses the share of either. The encoder learns what they have learned, also of incomplete annotation.",
         metavar="with-features/without-features",
     )(False)
 
@@ -332,8 +332,8 @@ def check_one_pass(encoder: str | Path | None, passes: str) -> None:
     """
     if encoder is not None and passes == "two":
         raise UsageError(
-            "passes is 'two', but an encoder reads text alone, and sees no columns of a first pass; take passes 'one', "
-            "or in a recognizer add features (with_features)"
+            "passes is 'two', but an encoder alone has one pass over documents, as it sees no columns of a first; take "
+            "passes 'one', or in a recognizer add features (with_features)"
         )
 
 
