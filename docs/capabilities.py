@@ -307,9 +307,8 @@ def explain(kind: Kind) -> None:
 
 def clean(kind: Kind) -> None:
     """Finds suspects in annotated text by models of this kind."""
+    _check(isinstance(kind.make(), Recognizer), "recognizers are trained, whatever is given")
     params = kind.make().get_params()
-    if not isinstance(kind.make(), Recognizer):
-        params["model"] = kind.make()
     resolve_name("spanloom.clean:find_suspects")(kind.data[:60], folds=2, **params)
 
 
@@ -399,9 +398,9 @@ REASONS: Final[Mapping[str, str]] = {
     "executor": "Only the sums of a recognizer on features are dealt to machines; take `n_jobs`.",
     "attributes": "Attributes are not learned; `predict --attributes` marks them by rules.",
     "concepts": "Train a recognizer with `link`.",
-    "vectors": "Vectors are columns of a recognizer's features; characters and joint linkers have none.",
-    "clusters": "Clusters are of words, which a segmenter's characters are not.",
-    "vocabulary": "A joint linker knows its own vocabulary's names.",
+    "vectors": "Only features of recognizers and cascades read vectors; take clusters where there are some.",
+    "clusters": "Clusters are of words; segmenters read characters, and taggers have templates alone.",
+    "vocabulary": "A joint linker knows its own vocabulary's names; taggers have templates alone.",
 }
 """What a page says where Python has refused an argument or a method that is not there."""
 NOT_OF_TAGGERS: Final = frozenset((
