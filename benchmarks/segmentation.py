@@ -44,7 +44,7 @@ from spanloom.formats import read
 from spanloom.segment import Segmenter, stacking
 from spanloom.segment.chains import Tagging
 from spanloom.segment.corpus import Corpus, sentences_of
-from spanloom.segment.model import SegmenterModel, output_columns
+from spanloom.segment.model import SegmenterModel
 from spanloom.segment.training import Trained
 
 UNER, BUNDLED = "uner_zh", "chinese_clinical"
@@ -131,7 +131,7 @@ def run_part(
     Segmenter("incremental", **{**given, "epochs": 1}).fit(train[:300])  # loads kernels, which no training should bear
     stack = Segmenter("incremental", **given)
     spent, _ = timed(lambda: stack.fit(train, dev=dev))
-    with patch.object(stacking, "held_out_outputs", own_outputs):
+    with patch.object(stacking, "held_out_models", own_models):
         own = Segmenter("incremental", **given).fit(train, dev=dev)
     joint = Segmenter("joint_labels", **{**given, "l2": chosen.joint_l2, "epochs": chosen.joint_epochs})
     spent_joint, _ = timed(lambda: joint.fit(train, dev=dev))
@@ -154,11 +154,11 @@ def run_part(
     return figures, {name: [d.copy(meta={}) for d in documents] for name, documents in predicted.items()}
 
 
-def own_outputs(
+def own_models(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, *_: object
-) -> dict[str, list[str]]:
-    """In place of outputs on held-out text: what chains say of the text that they were trained on."""
-    return output_columns(model.decode(train.text, "independent").labels, model.types)
+) -> list[tuple[SegmenterModel, list[int]]]:
+    """The model that was trained on all documents, in place of those of folds; see `stacking.held_out_models`."""
+    return [(model, list(range(len(train.text.batch.documents))))]
 
 
 def why(gold: Sequence[Document], one: Sequence[Document], other: Sequence[Document]) -> list[int]:

@@ -62,6 +62,7 @@ CONTENTS = {
     "Reference": [
         "docs/command-line",
         "docs/api",
+        "docs/capabilities",
         "docs/models/index",
         "docs/models/separators",
         "docs/models/separator_states",

@@ -125,8 +125,9 @@ METHODS = {
         "profile_ resolver save score set_params stream summary system_ to_part vocabulary"
     ),
     "Segmenter": (
-        "annotates capable check check_stored describe explain featured fit fitted from_part get_params kind "
-        "learning marginals pass_ predict profile_ save score set_params stream structured summary to_part"
+        "alternatives annotates capable check check_stored describe explain featured fit fitted from_part get_params "
+        "kind learning marginals pass_ predict profile_ resolver save score second_ set_params stages_ stream "
+        "structured summary to_part"
     ),
 }
 

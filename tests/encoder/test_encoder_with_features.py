@@ -116,3 +116,18 @@ def test_an_encoder_is_needed(notes: list[Document]) -> None:
 def test_resources_of_features_need_features(folder: Path, notes: list[Document]) -> None:
     with pytest.raises(UsageError, match="add features to it"):
         Recognizer(encoder=folder, clusters=4).fit(notes)
+
+
+@pytest.mark.slow
+def test_the_encoder_learns_what_features_fill_in(folder: Path, notes: list[Document]) -> None:
+    some = [note.copy(meta={"annotation": "at-least"} if number % 2 else {}) for number, note in enumerate(notes)]
+    model = Recognizer(encoder=folder, with_features=True, **QUICK).fit(some, dev=notes[:10])
+    assert model.report_.completion is not None and model.report_.encoder is not None
+    with pytest.raises(UsageError, match="an encoder without features beside it"):
+        Recognizer(encoder=folder, **QUICK).fit(some, dev=notes[:10])
+
+
+@pytest.mark.slow
+def test_features_beside_an_encoder_may_have_two_passes(folder: Path, notes: list[Document]) -> None:
+    model = Recognizer(encoder=folder, with_features=True, passes="two", **QUICK).fit(notes, dev=notes[:10])
+    assert model.report_.passes is not None and len(model.predict(notes[:3])) == 3

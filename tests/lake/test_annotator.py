@@ -226,8 +226,6 @@ def test_models_that_find_nothing(models: dict[str, Path], tmp_path: Path) -> No
     LanguageModel.train(list(read(clinical() / "dev"))).save(tmp_path / "words")
     with pytest.raises(UsageError, match="is a language model, which finds no mentions"):
         Annotator(tmp_path / "words")
-    with pytest.raises(UsageError, match=r"threshold is 0\.5, expected 0, as a linker has no scores"):
-        Annotator(models["linker"], threshold=0.5)
     with pytest.raises(ModelError, match="no model here"):
         Annotator(tmp_path / "nothing")
     with pytest.raises(UsageError, match="expected the folder of a model"):

@@ -16,6 +16,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, align, to_spans
 from spanloom.errors import UsageError
+from spanloom.features import Sparse
 from spanloom.hashing import Int64, UInt64
 from spanloom.link import phases as groups
 from spanloom.link.instances import Instance
@@ -76,6 +77,7 @@ class _Derived(NamedTuple):
 
     Args:
         instance: of the document.
+        matrix: features of the tokens.
         local: (T, R) scores of roles.
         labels: (T,).
         choices: (T,) at the last tokens of entities.
@@ -83,6 +85,7 @@ class _Derived(NamedTuple):
     """
 
     instance: Instance
+    matrix: Sparse
     local: Singles
     labels: Int32
     choices: Int32
@@ -97,7 +100,8 @@ def _derive(system: System, batch: Batch, places: Sequence[Place]) -> _Derived:
     instance, matrix = system.read(batch, prescribed, SERIAL)
     labels, choices = system.decode(instance, matrix, prescribed)
     longest = max(system.search.longest, prescribed.longest if prescribed else 0)
-    return _Derived(instance, system.local_scores(matrix), labels, choices, replace(system.search, longest=longest))
+    search = replace(system.search, longest=longest)
+    return _Derived(instance, matrix, system.local_scores(matrix), labels, choices, search)
 
 
 def _placed(system: System, document: Document, mention: Mention) -> Place:
@@ -129,7 +133,9 @@ def _explained(system: System, document: Document, derived: _Derived, place: Pla
         candidates.append(Candidate(identifiers, name, WAYS[way], scores[i], parts))
     number, _ = closing.concept(closing.chosen)
     spans = to_spans(document, [(first, end)])
-    mention = Mention(system.types[kind], spans, concepts=system.concepts.identifiers(number))
+    chances = system.chances(derived.instance.data.offsets, derived.matrix, [(*place, number)])
+    [score] = system.scalings.mentions(chances.mentions).tolist()
+    mention = Mention(system.types[kind], spans, concepts=system.concepts.identifiers(number), score=score)
     return Explanation(mention, predicted, None, (), (), (), tuple(candidates))
 
 

@@ -15,6 +15,7 @@ from spanloom.features import Built, FeatureSet
 from spanloom.hypergraph import Ints
 from spanloom.learn import EarlyStopping, Epoch, Listener, Progress, TrainingHistory
 from spanloom.learn.folds import cross_fit, deal
+from spanloom.learn.platt import Scalings
 from spanloom.learn.tuning import Envelope, Wanted, nearest_best
 from spanloom.link.arrays import Forms
 from spanloom.link.chain import LinkerChain, fit_chain
@@ -26,6 +27,8 @@ from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
 from spanloom.link.scores import LinkerScores, measure
 from spanloom.link.system import DecodedMentions, Prescribed, System
+from spanloom.model.calibration import CalibrationReport, fit_scalings
+from spanloom.model.corpus import place
 from spanloom.model.resources import Sources
 from spanloom.parallel import SERIAL, Executor
 from spanloom.tag.filling import Filler
@@ -66,6 +69,7 @@ class FittedLinker:
         system: trained.
         derivations: of the training data.
         scores: of development data.
+        calibration: of probabilities, on development data; ``None`` where mentions are given.
         passes: of each run.
         history: updates and development scores of each pass.
     """
@@ -73,6 +77,7 @@ class FittedLinker:
     system: System
     derivations: Derivations
     scores: LinkerScores
+    calibration: CalibrationReport | None
     passes: tuple[int, ...]
     history: tuple[tuple[int, float, float], ...]
 
@@ -106,8 +111,13 @@ class Fitter:
         fits = [self._run(number, ground, development) for number in range(self.plan.chosen.runs)]
         system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
         system, scores = self._biased(system, development)
+        checked = None
+        if not self.plan.given:
+            scalings, checked = development.calibrated(system)
+            system = replace(system, scalings=scalings)
         history = tuple(step for fit in fits for step in fit.history)
-        return FittedLinker(system, ground.derivations, scores, tuple(len(fit.history) for fit in fits), history)
+        passes = tuple(len(fit.history) for fit in fits)
+        return FittedLinker(system, ground.derivations, scores, checked, passes, history)
 
     def refit(self, documents: Sequence[Document], chosen: FittedLinker) -> FittedLinker:
         """Train on all documents, with the bias that some of them, held out, have chosen.
@@ -117,7 +127,8 @@ class Fitter:
         """
         ground = self._ground(documents)
         runs = [self._rerun(number, ground, passes) for number, passes in enumerate(chosen.passes)]
-        system = replace(ground.system, weights=merge(runs), bias=chosen.system.bias)
+        known = chosen.system
+        system = replace(ground.system, weights=merge(runs), bias=known.bias, scalings=known.scalings)
         return replace(chosen, system=system, derivations=ground.derivations)
 
     def _ground(self, train: Sequence[Document]) -> _Ground:
@@ -268,6 +279,15 @@ class LinkerDevelopment:
     def scores(self, system: System) -> LinkerScores:
         """Return the scores of a system with other weights on these data."""
         return self._measured(system, system.decode(self._instance, self._matrix, self._prescribed, self.run))
+
+    def calibrated(self, system: System) -> tuple[Scalings, CalibrationReport]:
+        """Return maps of the probabilities of what a system finds in these data, and what they do there."""
+        batch = Batch.of(self.documents)
+        decoded = system.decode(self._instance, self._matrix, None, self.run)
+        found = system.segments(self._instance, *decoded)
+        chances = system.chances(batch.sentences, self._matrix, found, self.run)
+        predicted = place(batch, chances.table, system.types, chances.mentions)
+        return fit_scalings(self.documents, predicted, chances.log_answers())
 
     def compared(self, system: System, biases: Sequence[float]) -> Iterator[tuple[float, LinkerScores]]:
         """Yield some ascending biases, in no order, each with the scores of a system under it."""

@@ -91,7 +91,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
 
     kind: ClassVar[Literal["linker"]] = "linker"
     annotates: ClassVar = frozenset[Annotation](("mentions", "concepts"))
-    capable: ClassVar = frozenset[Capability](("given_mentions", "explain"))
+    capable: ClassVar = frozenset[Capability](("scores", "given_mentions", "explain"))
 
     def fit(
         self,
@@ -173,34 +173,51 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         return sum(group for group, on in chosen.items() if on)
 
     @overload
-    def predict(self, X: One, *, mentions: WhichMentions | None = ...) -> Document: ...  # type: ignore[overload-overlap]
+    def predict(  # type: ignore[overload-overlap]
+        self, X: One, *, mentions: WhichMentions | None = ..., threshold: float = ..., answers: bool = ...
+    ) -> Document: ...
 
     @overload
-    def predict(self, X: Several, *, mentions: WhichMentions | None = ...) -> list[Document]: ...
+    def predict(
+        self, X: Several, *, mentions: WhichMentions | None = ..., threshold: float = ..., answers: bool = ...
+    ) -> list[Document]: ...
 
-    def predict(self, X: Given, *, mentions: WhichMentions | None = None) -> Document | list[Document]:
+    def predict(
+        self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False
+    ) -> Document | list[Document]:
         """Link a text or a document, which gives a document, or several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        return answer(X, self.stream(X, mentions=mentions))
+        return answer(X, self.stream(X, mentions=mentions, threshold=threshold, answers=answers))
 
-    def stream(self, X: Given, *, mentions: WhichMentions | None = None) -> Iterator[Document]:
+    def stream(
+        self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False
+    ) -> Iterator[Document]:
         """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
+
+        A mention's score is its calibrated probability: its exact marginal in the tagging chain, mapped to how often
+        what the linker finds with it is right in the development data.
 
         Args:
             X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
                 missing.
             mentions: ``find``, or ``given`` to link the documents' own mentions and to look for no others; by the
                 task when ``None``.
+            threshold: leave out mentions with a lower score.
+            answers: as for `Recognizer.stream`, of mentions without their concepts.
 
         Raises:
-            UsageError: another value, or the linker is not trained.
+            UsageError: another value, a threshold or answers of given mentions, or the linker is not trained.
         """
         wanted = mentions or ("given" if self.task == "normalize" else "find")
         if wanted not in MENTIONS:
             raise UsageError(f"mentions is {mentions!r}, expected one of {', '.join(MENTIONS)}")
-        return self._stream(self.fitted, self._watched(documents_of(X), warnings.warn), wanted == "given")
+        if not 0 <= threshold <= 1:
+            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
+        if wanted == "given" and (threshold or answers):
+            raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
+        return self._stream(self.fitted, self._watched(documents_of(X), warnings.warn), wanted, threshold, answers)
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
@@ -217,10 +234,12 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         gold = list(training_of(X, y))
         return compare_mentions(gold, list(self.stream(gold)), key=linked).f1
 
-    def _stream(self, system: System, documents: Iterable[Document], given: bool) -> Iterator[Document]:
+    def _stream(
+        self, system: System, documents: Iterable[Document], mentions: str, threshold: float, answers: bool
+    ) -> Iterator[Document]:
         run = threads(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
-            yield from system.link(batch, given, run)
+            yield from system.link(batch, mentions == "given", run, threshold, answers)
 
     def learning(self) -> Learning:
         """Return the learning curve, pass by pass."""

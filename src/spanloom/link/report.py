@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.link.fitting import FittedLinker
+from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
 from spanloom.model.report import lost_lines
 
@@ -29,6 +30,7 @@ class LinkReport:
         dev_accuracy: of concepts, where the mention was recognized.
         bias: of beginning an entity.
         history: updates, and both F1, of each pass.
+        calibration: of mentions' probabilities on the development data; ``None`` where mentions are given.
     """
 
     documents: int
@@ -47,6 +49,7 @@ class LinkReport:
     dev_accuracy: float
     bias: float
     history: tuple[tuple[int, float, float], ...] = field(repr=False)
+    calibration: CalibrationReport | None = None
 
     def lines(self, lost: Sequence[Lost], types: Sequence[str]) -> Iterator[str]:
         """Say what training saw, chose and could not hold.
@@ -68,6 +71,7 @@ class LinkReport:
             f"{plural(self.passes, 'step')}, bias {self.bias:g}"
         )
         yield from lost_lines(self.lost, lost)
+        yield from () if self.calibration is None else self.calibration.lines()
         linked = f"{100 * self.dev_accuracy:.1f} % of the recognized mentions rightly linked"
         yield (
             f"development F1 of mentions {100 * self.dev_f1:.1f}, of documents' concepts "
@@ -97,4 +101,5 @@ def make_report(train: Sequence[Document], outcome: FittedLinker) -> LinkReport:
         dev_accuracy=outcome.scores.accuracy,
         bias=system.bias,
         history=outcome.history,
+        calibration=outcome.calibration,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spanloom.errors import ModelError
+from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.link.arrays import Forms
 from spanloom.link.chain import STRUCTURE
 from spanloom.link.columns import LANGUAGE_MODEL
@@ -38,6 +39,7 @@ class SearchValues(Described):
     least: float
     evidence: bool
     bias: Bounded
+    scalings: Scalings = UNSCALED
 
 
 def search_values(system: System) -> SearchValues:
@@ -46,6 +48,7 @@ def search_values(system: System) -> SearchValues:
     return SearchValues(
         groups=search.groups, longest=search.longest, beam=search.width, candidates=finder.k, method=finder.method,
         least=reader.least, evidence=reader.evidence, bias=system.bias,
+        scalings=system.scalings,
     )  # fmt: skip
 
 
@@ -115,7 +118,7 @@ def system_of(part: ModelPart, plan: SearchValues) -> System:
         types, Reader(tagger, proposer, forms, plan.least, plan.evidence), concepts,
         None if language is None else class_of(LANGUAGE_MODEL).from_part(language), search,
         KeyedWeights(roles, filled_table(keys, part.array("weights", np.float32, len(keys)))), plan.bias,
-        filler_of(part.parts.get("pos")),
+        filler_of(part.parts.get("pos")), plan.scalings,
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,16 +11,20 @@ import numpy as np
 from spanloom.document import Batch, Document, Mention, align
 from spanloom.features import Sparse
 from spanloom.hashing import Int64
+from spanloom.hypergraph import Floats, Ints
+from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.learn.tuning import Wanted
 from spanloom.link.columns import COMMON, WordModel, with_columns
 from spanloom.link.instances import Instance, Reader
 from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles
 from spanloom.link.names import NIL, Concepts
 from spanloom.link.transitions import label_of
+from spanloom.model.calibration import answered
 from spanloom.model.corpus import place
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
+from spanloom.structures import MentionTable
 from spanloom.structures.base import contiguous_table
 from spanloom.tag.filling import Filler, fill_batch
 
@@ -38,6 +42,20 @@ class DecodedMentions(NamedTuple):
     choices: Int32
 
 
+class Chances(NamedTuple):
+    """Probabilities of what was found in N sentences, not calibrated.
+
+    Args:
+        table: M mentions.
+        mentions: (M,) their probabilities.
+        log_answers: gives the log-probability of all of each sentence, (N,).
+    """
+
+    table: MentionTable
+    mentions: Floats
+    log_answers: Callable[[], Floats]
+
+
 @dataclass(frozen=True)
 class System:
     """A trained linker. Using it changes nothing, so threads may share it.
@@ -51,6 +69,7 @@ class System:
         weights: what was learned.
         bias: added to the score of a token that begins an entity.
         pos: fills a column of documents that lack it, if anything does.
+        scalings: from the tagging chain's probabilities to how often what the search finds is right.
     """
 
     types: tuple[str, ...]
@@ -61,6 +80,7 @@ class System:
     weights: KeyedWeights
     bias: float = 0.0
     pos: Filler | None = None
+    scalings: Scalings = UNSCALED
 
     def columns(self, batch: Batch, run: Executor = SERIAL) -> Batch:
         """A batch with the columns that the features need."""
@@ -69,23 +89,56 @@ class System:
             fill_batch(batch, self.pos, run.workers), self.reader.proposer.finder.lexicon, self.language, common
         )
 
-    def link(self, documents: Sequence[Document], given: bool, run: Executor) -> Iterator[Document]:
+    def link(
+        self, documents: Sequence[Document], given: bool, run: Executor, threshold: float = 0.0, answers: bool = False
+    ) -> Iterator[Document]:  # fmt: skip
         """Prepared documents with the mentions that are found, in place of their own.
 
         Args:
             documents: prepared.
             given: whether their own mentions are linked instead, and none is looked for.
             run: how pieces of the work are run; the result does not depend on it.
+            threshold: leave out mentions with a lower score.
+            answers: whether documents have the probabilities of their answers as a whole.
         """
         batch = Batch.of(documents)
         prescribed = Prescribed(batch, self.types) if given else None
         instance, matrix = self.read(self.columns(batch, run), prescribed, run)
         labels, choices = self.decode(instance, matrix, prescribed, run)
         found = self.segments(instance, labels, choices)
-        if prescribed is None:
-            yield from self._placed(batch, found)
-        else:
+        if prescribed is not None:
             yield from prescribed.linked(found, self.concepts)
+            return
+        chances = self.chances(batch.sentences, matrix, found, run)
+        concepts = [self.concepts.identifiers(one) for *_, one in found]
+        marked = place(batch, chances.table, self.types, self.scalings.mentions(chances.mentions), threshold, concepts)
+        yield from answered(marked, self.scalings.answers.of_log(chances.log_answers())) if answers else marked
+
+    def chances(
+        self, offsets: Ints, matrix: Sparse, found: list[tuple[int, int, int, int]], run: Executor = SERIAL
+    ) -> Chances:
+        """Return how probable the tagging chain takes what was found, by its exact marginals.
+
+        The search itself gives no probabilities: it keeps some derivations of very many.
+
+        Args:
+            offsets: (N + 1,) first token of each sentence.
+            matrix: features of the tokens.
+            found: as of `segments`.
+            run: how pieces of the work are run; the result does not depend on it.
+        """
+        tagger = self.reader.tagger
+        first, end, kind, _ = np.array(found, np.int64).reshape(-1, 4).T
+        sentence = np.searchsorted(offsets, first, side="right") - 1
+        table = contiguous_table(sentence, kind, first - offsets[sentence], end - offsets[sentence])
+        potentials = role_scores(matrix, tagger.scorer.weights, run=run)
+        exact = tagger.probabilities(potentials, offsets, table, run, calibrated=False)
+
+        def log_answers() -> Floats:
+            edges = tagger.structure.encode(table, offsets, tagger.types).edges
+            return tagger.log_answers(potentials, offsets, edges)
+
+        return Chances(table, exact, log_answers)
 
     def read(self, batch: Batch, prescribed: Prescribed | None, run: Executor) -> tuple[Instance, Sparse]:
         """The instance of a batch with columns, and the features of its tokens."""
@@ -142,13 +195,6 @@ class System:
                 concept = int(data.cand_concept[data.cand_ptr[span] + choice])
             result.append((first, end, (int(labels[first]) - 1) // 2, concept))
         return result
-
-    def _placed(self, batch: Batch, found: list[tuple[int, int, int, int]]) -> list[Document]:
-        first, end, kind, concept = np.array(found, np.int64).reshape(-1, 4).T
-        sentence = np.searchsorted(batch.sentences, first, side="right") - 1
-        base = batch.sentences[sentence]
-        table = contiguous_table(sentence, kind, first - base, end - base)
-        return place(batch, table, self.types, concepts=[self.concepts.identifiers(one) for one in concept.tolist()])
 
 
 class Prescribed:

@@ -67,6 +67,14 @@ class HeldOut:
         mentions = set(found.headed())
         return 2 * len(mentions & self._gold) / max(1, len(mentions) + self._total)
 
+    def speaking(self, potentials: Potentials) -> Potentials:
+        """Potentials, in place, in which no mention of which nothing is said may start."""
+        if self.silent is not None:
+            silent = np.repeat(self.silent, np.diff(self._offsets), axis=0)
+            for row in self._model.start_rows:
+                potentials.roles[:, row][silent] = -np.inf
+        return potentials
+
     def highest(self, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 at the best of a few penalties; at none where F1 cannot decide."""
         found = self._under(potentials, run).over(_PENALTIES if self.tunes and self._wanted is None else (0.0,))
@@ -120,12 +128,7 @@ class Development(HeldOut):
 
     def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:
         """Potentials under weights of single features; no mention of which nothing is said may start."""
-        found = role_scores(self._matrix, weights, run=run)
-        if self.silent is not None:
-            silent = np.repeat(self.silent, np.diff(self._offsets), axis=0)
-            for row in self._model.start_rows:
-                found.roles[:, row][silent] = -np.inf
-        return found
+        return self.speaking(role_scores(self._matrix, weights, run=run))
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """F1, as `highest` has it."""

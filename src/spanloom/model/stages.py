@@ -6,21 +6,27 @@ What a document gets depends on that document alone. A new stage is a class and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document, Mention, batches
 from spanloom.errors import UsageError
 from spanloom.evaluate.concepts import Resolver
+from spanloom.learn.folds import spread
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import ModelPart
+from spanloom.parallel import Executor
 from spanloom.scoring.explanation import Candidate, Explanation
+from spanloom.text import prepare
 
-__all__ = ["STAGES", "Stage", "Staged", "explained", "run_stages", "stages_of"]
+if TYPE_CHECKING:
+    from spanloom.vocabulary import Vocabulary
+
+__all__ = ["STAGES", "Linked", "Stage", "Staged", "explained", "learn_stages", "run_stages", "stages_of"]
 
 STAGES: Final[Mapping[str, str]] = MappingProxyType(
     {"concepts": "spanloom.concepts.stage:ConceptStage", "attributes": "spanloom.attributes.model:AttributeModel"}
@@ -92,6 +98,65 @@ def stages_of(part: ModelPart) -> tuple[Stage, ...]:
     return tuple(resolve_name(STAGES[name]).from_part(part.part(name)) for name in STAGES if name in part.parts)
 
 
+class Linked(NamedTuple):
+    """What mentions are linked to.
+
+    Args:
+        vocabularies: to link to.
+        types: type of mentions -> number of its vocabulary.
+    """
+
+    vocabularies: Sequence[Vocabulary]
+    types: Mapping[str, int]
+
+    @classmethod
+    def of(cls, link: Any, documents: Sequence[Document]) -> Linked | None:
+        """Return that of the parameter ``link`` and training documents, read before all that takes long.
+
+        Raises:
+            DataError: a vocabulary cannot be read, or no training mention has a concept of any.
+        """
+        if link is None:
+            return None
+        vocabularies = resolve_name("spanloom.concepts.fitting:linked_vocabularies")(link)
+        return cls(vocabularies, resolve_name("spanloom.concepts.fitting:assigned")(documents, vocabularies))
+
+
+def learn_stages(
+    known: Sequence[Document], held: Sequence[Document] | None, linked: Linked | None, attributes: str, tokens: int,
+    seed: int, run: Executor, tell: Callable[[str], object],
+) -> tuple[list[Stage], dict[str, Any]]:  # fmt: skip
+    """Train the stages that follow recognition; the same for whatever finds the mentions.
+
+    Args:
+        known: training documents.
+        held: development documents; ``None`` if the training documents are cross-validated.
+        linked: vocabularies, if mentions are linked.
+        attributes: the parameter of this name.
+        tokens: of the training documents.
+        seed: deals documents to folds.
+        run: how pieces of the work are run; the result does not depend on it.
+        tell: called with the name of each step.
+
+    Returns:
+        The stages, and what reports hold of each.
+    """
+    stages: list[Stage] = []
+    report: dict[str, Any] = {}
+    if linked is not None:
+        tell("linking")
+        fit = resolve_name("spanloom.concepts.fitting:fit_concepts")
+        linking, report["concepts"] = fit(known, held, *linked, seed=seed, run=run)
+        stages.append(linking)
+    some = spread(known, tokens) if attributes == "auto" else ()
+    if any(mention.attributes for document in some for mention in document.mentions):
+        learned = resolve_name("spanloom.attributes:fit_attributes")(some, seed, run=run)
+        if learned is not None:
+            stages.append(learned)
+            report["attributes"] = learned.qualities
+    return stages, report
+
+
 class Staged:
     """Base class of estimators whose mentions stages add to.
 
@@ -114,6 +179,29 @@ class Staged:
             if stage.resolver is not None:
                 return stage.resolver
         raise UsageError("the model does not link mentions; train one with link")
+
+    def _marking(
+        self, attributes: Sequence[str] | str | None
+    ) -> tuple[Sequence[Stage], Callable[[Iterable[Document]], Iterator[Document]]]:
+        """Return the stages that run, and a function that gives mentions the attributes that are asked for."""
+        if attributes is None:
+            return self.stages_, iter
+        marked = resolve_name("spanloom.attributes:attributing")(self.stages_, attributes)
+        return tuple(stage for stage in self.stages_ if stage.name != "attributes"), marked
+
+    def _of_given(
+        self, documents: Iterable[Document], attributes: Sequence[str] | str | None, tokens: int
+    ) -> Iterator[Document]:
+        """Yield documents whose own mentions have what stages add, some tokens at a time.
+
+        Raises:
+            UsageError: nothing is added to them.
+        """
+        stages, marked = self._marking(attributes)
+        if not self.stages_ and attributes is None:
+            expected = "train one with link, name attributes, or let it find mentions"
+            raise UsageError(f"the model adds nothing to given mentions; {expected}")
+        return marked(chain.from_iterable(run_stages(stages, own) for own in batches(documents, tokens, prepare)))
 
     def _follow(self, stages: Sequence[Stage]) -> None:
         """Let stages follow, which add to the mentions that are found, and to given ones."""

@@ -19,7 +19,6 @@ from spanloom.formats.inputs import Dev, development_of, training_of
 from spanloom.learn import Listener, Progress
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.report import CompactReport
-from spanloom.recognize.recognizer import Recognizer
 from spanloom.scoring import LinearScorer
 from spanloom.tag.pos_tagger import PosTagger
 
@@ -61,7 +60,7 @@ def compact(
         UsageError: another kind of model, one with an encoder, one that is compact, or options that do not go together.
         DataError: no development data, none with mentions, or eight bits alone lose more than ``loss``.
 
-    >>> from spanloom.document import Mention
+    >>> from spanloom import Mention, Recognizer
     >>> notes = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
     >>> small = compact(Recognizer(features=["w[0]", "w[-1]"]).fit(notes), dev=notes)
     >>> small.predict("no chest pain").mentions[0].spans, small.report_.compact.f1_after
@@ -140,7 +139,7 @@ def _compacted(model: M, threshold: float) -> M:
     else:
         made.model_ = _scored(made.fitted, threshold)
         made.strongest_ = {}
-    if isinstance(made, Recognizer) and made.second_ is not None:
+    if getattr(made, "second_", None) is not None:
         made.second_ = made.second_.compacted(threshold)
     if made.pass_ is not None:
         made.pass_ = replace(made.pass_, model=_scored(made.pass_.model, threshold))

@@ -123,11 +123,22 @@ DENSITY = Parameter(
     several=True,
     toml=float | list[str] | dict[str, float],
 )
+ATTRIBUTES = Choice(
+    "Whether attributes of training mentions are learned: auto, if there are any, or off.",
+    "``auto``, which learns the attributes that training mentions have, such as ``negated``, so that mentions that "
+    "are found get them (see `spanloom.attributes`); or ``off``.",
+    names=Attributes,
+)
+RESCORE_ALL = Switch(
+    "Rescore all candidates (no early exit).",
+    "whether the second stage scores all candidates. Otherwise it skips those of which the first stage is confident, "
+    "if that costs at most 0.05 points of development F1.",
+)
 ENCODER = Folder(
     "Folder of an encoder to fine-tune instead of features (extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
-    "features, or by a recognizer beside them (``with_features``); ``None`` for features alone. There is then no "
-    "second stage, and one pass over documents; without features, nothing else that is said of them has a use.",
+    "features, or by a recognizer beside them (``with_features``); ``None`` for features alone. There is then "
+    "one pass over documents; without features, nothing else that is said of them has a use.",
 )
 CHECKPOINT = Folder(
     "Checkpoint folder of an encoder's training; an interrupted training resumes from it.",
@@ -208,11 +219,7 @@ class _OfRecognizers:
         "is better with it. The mention penalty is then no longer what decides. Behind an encoder it is trained on the "
         "development data, and judged by cross-validation.",
     )(True)
-    rescore_all: bool = Switch(
-        "Rescore all candidates (no early exit).",
-        "whether the second stage scores all candidates. Otherwise it skips those of which the first stage is "
-        "confident, if that costs at most 0.05 points of development F1.",
-    )(False)
+    rescore_all: bool = RESCORE_ALL(False)
     overlap: Overlap = Choice(
         "Which mentions may overlap: as training shows (learned), all (free), those that nest (nested), or none.",
         "which types of mentions may have the same tokens, nest, cross, share a part or have gaps: as training shows "
@@ -220,16 +227,11 @@ class _OfRecognizers:
         "(``none``), whatever training shows.",
         names=Overlap,
     )("learned")
-    attributes: Attributes = Choice(
-        "Whether attributes of training mentions are learned: auto, if there are any, or off.",
-        "``auto``, which learns the attributes that training mentions have, such as ``negated``, so that mentions that "
-        "are found get them (see `spanloom.attributes`); or ``off``.",
-        names=Attributes,
-    )("auto")
+    attributes: Attributes = ATTRIBUTES("auto")
     with_features: bool = Switch(
         "Average the scores of encoder and features.",
         "whether the scores of an encoder are averaged with those of features, each trained by itself; development F1 "
-        "chooses the share of either. There is no second stage.",
+        "chooses the share of either. The encoder learns what they have learned, also of incomplete annotation.",
         metavar="with-features/without-features",
     )(False)
 
@@ -329,7 +331,10 @@ def check_one_pass(encoder: str | Path | None, passes: str) -> None:
         UsageError: one is.
     """
     if encoder is not None and passes == "two":
-        raise UsageError("with an encoder there is one pass over documents; take passes 'one'")
+        raise UsageError(
+            "passes is 'two', but an encoder alone has one pass over documents, as it sees no columns of a first; take "
+            "passes 'one', or in a recognizer add features (with_features)"
+        )
 
 
 def check_encoder_training(parameters: EncoderParameters, *, several: bool = False) -> None:

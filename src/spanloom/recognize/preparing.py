@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from spanloom.document import Batch, Document
 from spanloom.document.annotation import completeness
@@ -30,6 +30,7 @@ from spanloom.text.splitting import Splitter
 
 __all__ = ["Material", "Prepared", "check_encoder", "finished", "prepared", "sources_of"]
 
+_ENCODER: Final = "an encoder without features beside it (with_features)"
 Types: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = tuple[list[Document], list[Document]]
 
@@ -154,8 +155,8 @@ def _given(estimator: Estimator, documents: list[Document]) -> list[Document]:
     documents = marked(documents, estimator.annotation)
     if not several(documents):
         return documents
-    if estimator.encoder is not None:
-        check_one_voice(documents, "a model with an encoder")
+    if not estimator.featured:
+        check_one_voice(documents, _ENCODER)
     if estimator.passes != "one":
         raise UsageError(f"with several annotators there is one pass over documents, passes is {estimator.passes!r}")
     if estimator.density is not None:
@@ -233,10 +234,10 @@ def check_annotation(estimator: Estimator, known: Batch, types: Types) -> None:
                 "annotation 'at-least' (--annotation at-least), or leave the density out"
             )
         return
-    if not isinstance(estimator, RecognizerParameters) or estimator.encoder is not None:
-        check_complete(
-            known.documents, f"a {estimator.kind}" if estimator.encoder is None else "a model with an encoder"
-        )
+    if not isinstance(estimator, RecognizerParameters):
+        check_complete(known.documents, f"a {estimator.kind}")
+    elif not estimator.featured:
+        check_complete(known.documents, _ENCODER)
     if estimator.passes != "one":
         raise UsageError(f"with incomplete annotation there is one pass over documents, passes is {estimator.passes!r}")
 
@@ -247,7 +248,8 @@ def check_encoder(estimator: Estimator) -> None:
     Raises:
         UsageError: something that only features have a use for.
     """
-    check_one_pass(estimator.encoder, estimator.passes)
+    if not estimator.featured:
+        check_one_pass(estimator.encoder, estimator.passes)
     if not estimator.featured and (estimator.vectors is not None or estimator.clusters is not None):
         given = "vectors" if estimator.vectors is not None else "clusters"
         more = ", or add features to it (with_features)" if isinstance(estimator, RecognizerParameters) else ""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
-from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, cast, overload
 
@@ -21,7 +19,6 @@ from spanloom.files.scratch import MEMORY
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
-from spanloom.learn.folds import spread
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered, calibrate
 from spanloom.model.choices import ExecutorName, WhichMentions
@@ -34,7 +31,7 @@ from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Stage, Staged, explained, run_stages, stages_of
+from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -72,7 +69,6 @@ from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
-from spanloom.vocabulary import Vocabulary
 
 BATCH_TOKENS = 20_000  # predicted at once
 
@@ -157,11 +153,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             work: the folder that training data are in, where they are not in memory.
         """
         run = threads(self.n_jobs)
-        linked: tuple[Sequence[Vocabulary], Mapping[str, int]] | None = None  # checked before all that takes long
-        if self.link is not None:
-            vocabularies = resolve_name("spanloom.concepts.fitting:linked_vocabularies")(self.link)
-            types = resolve_name("spanloom.concepts.fitting:assigned")(ready.known.documents, vocabularies)
-            linked = vocabularies, types
+        linked = Linked.of(self.link, ready.known.documents)
         if self.structure == AUTO:
             confirming = ready.unseen if ready.fold is None else Batch.of([])
             self._picked = choose_structure(ready.known, confirming, ready.types, self.components)
@@ -170,11 +162,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             learned, self.pass_, passes = self._learn(ready, run, callback, began, lessons, work)
             stage = learned.stage
         else:
-            self.pass_ = passes = None
-            beside = None
+            self.pass_ = passes = beside = None
             if self.with_features:
-                learned = self._learned(ready.types, ready.known, ready.unseen, ready.features, run, callback, began)
-                beside = Beside(learned.stage.model.scorer, learned.stage.potentials)
+                if self.passes == "two":
+                    learned, self.pass_, passes = self._learn(ready, run, callback, began, None, None)
+                else:
+                    given = ready.types, ready.known, ready.unseen, ready.features
+                    learned = self._learned(*given, run, callback, began)
+                beside = Beside(learned.stage, learned.data.target)
             stage, read = encoding.learn_encoder(
                 self, ready, self._structure, self._headless, run, callback, began, beside, self._columns()
             )
@@ -218,21 +213,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
-        following: list[Stage] = []
-        known = stage.known.documents[: None if lessons is None else lessons.annotated]
-        if linked is not None:
-            callback(Progress("linking", seconds=monotonic() - began))
-            linking, concepts = resolve_name("spanloom.concepts.fitting:fit_concepts")(
-                known, unseen.documents if ready.fold is None else None, *linked, seed=self.random_state, run=run
-            )
-            following.append(linking)
-            self.report_ = replace(self.report_, concepts=concepts)
-        some = spread(known, len(stage.known.tokens)) if self.attributes == "auto" else ()
-        if any(mention.attributes for document in some for mention in document.mentions):
-            attributes = resolve_name("spanloom.attributes:fit_attributes")(some, self.random_state, run=run)
-            if attributes is not None:
-                following.append(attributes)
-                self.report_ = replace(self.report_, attributes=attributes.qualities)
+        following, told_of = learn_stages(
+            stage.known.documents[: None if lessons is None else lessons.annotated],
+            unseen.documents if ready.fold is None else None, linked, self.attributes, len(stage.known.tokens),
+            self.random_state, run, lambda name: callback(Progress(name, seconds=monotonic() - began)),
+        )  # fmt: skip
+        self.report_ = replace(self.report_, **told_of)
         self._follow(following)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)
@@ -365,19 +351,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             DataError: nothing meets the constraints.
         """
         _check_threshold(threshold)
-        stages: Sequence[Stage] = self.stages_
-        marked: Callable[[Iterable[Document]], Iterator[Document]] = iter
-        if attributes is not None:
-            marked = resolve_name("spanloom.attributes:attributing")(stages, attributes)
-            stages = tuple(stage for stage in stages if stage.name != "attributes")
         documents = self._watched(documents_of(X), notice)
         asked = constraints_of(constraints, self.fitted.types, mentions)
-        if mentions == "find":
-            return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked))
-        if not self.stages_ and attributes is None:
-            expected = "train one with link, name attributes, or let it find mentions"
-            raise UsageError(f"the model adds nothing to given mentions; {expected}")
-        return marked(chain.from_iterable(run_stages(stages, own) for own in batches(documents, BATCH_TOKENS, prepare)))
+        if mentions == "given":
+            return self._of_given(documents, attributes, BATCH_TOKENS)
+        stages, marked = self._marking(attributes)
+        return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn

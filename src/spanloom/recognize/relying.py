@@ -97,9 +97,13 @@ class Reliance:
             rate: as of the class.
 
         Raises:
-            UsageError: a rate that is none.
+            UsageError: a rate that is none, or a model that is no recognizer.
             DataError: there is no mention.
         """
+        if "guarantees" not in model.capable:
+            raise UsageError(
+                f"the model is a {model.kind}, whose candidates have no rates to promise; train a recognizer"
+            )
         if not 0.5 <= rate < 1:
             raise UsageError(f"rely is {rate}, expected a rate from 0.5 to below 1, such as 0.95")
         given = list(documents_of(X))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
 from typing import NamedTuple
@@ -11,12 +10,13 @@ from spanloom.document import Batch, Document
 from spanloom.features import Built, FeatureSet
 from spanloom.files.scratch import MEMORY
 from spanloom.hypergraph import Edges, Ints, Potentials
-from spanloom.learn import Chosen, Fit, TrainingSet
+from spanloom.learn import Chosen, Fit, Target, TrainingSet
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.report import AnnotatorsReport, CompletionReport, TrainingReport
+from spanloom.model.stages import Linked
 from spanloom.model.store import features_of
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
@@ -31,24 +31,10 @@ from spanloom.rescoring import (
     fit_rescorer,
 )
 from spanloom.rescoring.fitting import folds_of, names_of, sampled
-from spanloom.scoring import LinearScorer
-from spanloom.vocabulary import Vocabulary
 
 __all__ = ["Beside", "Learned", "Second", "TrainedModel", "fit_second"]
 
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
-
-
-class Beside(NamedTuple):
-    """Features whose scores are averaged with an encoder's.
-
-    Args:
-        scorer: trained on the training data.
-        unseen: potentials of the development data.
-    """
-
-    scorer: LinearScorer
-    unseen: Potentials
 
 
 class TrainedModel(NamedTuple):
@@ -74,6 +60,18 @@ class TrainedModel(NamedTuple):
     potentials: Potentials
     fit: Chosen
     rows: int
+
+
+class Beside(NamedTuple):
+    """Features whose scores are averaged with an encoder's.
+
+    Args:
+        stage: the model of features.
+        target: what it has learned, such as what models of other parts filled in.
+    """
+
+    stage: TrainedModel
+    target: Target
 
 
 class Learned(NamedTuple):
@@ -122,7 +120,7 @@ class Second(NamedTuple):
 def fit_second(
     estimator: RecognizerParameters, model: AnyModel, report: TrainingReport, stage: TrainedModel,
     learned: Learned | None, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
-    linked: tuple[Sequence[Vocabulary], Mapping[str, int]] | None,
+    linked: Linked | None,
 ) -> Second:  # fmt: skip
     """Train the second stage, and keep it if development F1 is better.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from spanloom.hashing import Slots, UInt64, mixed
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import logits
-from spanloom.model.structured import AnyModel
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.structures import MentionTable
+from spanloom.structures import MentionTable, Structure
 from spanloom.structures.base import concatenate, contiguous_table
 
 __all__ = [
@@ -23,6 +22,7 @@ __all__ = [
     "NAMED",
     "PENALTIES",
     "CandidateMentions",
+    "Proposing",
     "Words",
     "elsewhere",
     "identities",
@@ -42,6 +42,30 @@ LONGEST: Final = 8
 """Tokens of a candidate whose words are looked for elsewhere, at most."""
 _prefixes, _places = Kernel("prefixes"), Kernel("places")
 FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to about 1e-7
+
+
+class Proposing(Protocol):
+    """A first stage: a structured model, or whatever gives mentions and their exact marginals."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """K names."""
+
+    @property
+    def structure(self) -> Structure:
+        """What holds the mentions."""
+
+    def with_penalty(self, penalty: float) -> Proposing:
+        """Return the same with another mention penalty."""
+
+    def decode(self, potentials: Potentials, offsets: Ints, reading: str = ..., run: Executor = ...) -> MentionTable:
+        """Return the mentions of the best structures."""
+
+    def probabilities(
+        self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = ..., *,
+        calibrated: bool = ...,
+    ) -> Floats:  # fmt: skip
+        """Return the probability of each mention."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -100,7 +124,7 @@ class Words(NamedTuple):
 
 
 def propose(
-    model: AnyModel, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
+    model: Proposing, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
     given: MentionTable | None = None, named: MentionTable | None = None,
 ) -> CandidateMentions:  # fmt: skip
     """Return the candidates of some sentences.
@@ -162,7 +186,7 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
     return contiguous_table(sentence, said[which] % types, first, end)
 
 
-def _elsewhere(model: AnyModel, found: CandidateMentions, text: Words) -> MentionTable | None:
+def _elsewhere(model: Proposing, found: CandidateMentions, text: Words) -> MentionTable | None:
     """Return what `elsewhere` finds, if the structure can hold it; where it has heads, the head is unknown."""
     if model.structure.heads:
         return None

@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 from spanloom.document import Batch, Document, Mention
 from spanloom.features import FeatureSet
 from spanloom.features.conjunctions import atoms, conjunctions
+from spanloom.hypergraph import Potentials
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import AnyModel
 from spanloom.model.wording import in_words
+from spanloom.rescoring.candidates import Proposing
 from spanloom.rescoring.rescorer import Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import SEEN
 from spanloom.rescoring.values import CandidateValues, read_column
 from spanloom.scoring import Part
 from spanloom.scoring.explanation import Explanation
+from spanloom.structures import MentionTable
 
-__all__ = ["explain_wholes"]
+__all__ = ["explain_wholes", "whole_parts"]
 
 
 def explain_wholes(
@@ -39,20 +42,37 @@ def explain_wholes(
         mention = own.mention.replace(score=None)
         batch = second.features.enrich(model.scorer.prepare(Batch.of([document.copy(mentions=[mention])])))
         gold = Gold(batch, model.types, "whole" if model.structure.heads else None)
-        scored = second.scored(model, batch, model.score(batch), reading, given=gold.table)
-        [row] = scored.rows_of(gold.table).tolist()
-        parts = sorted(_Whole(model, second, batch, scored).parts(row), key=lambda part: -abs(part.score))
-        score = float(second.probabilities(scored.odds[[row]])[0])
+        score, parts = whole_parts(model, second, batch, model.score(batch), gold.table, reading)
         decided = mention in predicted
         words = in_words(document, mention, own.contributions, decided)
-        yield replace(own, mention=mention.replace(score=score), predicted=decided, whole=tuple(parts), words=words)
+        yield replace(own, mention=mention.replace(score=score), predicted=decided, whole=parts, words=words)
+
+
+def whole_parts(
+    model: Proposing, second: Rescorer, batch: Batch, potentials: Potentials, asked: MentionTable,
+    reading: str = "enough",
+) -> tuple[float, tuple[Part, ...]]:  # fmt: skip
+    """Return the calibrated probability of a mention, and what speaks for it as a whole or against it.
+
+    Args:
+        model: the first stage.
+        second: the second.
+        batch: with the columns that both read.
+        potentials: of the batch.
+        asked: the mention.
+        reading: of overlapping mentions.
+    """
+    scored = second.scored(model, batch, potentials, reading, given=asked)
+    [row] = scored.rows_of(asked).tolist()
+    parts = sorted(_Whole(model, second, batch, scored).parts(row), key=lambda part: -abs(part.score))
+    return float(second.probabilities(scored.odds[[row]])[0]), tuple(parts)
 
 
 @dataclass(frozen=True)
 class _Whole:
     """The candidates of one document, with readable values."""
 
-    model: AnyModel
+    model: Proposing
     second: Rescorer
     batch: Batch
     scored: ScoredCandidates

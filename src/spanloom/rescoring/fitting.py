@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.report import RescoringReport
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring.candidates import CandidateMentions, Words, identities, merge, propose
+from spanloom.rescoring.candidates import CandidateMentions, Proposing, Words, identities, merge, propose
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
@@ -199,6 +199,18 @@ def held_out_scores(first: FirstStage, fold: Ints, run: Executor = SERIAL) -> Si
     return scores
 
 
+class GoldMentions(Protocol):
+    """Gold mentions: those that can be held, and how many there are."""
+
+    @property
+    def table(self) -> MentionTable:
+        """Those that can be held."""
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+
+
 class Proposer(NamedTuple):
     """A trained first stage, as the second sees it.
 
@@ -213,7 +225,7 @@ class Proposer(NamedTuple):
         seen: names of other training data; those of the second stage's own, of other folds, when ``None``.
     """
 
-    model: AnyModel
+    model: Proposing
     features: FeatureSet
     reading: str
     f1: float
@@ -231,7 +243,7 @@ class Proposer(NamedTuple):
 def fit_rescorer(
     first: Proposer,
     train: Batch,
-    gold: Gold,
+    gold: GoldMentions,
     development: RescoringDevelopment,
     rules: OverlapRules,
     run: Executor,
@@ -363,7 +375,7 @@ class RescoringDevelopment(NamedTuple):
 
     batch: Batch
     potentials: Potentials
-    gold: Gold
+    gold: GoldMentions
     silent: NDArray[np.bool_] | None = None
 
 

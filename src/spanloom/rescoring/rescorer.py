@@ -15,10 +15,9 @@ from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.platt import FEWEST, UNSCALED, Platt, Scalings, fit_platt
 from spanloom.model.overlaps import OverlapRules, best_set
-from spanloom.model.structured import AnyModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
-from spanloom.rescoring.candidates import CandidateMentions, identities, propose
+from spanloom.rescoring.candidates import CandidateMentions, Proposing, identities, propose
 from spanloom.rescoring.logistic import Regression
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.values import CandidateValues, TokenColumns, check_templates
@@ -155,7 +154,7 @@ class Rescorer:
         return found if self.early_exit is None else self.early_exit.apply(candidates, found)
 
     def scored(
-        self, model: AnyModel, batch: Batch, potentials: Potentials, reading: str = "enough",
+        self, model: Proposing, batch: Batch, potentials: Potentials, reading: str = "enough",
         run: Executor = SERIAL, given: MentionTable | None = None,
     ) -> ScoredCandidates:  # fmt: skip
         """Propose candidates, and score them.

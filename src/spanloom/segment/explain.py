@@ -21,6 +21,7 @@ from spanloom.segment.chains import read_labels
 from spanloom.segment.characters import Characters
 from spanloom.segment.model import Decoded, SegmenterModel
 from spanloom.segment.placing import asked_mentions, placed
+from spanloom.segment.second import Rescored
 from spanloom.structures import MentionTable
 from spanloom.structures.product import MENTION_CHAIN
 
@@ -56,7 +57,7 @@ class SegmenterExplainer:
             if not known:
                 raise _refused(mention)
         marginals = self._decoded.probabilities(asked, words=False, calibrated=False)
-        scores = self._model.scalings.mentions(marginals)
+        scores = self._decoded.probabilities(asked, words=False)
         rows = enumerate(zip(mentions, scores.tolist(), marginals.tolist(), strict=True))
         return [
             self._explain(mention.replace(score=score), marginal, asked.take(np.arange(len(asked)) == i))
@@ -77,10 +78,13 @@ class SegmenterExplainer:
             raise _refused(mention)
         parts = contributions(model, self._document, best.edges, potentials, begin)
         winner, runner_up = (self._read(edges, begin) for edges in best.edges)
-        return Explanation(
+        found = Explanation(
             mention, asked.rows()[0] in self._found, sum(part.score for part in parts), tuple(parts), winner,
             runner_up, marginal=marginal,
         )  # fmt: skip
+        if not isinstance(self._decoded, Rescored):
+            return found
+        return replace(found, whole=self._decoded.whole_parts(asked))
 
     def _read(self, edges: Edges, begin: int) -> tuple[Mention, ...]:
         """The mentions of an answer for one sentence."""

@@ -72,10 +72,15 @@ class Decoded:
         self, asked: MentionTable, *, words: bool, run: Executor = SERIAL, calibrated: bool = True
     ) -> Floats:
         """The probability of each word, or mention, (Q,): exact marginals, those of mentions calibrated if wanted."""
+        if calibrated and not words:
+            return self.scalings.mentions(self.chances(asked, run))
         side = self.side(words=words)
         table = asked if words else side.numbered(asked)
-        exact = side.model.probabilities(side.potentials, self.text.offsets, table, run, calibrated=False)
-        return self.scalings.mentions(exact) if calibrated and not words else exact
+        return side.model.probabilities(side.potentials, self.text.offsets, table, run, calibrated=False)
+
+    def chances(self, asked: MentionTable, run: Executor = SERIAL) -> Floats:
+        """The probability of each mention, (Q,), not calibrated: its exact marginal."""
+        return self.probabilities(asked, words=False, run=run, calibrated=False)
 
     def answers(self) -> Floats:
         """The calibrated probability that words and mentions of each sentence are right as a whole, (N,)."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from spanloom.model.choices import CharacterSet, Optimizer, Passes, SegmentMethod
+from spanloom.model.choices import Attributes, CharacterSet, Optimizer, Passes, SegmentMethod
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
     L2,
+    LINK,
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
@@ -23,10 +24,14 @@ from spanloom.model.fields import (
     Choice,
     Number,
     Parameter,
+    Switch,
     Texts,
     Whole,
 )
-from spanloom.recognize.parameters import EncoderParameters
+from spanloom.recognize.parameters import ATTRIBUTES, RESCORE_ALL, EncoderParameters
+
+if TYPE_CHECKING:
+    from spanloom.vocabulary import Vocabulary
 
 DUAL_ITERATIONS = 50
 LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
@@ -94,7 +99,17 @@ class _OfSegmenters:
     min_count: int = replace(MIN_COUNT, doc="features of fewer characters are left out.")(1)
     names: bool | int = NAMES(False)
     tune_penalty: bool = TUNE_PENALTY(True)
+    rescore: bool = Switch(
+        "Rescore candidate mentions with a second stage.",
+        "whether a second stage scores candidate mentions as wholes, as behind a recognizer (see "
+        "`spanloom.rescoring`); words are then the best beside them. Training takes about three times as long. With an "
+        "encoder, or the method ``incremental``, it is trained on the development data, and judged by "
+        "cross-validation.",
+    )(False)
+    rescore_all: bool = RESCORE_ALL(False)
     passes: Passes = PASSES("one")
+    link: str | Path | Vocabulary | Sequence[str | Path | Vocabulary] | None = LINK(None)
+    attributes: Attributes = ATTRIBUTES("auto")
     types: Sequence[str] | None = TYPES(None)
 
 

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from spanloom.concepts.report import ConceptReport
 from spanloom.document import Document
 from spanloom.errors import plural
+from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
-from spanloom.model.report import CompactReport, EncoderReport, PassReport, lost_lines
+from spanloom.model.report import CompactReport, EncoderReport, PassReport, RescoringReport, lost_lines
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
@@ -53,9 +55,11 @@ class SegmenterReport:
         dev_f1: F1 of mentions.
         chains: name -> the report of its chain.
         calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
+        rescoring: what the second stage did; ``None`` where none was trained.
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
         encoder: what an encoder read, whose tokens are characters; ``None`` where there is none.
         compact: what became of the weights of a compact model; ``None`` for any other.
+        attributes, concepts: as of a recognizer.
     """
 
     documents: int
@@ -71,9 +75,12 @@ class SegmenterReport:
     dev_f1: float
     chains: dict[str, ChainReport]
     calibration: CalibrationReport | None = None
+    rescoring: RescoringReport | None = None
     passes: PassReport | None = None
     encoder: EncoderReport | None = None
     compact: CompactReport | None = None
+    attributes: dict[str, AttributeQuality] | None = None
+    concepts: ConceptReport | None = None
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
         """Say what training saw, chose and could not hold.
@@ -102,8 +109,10 @@ class SegmenterReport:
                 how = f"the best of {len(chain.history)} passes is pass {chain.steps}"
             yield (f"  {name}: {how}, mention penalty {chain.penalty:.2f}, development F1 {100 * chain.dev_f1:.1f}")
         yield from lost_lines(self.lost, lost, every=True)
-        for part in (self.calibration, self.compact):
+        for part in (self.rescoring, self.calibration, self.compact, self.concepts):
             yield from () if part is None else part.lines()
+        for name, quality in (self.attributes or {}).items():
+            yield f"attribute {name}: cross-validated {quality}"
         yield f"development F1 {100 * self.dev_words_f1:.1f} of words, {100 * self.dev_f1:.1f} of mentions"
 
 

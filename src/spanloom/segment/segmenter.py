@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
@@ -29,20 +30,25 @@ from spanloom.formats.inputs import (
 )
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out, units
+from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
-from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, training_types
+from spanloom.model.choices import WhichMentions
+from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, place, training_types
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
+from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
 from spanloom.model.store import NOTHING, near_encoder
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
+from spanloom.recognize.finding import LEAST
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
+from spanloom.rescoring import Rescorer
 from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
@@ -56,8 +62,9 @@ from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
-from spanloom.segment.stacking import learn_chains, train_stack
-from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of
+from spanloom.segment.second import considered, fit_second, rescored
+from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
+from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of, second_of
 from spanloom.segment.training import Settings, Trained
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
@@ -81,27 +88,31 @@ class _Learned(NamedTuple):
     Args:
         trained: parts, in their order.
         model: of them.
-        tuning: development data, with the columns that the features read.
+        known, tuning: training and development data, with the columns that the features read.
+        held_out: gives models of folds of the training data; ``None`` if there are none.
         decoded: what the method says of them.
         seconds: of the processor, for the joint penalty.
     """
 
     trained: list[Trained]
     model: SegmenterModel
+    known: Corpus
     tuning: Corpus
+    held_out: Callable[[], list[tuple[SegmenterModel, list[int]]]] | None
     decoded: Decoded
     seconds: float
 
 
-class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
+class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
     """A trainable segmenter and recognizer for text without spaces (Xu et al. 2014).
 
     One chain tags characters with words, another with mentions; the methods differ in how the two come together.
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``; and, not saved, ``lost_``,
-    the mentions that the model cannot hold, and ``seconds_``, how long the processor worked on what.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``strongest_``, ``pass_``, ``second_``, ``stages_``;
+    and, not saved, ``lost_``, the mentions that the model cannot hold, and ``seconds_``, how long the processor worked
+    on what.
 
     >>> from spanloom import Document, Mention, Segmenter
     >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
@@ -114,7 +125,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
     annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
-    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact", "dictionary"))
+    capable: ClassVar = frozenset[Capability](
+        ("scores", "explain", "alternatives", "compact", "attributes", "dictionary")
+    )
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -141,11 +154,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         documents = len(train)
         check_complete(train, "a segmenter")
         types = training_types(train)
+        linked = Linked.of(self.link, train)
         constraints = constraints_of(types, self.single_word, self.constraints)
         given = None if dev is None else with_words(kept(training_of(*development_of(dev), "dev")))
         if given is None:
             train, given = hold_out(train, self.random_state, sentences_of)
-        elif self.method == "incremental":
+        elif self.method == "incremental" or self.rescore:
             train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
@@ -171,8 +185,15 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             PassSettings(0.1, rate=self.rate, min_count=self.min_count, seed=self.random_state),
             learn, lambda learned: learned.tuning.f1(learned.decoded.labels), settings.run,
         )  # fmt: skip
-        trained, model, tuning, decoded, seconds = learned
-
+        trained, model, known, tuning, held_out, decoded, seconds = learned
+        second, rescoring = None, None
+        if self.rescore:
+            callback(Progress("second stage", seconds=monotonic() - began))
+            second, rescoring, scored = fit_second(
+                model, known, tuning, decoded, [] if held_out is None else held_out(), self.method, self.weight,
+                self.random_state, settings.run, every=self.rescore_all,
+            )  # fmt: skip
+            decoded = decoded if second is None else rescored(decoded, second, scored, settings.run)
         self.types_ = types
         self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
         self.lost_ = gold.lost
@@ -181,10 +202,19 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         for each, names in zip(trained, chain_names(trained), strict=True):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
-        self.model_, checked = _calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
+        scalings, checked = _calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
+        self.model_ = model if second is not None else replace(model, scalings=scalings)
+        self.second_ = None if second is None else replace(second, scalings=scalings)
         report = make_report(train, gold, tuning, decoded, trained, checked)
         # of few documents the sentences are dealt, as if each were one
-        self.report_ = replace(report, documents=min(documents, report.documents), passes=passes)
+        self.report_ = replace(report, documents=min(documents, report.documents), passes=passes, rescoring=rescoring)
+        tokens = sum(document.token_count for document in train)
+        following, told = learn_stages(
+            train, given, linked, self.attributes, tokens, self.random_state, settings.run,
+            lambda name: callback(Progress(name, seconds=monotonic() - began)),
+        )  # fmt: skip
+        self.report_ = replace(self.report_, **told)
+        self._follow(following)
         self._learn_profile(known.text.batch)
         self._tell_lost()
         return self
@@ -197,6 +227,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         tagged = taggings(empty.types, empty.constraints, pairs=self.method == "joint_labels")
         trained = [learn_chains(tagged, features, known, tuning, settings, callback, began)]
         model = replace(empty, parts=(trained[0].chains,))
+        held_out = None
+        if self.encoder is None and self.method != "incremental":
+            held_out = partial(held_out_models, trained[0], model, tagged, known, tuning, settings, began, features)
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
             trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, callback, began)
@@ -205,7 +238,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         if self.tune_penalty and self.method != "joint_labels":
             model = model.tuned(tuning, self.weight, settings.run)
         seconds = process_time() - start
-        return _Learned(trained, model, tuning, self._solve(model, tuning.text, settings.run), seconds)
+        decoded = self._solve(model, tuning.text, settings.run)
+        return _Learned(trained, model, known, tuning, held_out, decoded, seconds)
 
     def _features(self, dictionaries: bool) -> FeatureSet:
         """Return the templates; with an encoder there are none."""
@@ -213,44 +247,36 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
 
     @overload
     def predict(  # type: ignore[overload-overlap]
-        self,
-        X: One,
-        *,
-        threshold: float = ...,
-        scores: bool = ...,
-        answers: bool = ...,
-        notice: Notice = ...,
+        self, X: One, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
         dictionary: Words | Mapping[str, Words] | None = ...,
-    ) -> Document: ...
+    ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
-        self,
-        X: Several,
-        *,
-        threshold: float = ...,
-        scores: bool = ...,
-        answers: bool = ...,
-        notice: Notice = ...,
+        self, X: Several, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
+        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
         dictionary: Words | Mapping[str, Words] | None = ...,
-    ) -> list[Document]: ...
+    ) -> list[Document]: ...  # fmt: skip
 
     def predict(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn, dictionary: Words | Mapping[str, Words] | None = None,
+        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
+        attributes: Sequence[str] | str | None = None, dictionary: Words | Mapping[str, Words] | None = None,
     ) -> Document | list[Document]:  # fmt: skip
         """Segment a text or a document, which gives a document, or several, which gives a list.
 
         The arguments are those of `stream`.
         """
-        found = self.stream(
-            X, threshold=threshold, scores=scores, answers=answers, notice=notice, dictionary=dictionary
-        )
-        return answer(X, found)
+        given: dict[str, Any] = {
+            "notice": notice, "mentions": mentions, "attributes": attributes, "dictionary": dictionary
+        }  # fmt: skip
+        return answer(X, self.stream(X, threshold=threshold, scores=scores, answers=answers, **given))
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn, dictionary: Words | Mapping[str, Words] | None = None,
+        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
+        attributes: Sequence[str] | str | None = None, dictionary: Words | Mapping[str, Words] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -262,16 +288,17 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             X: a text, a document, several of them, or a column of texts; sentences are made where they are missing.
             threshold: leave out mentions with a lower score.
             scores: whether mentions get scores: calibrated probabilities, of exact marginals, for ``exact`` and
-                ``dual`` given that words and mentions keep to the constraints. They take as long as everything else.
+                ``dual`` given that words and mentions keep to the constraints, or of the second stage. They take as
+                long as everything else.
             answers: as for `Recognizer.stream`; an answer is right if all its words and mentions are.
-            notice: as for `Recognizer.stream`.
+            notice, mentions, attributes: as for `Recognizer.stream`; documents with given mentions keep their words.
             dictionary: words that stay whole wherever they occur, the longest from the left: a file with one word a
                 line, or a list. Or a mapping to such from ``word`` and mention types; a word of a type is a mention of
-                it, with the score 1. All else is the best that agrees with them.
+                it, with the score 1. All else is the best that agrees with them; a second stage is left out.
 
         Raises:
-            UsageError: the threshold is no probability, or is given without scores; or a dictionary that cannot be
-                read, or does not go with the model.
+            UsageError: the threshold is no probability, or is given without scores; nothing is added to mentions that
+                are given, or a dictionary is; or a dictionary that cannot be read, or does not go with the model.
             DataError: a file of a dictionary that is not UTF-8, or has no word.
 
         >>> from spanloom import Document, Mention, Segmenter
@@ -283,15 +310,21 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         """
         if not 0 <= threshold <= 1 or (threshold and not scores):
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
+        documents = self._watched(documents_of(X), notice)
+        if mentions == "given":
+            if dictionary is not None:
+                raise UsageError("a dictionary finds words, which documents with given mentions keep; leave one out")
+            return self._of_given(documents, attributes, BATCH_TOKENS)
         model = self.fitted
         # no constraint binds chains that stand alone
         allowed = np.ones_like(model.allowed) if self.method in ("independent", "incremental") else model.allowed
         kept = None if dictionary is None else Dictionary(dictionary, model.types, allowed)
-        return self._stream(model, self._watched(documents_of(X), notice), threshold, scores, answers, kept)
+        stages, marked = self._marking(attributes)
+        return marked(self._stream(model, documents, threshold, scores, answers, kept, stages))
 
     def _stream(
         self, model: SegmenterModel, documents: Iterable[Document], threshold: float, scores: bool, answers: bool,
-        dictionary: Dictionary | None,
+        dictionary: Dictionary | None = None, stages: Sequence[Stage] = (),
     ) -> Iterator[Document]:  # fmt: skip
         run = threads(self.n_jobs)
         for ready in batches(documents, BATCH_TOKENS, prepare):
@@ -302,10 +335,26 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
                 begins = characters.offsets[decoded.mentions.sentence] + decoded.mentions.first
                 chances[np.isin(begins, [first for first, _, kind in characters.kept if kind is not None])] = 1.0
             marked = placed(characters.batch, decoded, chances, model.types, threshold)
-            yield from answered(marked, decoded.answers()) if answers else marked
+            yield from run_stages(stages, answered(marked, decoded.answers()) if answers else marked)
+
+    def alternatives(self, X: Given) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found, of a probability of at least 0.05; lazily.
+
+        Their words are those that the model finds.
+        """
+        model, run = self.fitted, threads(self.n_jobs)
+        for ready in batches(documents_of(X), BATCH_TOKENS, prepare):
+            characters = split(ready)
+            decoded = self._decode(model, characters, run)
+            more = considered(decoded, run)
+            chances = decoded.probabilities(more, words=False, run=run)
+            words = list(placed(characters.batch, decoded, None, model.types, 0.0))
+            for own, other in zip(words, place(characters.batch, more, model.types, chances, LEAST), strict=True):
+                yield own.copy(mentions=other.mentions)
 
     def _decode(self, model: SegmenterModel, characters: Characters, run: Executor) -> Decoded:
-        return self._solve(model, self._seen(model, characters, run), run)
+        found = self._solve(model, self._seen(model, characters, run), run)
+        return found if self.second_ is None or characters.kept else rescored(found, self.second_, run=run)
 
     def _seen(self, model: SegmenterModel, characters: Characters, run: Executor) -> Characters:
         """Return the text with the columns that the model reads."""
@@ -358,7 +407,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         return tuple(chain for part in self.fitted.parts for chain in part.models.values())
 
     def _description(self) -> dict[str, Any]:
-        return of_structures(self.types_, self.structured)
+        own = of_structures(self.types_, self.structured)
+        return {**own, **{one.name: one.describe() for one in self.stages_}}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why the model finds mentions, or not: roles and features that carry each, and what would be instead.
@@ -373,7 +423,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
         model, asked = self.fitted, asked_of(mentions)
         characters = split([prepare(one_of(X)).copy(mentions=[])])
         decoded = self._decode(model, characters, threads(self.n_jobs))
-        return SegmenterExplainer(model, characters, decoded).explain(asked)
+        why = SegmenterExplainer(model, characters, decoded).explain(asked)
+        [found] = placed(characters.batch, decoded, None, model.types, 0.0)
+        return list(explained(self.stages_, found, found.mentions, why)) if self.stages_ else why
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
@@ -382,7 +434,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             self, types=list(model.types), joint_penalty=model.joint_penalty, scalings=model.scalings,
             strongest=self.strongest_,
         )  # fmt: skip
-        return said.part({}, {**parts_of(model, self.pass_), "profile": profile_part(self.profile_)})
+        parts = {**parts_of(model, self.pass_, self.second_), "profile": profile_part(self.profile_)}
+        return said.part({}, {**parts, **{stage.name: stage.to_part() for stage in self.stages_}})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -394,6 +447,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
             raise ModelError(f"its chains are not those of the method {made.method!r}")
         made.types_, made.strongest_ = model.types, said.strongest
         made.profile_ = profile_of(part.parts.get("profile"))
+        made.second_ = second_of(part, model)
+        made._follow(stages_of(part))
         made.pass_ = pass_of(part.parts.get(PASS), NOTHING, model.types, said.report.passes)
         return made
 
@@ -423,6 +478,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel]):
     strongest_: Strongest
     seconds_: dict[str, float]
     pass_: DocumentPass | None = None
+    second_: Rescorer | None = None
 
 
 def load_segmenter(path: str | Path) -> Segmenter:
@@ -436,8 +492,8 @@ def load_segmenter(path: str | Path) -> Segmenter:
 
 def _calibrate(
     model: SegmenterModel, documents: Sequence[Document], batch: Batch, dev: Corpus, decoded: Decoded, run: Executor
-) -> tuple[SegmenterModel, CalibrationReport]:
-    """Return a model that is calibrated on development data: see `spanloom.model.calibration`.
+) -> tuple[Scalings, CalibrationReport]:
+    """Return maps of probabilities that are fitted to development data: see `spanloom.model.calibration`.
 
     Args:
         model: trained, with penalties.
@@ -447,9 +503,8 @@ def _calibrate(
         decoded: the output of the method for them.
         run: how pieces of the work are run; the result does not depend on it.
     """
-    marginals = decoded.probabilities(decoded.mentions, words=False, run=run, calibrated=False)
-    predicted = list(placed(batch, decoded, marginals, model.types, 0.0))
+    chances = decoded.chances(decoded.mentions, run)
+    predicted = list(placed(batch, decoded, chances, model.types, 0.0))
     wrong = np.zeros(len(batch.sentences) - 1, np.bool_)
     wrong[differing(decoded.labels, dev.labels, batch.sentences)] = True
-    scalings, report = fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)
-    return replace(model, scalings=scalings), report
+    return fit_scalings(documents, predicted, decoded.log_answers(), wrong=wrong)

@@ -8,7 +8,7 @@ from time import monotonic
 
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress
-from spanloom.learn.folds import deal, out_of_fold
+from spanloom.learn.folds import cross_fit, deal
 from spanloom.parallel import Executor
 from spanloom.segment import encoding
 from spanloom.segment.chains import MENTIONS, WORDS, Tagging
@@ -41,7 +41,9 @@ def train_stack(
         began: when training began.
     """
     own = make_features(templates, (), model.phrases is not None)
-    columns = held_out_outputs(alone, model, tagged, train, dev, settings, callback, began, own)
+    callback(Progress("outputs on held-out text", seconds=monotonic() - began))
+    models = held_out_models(alone, model, tagged, train, dev, settings, began, own)
+    columns = held_out_outputs(models, train, settings.run)
     seen = train.with_columns(columns)
     seen_dev = dev.with_columns(_outputs(model, dev, settings.run))
     stacked = []
@@ -64,12 +66,11 @@ def learn_chains(
     return trained
 
 
-def held_out_outputs(
+def held_out_models(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus,
-    settings: Settings, callback: Listener, began: float, features: FeatureSet,
-) -> dict[str, list[str]]:  # fmt: skip
-    """Return the outputs for each fold of chains that were trained on the other folds, with the same features."""
-    callback(Progress("outputs on held-out text", seconds=monotonic() - began))
+    settings: Settings, began: float, features: FeatureSet,
+) -> list[tuple[SegmenterModel, list[int]]]:  # fmt: skip
+    """Return models of chains with the same features, each with the documents of a fold that it was not trained on."""
     chosen = settings._replace(
         parameters=replace(settings.parameters, epochs=max(fit.steps for fit in alone.fits.values())),
         l2_of={name: fit.l2 for name, fit in alone.fits.items()},
@@ -79,14 +80,21 @@ def held_out_outputs(
         trained = learn_chains(tagged, features, train.take(rest), dev, chosen, lambda _: None, began)
         return replace(model, parts=(trained.chains,))
 
-    def columns(other: SegmenterModel, held: list[int]) -> list[dict[str, list[str]]]:
-        part = train.take(held)
-        found = _outputs(other, part, settings.run)
-        own = {name: part.text.batch.split(values) for name, values in found.items()}
-        return [{name: list(next(values)) for name, values in own.items()} for _ in held]
-
     fold = deal(len(train.text.batch.documents), FOLDS, settings.parameters.random_state)
-    every = out_of_fold(fold, fit, columns)
+    return cross_fit(fold, fit, lambda other, held: (other, held))
+
+
+def held_out_outputs(
+    models: Sequence[tuple[SegmenterModel, list[int]]], train: Corpus, run: Executor
+) -> dict[str, list[str]]:
+    """Return what models of `held_out_models` say of training data."""
+    every: list[dict[str, list[str]]] = [{} for _ in train.text.batch.documents]
+    for other, held in models:
+        part = train.take(held)
+        found = _outputs(other, part, run)
+        own = {name: part.text.batch.split(values) for name, values in found.items()}
+        for row in held:
+            every[row] = {name: list(next(values)) for name, values in own.items()}
     return {name: [value for own in every for value in own[name]] for name in (WORD_COLUMN, MENTION_COLUMN)}
 
 

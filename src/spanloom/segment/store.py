@@ -10,12 +10,14 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import SubgraphEngine
 from spanloom.learn.platt import UNSCALED, Scalings
+from spanloom.model.overlaps import OverlapRules
 from spanloom.model.store import Estimated, named_phrases, packed, unpacked
 from spanloom.model.strongest import Strongest
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.passes import COLUMNS as PASS_COLUMNS
 from spanloom.passes import DocumentPass
+from spanloom.rescoring import Rescorer
 from spanloom.scoring import LinearScorer
 from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts
 from spanloom.scoring.section import SectionScorer, SideBySide, sections_of
@@ -26,6 +28,7 @@ from spanloom.segment.constraints import constraints_of
 from spanloom.segment.feature_sets import phrases_of
 from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, SegmenterModel
 from spanloom.segment.report import SegmenterReport
+from spanloom.segment.second import features_of_chains
 from spanloom.text import Phrases
 
 _LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
@@ -33,7 +36,7 @@ _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see 
 _PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
 _COLUMNS = "columns"  # what an encoder cannot see
 _SHARED = (_INDEX, _COLUMNS, *ENCODED)  # parts that are no chains
-PASS = "pass"
+PASS, SECOND = "pass", "second"
 
 
 class SegmenterValues(Estimated[SegmenterReport]):
@@ -53,14 +56,16 @@ class _Chain(Described):
     penalty: Bounded
 
 
-def parts_of(model: SegmenterModel, first: DocumentPass | None) -> dict[str, ModelPart]:
-    """The chains of a model, those that share features together, its dictionaries, and the first of two passes."""
+def parts_of(model: SegmenterModel, first: DocumentPass | None, second: Rescorer | None) -> dict[str, ModelPart]:
+    """The chains of a model, those that share features together, its dictionaries, first pass and second stage."""
     parts = {f"{_PART}{number}": _part_of(part) for number, part in enumerate(model.parts)}
     if model.phrases is not None:
         dictionaries = packed(named_phrases(model.phrases, ""), ascii=False)
         parts[_DICTIONARIES] = ModelPart(arrays={"phrases": dictionaries})
     if first is not None:
         parts[PASS] = first.to_part()
+    if second is not None:
+        parts[SECOND] = second.to_part()
     return parts
 
 
@@ -102,6 +107,14 @@ def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
     for number, each in enumerate(parts):
         _check_columns(each, number, phrases, PASS in part.parts)
     return SegmenterModel(types, constraints, parts, phrases, said.joint_penalty, said.scalings)
+
+
+def second_of(part: ModelPart, model: SegmenterModel) -> Rescorer | None:
+    """Return the second stage of a model; ``None`` if it has none."""
+    if SECOND not in part.parts:
+        return None
+    rules = OverlapRules.of_ways((), len(model.types))
+    return Rescorer.from_part(part.part(SECOND), features_of_chains(model.parts[-1]), rules)
 
 
 def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:

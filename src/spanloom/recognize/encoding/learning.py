@@ -10,7 +10,7 @@ from spanloom.document import Batch
 from spanloom.errors import DataError
 from spanloom.features import FeatureSet
 from spanloom.hypergraph import Potentials
-from spanloom.learn import Chosen, EdgeTarget, Listener, Progress
+from spanloom.learn import Chosen, EdgeTarget, Listener, Progress, Target
 from spanloom.learn.exact_loss import exact_loss
 from spanloom.learn.finetuning import Finetuning, finetune, step_size
 from spanloom.learn.joint_loss import Task, joint_loss
@@ -54,7 +54,7 @@ def learn_encoder(
         run: its workers are the threads of PyTorch and of the engine.
         callback: called at each step.
         began: when training began.
-        beside: features whose scores are averaged with the encoder's.
+        beside: features whose scores are averaged with the encoder's, which learns what they have learned.
         columns: features of columns that the encoder cannot see, whose weights are trained along with it; not with
             ``beside``.
 
@@ -69,11 +69,17 @@ def learn_encoder(
     template = structure.template(types)
     opened = open_scorer(chosen, template, structure.lanes(types), known)
     model: AnyModel = StructuredModel.build(structure, chosen.counting, types, opened)
-    gold = Gold(known, types, headless)
-    encoded = structure.encode(gold.table, known.sentences, types)
-    gold.lose(encoded.lost)
-    target = EdgeTarget(model.engine, known.sentences, encoded.edges)
-    held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
+    held: HeldOut
+    if beside is None:
+        gold = Gold(known, types, headless)
+        encoded = structure.encode(gold.table, known.sentences, types)
+        gold.lose(encoded.lost)
+        edges = encoded.edges
+        target: Target = EdgeTarget(model.engine, known.sentences, encoded.edges)
+        held = HeldOut(unseen, model, chosen.reading, headless, chosen.tune_penalty)
+    else:
+        known, gold, edges, held = beside.stage.known, beside.stage.gold, beside.stage.edges, beside.stage.held
+        target = beside.target
     seen, dev = opened.read(known), opened.read(unseen)
     loss = exact_loss(model.engine, target, known.sentences, run)
     weights = None if columns is None else ColumnWeights(opened, columns, known, unseen, run)
@@ -82,7 +88,7 @@ def learn_encoder(
         loss = joint_loss([task], known.sentences, run, weights.scores)
 
     def of_dev(scorer: EncoderScorer) -> Potentials:
-        own = scorer.potentials(dev, run)
+        own = held.speaking(scorer.potentials(dev, run))
         return own if weights is None else weights.added(own)
 
     check_room(opened, seen, chosen)
@@ -102,14 +108,12 @@ def learn_encoder(
         model = replace(model, scorer=weights.summed())
     share = None
     if beside is not None:
-        share, potentials = best_share(beside.unseen, potentials, held, run)
-        model = replace(model, scorer=SumScorer.mean(beside.scorer, opened, share))
+        share, potentials = best_share(beside.stage.potentials, potentials, held, run)
+        model = replace(model, scorer=SumScorer.mean(beside.stage.model.scorer, opened, share))
     callback(Progress("tuning the mention penalty"))
     penalty, f1 = held.best_penalty(potentials, run)
     fit = replace(fit, penalty=penalty, dev_f1=f1)
-    stage = TrainedModel(
-        model.with_penalty(penalty), known, unseen, gold, encoded.edges, held, potentials, fit, opened.trained
-    )
+    stage = TrainedModel(model.with_penalty(penalty), known, unseen, gold, edges, held, potentials, fit, opened.trained)
     return stage, replace(report_of(opened, seen, soup), share=share)
 
 
