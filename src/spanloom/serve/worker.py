@@ -110,6 +110,8 @@ def answer(models: Mapping[str, Served], job: Job, raw: bytes, limits: Limits) -
         limits: of the request.
     """
     try:
+        if job.model not in models:
+            return 503, error(f"the model {job.model} was replaced; ask again")
         return 200, VERBS[job.verb](models[job.model], job, raw, limits)
     except Refused as refusal:
         return refusal.status, error(refusal.message)
