@@ -449,7 +449,7 @@ async function learning() {
   try {
     const found = await ask("learning");
     const last = found.curve[found.curve.length - 1];
-    const texts = { training: `learning from ${found.finished} finished documents …`, waiting: found.reason };
+    const texts = { training: `learning; finished documents: ${found.finished} …`, waiting: found.reason };
     const verdict = last && (last.used ? "the new model suggests now" : "the model before is kept, as the new one is not better");
     $("lesson").textContent = visible(texts[found.state] ?? verdict);
     const names = ["finished", "mentions", "F1 before", "F1", "held out"];
@@ -462,7 +462,7 @@ async function learning() {
       state.suggestions.clear();
       collect();
       state.blocks.filter(({ near }) => near).forEach(seen);
-      say(`a new model suggests: F1 ${percent(last.f1)}${last.before === null ? "" : ` after ${percent(last.before)}`} on ${last.held} documents held out`);
+      say(`a new model suggests: F1 ${percent(last.f1)}${last.before === null ? "" : ` after ${percent(last.before)}`} on ${last.held} held out`);
     }
     models = found.models;
   } catch (error) {
