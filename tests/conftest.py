@@ -64,6 +64,7 @@ NEEDS = {
     "lake/test_hostile_ledgers.py": ("pyarrow",),
     "lake/test_lake_verb.py": ("pyarrow",),
     "recognize/test_given.py": ("pandas", "pyarrow"),
+    "serve/test_inception.py": ("cassis",),
     "serve/test_web_page.py": ("playwright",),
     "tag/test_spacy_tagger.py": ("spacy",),
     "test_notebooks.py": ("sphinx",),

@@ -456,3 +456,14 @@ def test_a_document_annotation_outside_its_text_still_names_the_document(tmp_pat
         warnings.simplefilter("error")
         [document] = read(tmp_path / "a.xmi")
     assert document.id == "note 7"
+
+
+@pytest.mark.parametrize("name", ["x=print(1)", "a b", "x'", ""])
+def test_names_of_features_are_never_code(tmp_path: Path, name: str) -> None:
+    write([Document("No pain.", "a")], tmp_path / "a.xmi")
+    system = tmp_path / "a.TypeSystem.xml"
+    given = system.read_text().replace("<name>identifier</name>", f"<name>{name}</name>")
+    assert given != system.read_text()
+    system.write_text(given)
+    with pytest.raises(DataError, match="expected a name of letters, digits and _"):
+        list(read(tmp_path / "a.xmi"))

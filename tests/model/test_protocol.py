@@ -24,9 +24,10 @@ from spanloom.model import protocol
 from spanloom.models import KINDS, explain
 from spanloom.recognize import Recognizer
 from spanloom.segment import Segmenter
-from spanloom.serve.answers import Job, answer
+from spanloom.serve.answers import Job
 from spanloom.serve.limits import Limits
 from spanloom.serve.served import served
+from spanloom.serve.worker import answer
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.vocabulary import Vocabulary
 from spanloom_lab import Cascade

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from spanloom.annotate.actions import Act, Position, Question, changes_of, parsed
 from spanloom.annotate.agreement import agreement
+from spanloom.annotate.learner import Learner
 from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, sentences_of
 from spanloom.attributes import ATTRIBUTES
 from spanloom.document import Document
@@ -55,22 +56,25 @@ class Workplace:
         order: numbers of documents, those to annotate first; as imported when empty.
         changed: identifiers of documents that differ from the data that they were imported from.
         finder: of concepts, if a vocabulary is given.
-        suggestions: of a model, if one is given.
+        suggestions: of a model, if one is given or learned.
+        learner: that learns from what is annotated, if that is wanted.
         limits: of requests.
     """
 
     def __init__(
         self, store: Store, *, annotator: str, types: Sequence[str] = (), order: Sequence[int] = (),
         changed: Sequence[str] = (), finder: CandidateFinder | None = None, suggestions: Suggestions | None = None,
-        limits: Limits,
+        learner: Learner | None = None, limits: Limits,
     ) -> None:  # fmt: skip
         self._store, self._annotator, self._types, self._changed = store, annotator, list(types), set(changed)
-        self._finder, self._suggestions, self._limits = finder, suggestions, limits
+        self._finder, self._suggestions, self._learner, self._limits = finder, suggestions, learner, limits
         self._order = list(order)
         self._documents: dict[int, Document] = {}
 
     async def store(self, layer: Annotated[str, Query(max_length=100)] = "") -> Response:
         """What the page begins with: documents and their states, types, and where the annotator was."""
+        if self._learner is not None:
+            self._learner.start()
         name = layer.strip() or self._annotator
         numbers = self._store.numbers()
         ids = {number: id for id, number in numbers.items()}
@@ -88,7 +92,8 @@ class Workplace:
                 "layer": name, "author": self._annotator, "layers": self._store.layers(), "adjudicated": ADJUDICATED,
                 "documents": documents,
                 "types": self._known_types(), "attributes": list(ATTRIBUTES), "position": position,
-                "concepts": self._finder is not None, "model": self._suggestions is not None,
+                "concepts": self._finder is not None,
+                "model": self._suggestions is not None and self._suggestions.ready, "learns": self._learner is not None,
             }
         )  # fmt: skip
 
@@ -144,18 +149,24 @@ class Workplace:
         document = self._document(number)
         if layer == ADJUDICATED:
             return JSONResponse(of_annotators(self._store, number))
-        if self._suggestions is None or part >= len(parts_of(document)):
+        if self._suggestions is None or not self._suggestions.ready or part >= len(parts_of(document)):
             raise Refused(404, "there is no model, or no such part of the document; start with --model M")
         return JSONResponse(await self._suggestions.of_part(number, document, part, lambda: hung_up(request)))
 
     async def explain(self, request: Request) -> Response:
         """Why the model suggests a mention, or does not."""
         asked = await self._read(request, Question)
-        if self._suggestions is None:
+        if self._suggestions is None or not self._suggestions.ready:
             raise Refused(404, "there is no model to ask; start with --model M")
         mention = asked.mention.model_dump()
         document = self._document(asked.document)
         return JSONResponse(await self._suggestions.explain(document, mention, lambda: hung_up(request)))
+
+    async def learning(self) -> Response:
+        """What is learned in the background: the curve, and how often the model was replaced."""
+        if self._learner is None:
+            raise Refused(404, "nothing is learned here; start with --learn FOLDER")
+        return JSONResponse(self._learner.record())
 
     async def concepts(self, text: Annotated[str, Query(max_length=100_000)]) -> Response:
         """Concepts with a name like a text, the best first."""
@@ -203,7 +214,7 @@ def _version(state: State) -> dict[str, Any]:
 def make_app(workplace: Workplace, title: str) -> FastAPI:
     """The application: the page, its scripts, and the end points."""
     app = FastAPI(title="Spanloom", docs_url=None, redoc_url=None, openapi_url=None)
-    for name in ("store", "document", "suggestions", "concepts", "agreement"):
+    for name in ("store", "document", "suggestions", "concepts", "agreement", "learning"):
         app.add_api_route(f"/api/{name}", getattr(workplace, name), methods=["GET"])
     for name in ("act", "position", "explain"):
         app.add_api_route(f"/api/{name}", getattr(workplace, name), methods=["POST"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from spanloom.document import Document
+from spanloom.errors import SpanloomError
 from spanloom.formats import to_record
 from spanloom.formats.store import ADJUDICATED, Store
 from spanloom.modelfile import read_digest
@@ -58,29 +60,50 @@ class Suggestions:
 
     Args:
         store: open for writing.
-        served: the model.
+        served: the model; ``None`` if there is none before one was learned.
         workers: processes that ask it.
     """
 
-    def __init__(self, store: Store, served: Served, workers: Workers) -> None:
-        self._store, self._served, self._workers = store, served, workers
-        self._model = read_digest(locate(served.folder))
+    def __init__(self, store: Store, served: Served | None, workers: Workers) -> None:
+        self._store, self._workers = store, workers
+        self._name, self._model, self._others = "", "", False
+        if served is not None:
+            self._name, self._others = served.name, served.considers
+            self._model = read_digest(locate(served.folder))
+
+    @property
+    def ready(self) -> bool:
+        """True if there is a model."""
+        return bool(self._name)
+
+    async def replace(self, folder: str) -> str:
+        """Ask another model from now on, a recognizer; return why that cannot be, empty if it can."""
+        try:
+            digest = read_digest(folder)
+            name = f"learned-{digest[:12]}"
+            self._workers.load(name, folder)
+            await self._ask(Job("predict", name), {"text": "No."}, _never)
+        except (SpanloomError, Refused, OSError) as error:
+            return str(error)
+        self._name, self._model, self._others = name, digest, True
+        return ""
 
     async def of_part(self, number: int, document: Document, part: int, gone: Callable[[], Awaitable[None]]) -> Any:
         """Return the suggestions for a part of a document, by probability."""
-        key = number, part, self._model
+        key = number, part, self._model  # that of the name which is asked, also if it is replaced meanwhile
         row = self._store.connection.execute(
             "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", key
         ).fetchone()
         if row is not None:
             return json.loads(row[0])
         asked, start = _part(document, *parts_of(document)[part])
-        job = Job("predict", self._served.name, others=self._served.considers)
-        record = await self._ask(job, to_record(asked), gone)
+        record = await self._ask(Job("predict", self._name, others=self._others), to_record(asked), gone)
         considered = record.get("meta", {}).get("others", [])
         found = [_moved(mention, start) for mention in [*record["mentions"], *considered]]
         found.sort(key=lambda one: -one.get("score", 1))
         with self._store.writing():
+            old = "DELETE FROM suggestions WHERE document = ? AND part = ? AND model <> ?"
+            self._store.connection.execute(old, key)
             row = (*key, json.dumps(found))
             self._store.connection.execute("INSERT OR REPLACE INTO suggestions VALUES (?, ?, ?, ?)", row)
         return found
@@ -98,7 +121,7 @@ class Suggestions:
             raise Refused(422, "the mention lies in two sentences, which a model reads one by one")
         part, start = _part(document, *ranges[0])
         asked = _moved({"type": mention["type"], "spans": spans}, -start)
-        return await self._ask(Job("explain", self._served.name), {"document": to_record(part), "mention": asked}, gone)
+        return await self._ask(Job("explain", self._name), {"document": to_record(part), "mention": asked}, gone)
 
     async def _ask(self, job: Job, body: Any, gone: Callable[[], Awaitable[None]]) -> Any:
         async with self._workers.ticket():
@@ -107,6 +130,11 @@ class Suggestions:
         if answer.status != 200:
             raise Refused(answer.status, value["error"])
         return value
+
+
+async def _never() -> None:
+    """Wait for ever, as for a client that stays."""
+    await asyncio.Event().wait()
 
 
 def _moved(mention: dict[str, Any], by: int) -> dict[str, Any]:

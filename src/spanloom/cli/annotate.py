@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from spanloom.annotate import agreement, import_documents
 from spanloom.annotate.api import Workplace, make_app
+from spanloom.annotate.learner import Learner, check_folder
 from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.annotate.suggestions import Suggestions
 from spanloom.cli.execute import INTERRUPTED
@@ -37,6 +38,7 @@ def run(
     data: str,
     output: str | None,
     model: str | None,
+    learn: str | None,
     vocabulary: str | None,
     annotator: str,
     types: list[str] | None,
@@ -71,6 +73,8 @@ def run(
         opened = open_.enter_context(bind(host, port))
         # the store is closed again: processes are copied from this one, and none may share a connection
         path, changed = _import(data, output, {"input_format": input_format, "columns": columns}, say)
+        earlier = None if learn is None else check_folder(learn, data)
+        model = earlier or model
         served = open_models([model], encoder) if model is not None else {}
         finder = None if vocabulary is None else CandidateFinder(read_vocabulary(vocabulary), k=20)
         if not is_loopback(host):
@@ -83,10 +87,12 @@ def run(
             known = [*(types or ()), *(first.model.types_ if first else ())]
             numbers = list(own.numbers().values())
             ordered = _ordered(own, first.model if first else None, order) if order != "data" else numbers
+            suggestions = Suggestions(own, first, workers) if first or learn else None
+            learner = Learner(suggestions, path, learn, model, say) if suggestions and learn else None
             return make_app(
                 Workplace(
                     own, annotator=annotator, types=known, order=ordered, changed=changed, finder=finder, limits=limits,
-                    suggestions=Suggestions(own, first, workers) if first else None,
+                    suggestions=suggestions, learner=learner,
                 ),
                 Path(path).name,
             )  # fmt: skip

@@ -425,6 +425,10 @@ def _annotate(
         typer.Option("--output", "-o", metavar="STORE", help="File of the store; an existing one is continued."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Model that suggests mentions.")] = None,
+    learn: Annotated[
+        str | None,
+        typer.Option("--learn", metavar="FOLDER", help="Learn in the background; folder of the model and its curve."),
+    ] = None,
     vocabulary: Annotated[
         str | None, typer.Option("--vocabulary", metavar="V", help="Vocabulary in which concepts are searched.")
     ] = None,

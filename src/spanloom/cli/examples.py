@@ -13,6 +13,7 @@ echo "IL-2 gene expression in T cells" | spanloom predict genia -
 spanloom train recognizer --train notes/train --dev notes/dev --output model""",
         "annotate": """\
 spanloom annotate notes --output notes.store --model genia
+spanloom annotate notes --output notes.store --learn learned
 spanloom annotate notes.store --export annotated.jsonl
 spanloom annotate notes.store --agreement""",
         "clean": """\

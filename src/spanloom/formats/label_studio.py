@@ -340,7 +340,7 @@ def _task(document: Document) -> dict[str, Any]:
     slot = chosen(task)
     if slot is None or slot.kind == "predictions":
         annotations = list(task.get("annotations") or [])
-        return task | {"annotations": [*annotations, {"result": list(_results(document, shown, {}, set(), {}))}]}
+        return task | {"annotations": [*annotations, {"result": new_results(document, shown)}]}
     annotations = list(task[slot.kind])
     regions = [one for one in slot.value["result"] if one.get("type") in ("labels", HTML, PARAGRAPHS)]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}
@@ -356,10 +356,25 @@ def _task(document: Document) -> dict[str, Any]:
     return task | {slot.kind: annotations}
 
 
+def new_results(document: Document, shown: Task) -> list[dict[str, Any]]:
+    """Return the regions of a document's mentions, with what joins and describes them.
+
+    Args:
+        document: the document.
+        shown: its text, as the task has it.
+
+    >>> from spanloom import Mention
+    >>> found = new_results(Document("No pain.", mentions=[Mention("problem", [(3, 7)])]), Task("No pain."))
+    >>> found[0]["value"]
+    {'start': 3, 'end': 7, 'text': 'pain', 'labels': ['problem']}
+    """
+    return list(_results(document, shown, {}, set(), {}))
+
+
 def _prediction(document: Document, shown: Task) -> dict[str, Any]:
     scores = [float(mention.score) for mention in document.mentions if mention.score is not None]
     # the least sure mention decides, so that tasks can be sorted by what most needs a look
-    return {"model_version": _MODEL, "score": min(scores), "result": list(_results(document, shown, {}, set(), {}))}
+    return {"model_version": _MODEL, "score": min(scores), "result": new_results(document, shown)}
 
 
 def _results(

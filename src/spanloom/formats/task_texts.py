@@ -278,12 +278,13 @@ class Task(NamedTuple):
         return "labels", {**value, "labels": [label]}
 
 
-def text_of(value: Any, html: bool) -> Task | None:
+def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
     """Return the text of a field of a task; ``None`` if it holds none.
 
     Args:
         value: of the field.
         html: whether it is shown as HTML.
+        unmarked: whether HTML without any markup is HTML, too.
 
     >>> text_of("<p>No <b>pain</b></p><p>Fever &lt; 40</p>", True).text
     'No pain\\nFever < 40'
@@ -291,7 +292,7 @@ def text_of(value: Any, html: bool) -> Task | None:
     'Pain?\\nNo.'
     """
     if isinstance(value, str):
-        if not html or _MARKUP.search(value) is None:
+        if not html or not (unmarked or _MARKUP.search(value)):
             return Task(value)
         nodes = _Nodes(value)
         paths = nodes.elements | {node.path: node.start for node in nodes.nodes if node.path is not None}

@@ -28,6 +28,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ from spanloom.formats.base import Beside, Losses, Scanned, count_meta, single, w
 from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.source import begins_with, read_bytes
-from spanloom.formats.xmi_repair import ANNOTATION, ARRAY, DOCUMENT, repaired, type_name
+from spanloom.formats.xmi_repair import ANNOTATION, ARRAY, DOCUMENT, reason, repaired, type_name
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api"
 ENTITY = f"{_DKPRO}.ner.type.NamedEntity"
@@ -106,7 +107,7 @@ def _with_written(types: Any) -> Any:
     return types
 
 
-def types_of(path: Path | None, raw: bytes) -> Any:
+def types_of(path: Path | None, raw: bytes, data: bytes | None = None) -> Any:
     """Read the types of a file: ``NAME.TypeSystem.xml`` or ``TypeSystem.xml`` beside it, else those of `written_types`.
 
     Types and features that are in neither are taken from the file itself: a type with ``begin`` and ``end`` is an
@@ -115,6 +116,7 @@ def types_of(path: Path | None, raw: bytes) -> Any:
     Args:
         path: the file; ``None`` for standard input.
         raw: its content.
+        data: the types, in place of those beside the file.
 
     Raises:
         DataError: no XML, or XML with a document type, which could define entities; no types.
@@ -124,10 +126,10 @@ def types_of(path: Path | None, raw: bytes) -> Any:
     found = _types_in(raw, path, _ROOT)
     beside = [] if path is None else [path.with_suffix(f".{TYPES_FILE}"), path.with_name(TYPES_FILE)]
     file = next((file for file in beside if file.is_file()), None)
-    if file is None:
+    data = read_bytes(file) if data is None and file is not None else data
+    if data is None:
         types = written_types()
     else:
-        data = read_bytes(file)
         _types_in(data, file)
         try:
             types = _with_written(cassis.load_typesystem(data.decode("utf-8-sig")))
@@ -135,12 +137,10 @@ def types_of(path: Path | None, raw: bytes) -> Any:
             raise DataError(f"found no types of UIMA ({reason(error)}); get the file again", path=file) from error
     for name, attributes in found.items():
         _complete(types, name, attributes)
+    for name in {feature.name for kind in types.get_types(built_in=True) for feature in kind.features}:
+        if not (name and name.isidentifier()):  # the library makes the code of a class out of it
+            raise DataError(f"found the feature {clip(str(name))}, expected a name of letters, digits and _", path=path)
     return types
-
-
-def reason(error: Exception) -> str:
-    """Return the library's message for invalid input."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"
 
 
 def _complete(types: Any, name: str, attributes: dict[str, str]) -> None:
@@ -211,7 +211,7 @@ def scan(
         stem: the ``id`` of a document without one; the file's name without its ending if not given.
     """
     with extra("xmi", "an XMI file"):
-        import cassis
+        import cassis  # noqa: F401
 
     given = given_names(columns, ("mentions", "type", "concept"))
     types = given["mentions"].split("+") if "mentions" in given else types
@@ -219,25 +219,48 @@ def scan(
     file = None if name == STDIO else Path(path)
     raw = read_bytes(path)
     known = types_of(file, raw)
-    try:
-        with warnings.catch_warnings():
-            # the library warns of offsets that it cannot convert, and goes on
-            warnings.simplefilter("error", UserWarning)
-            raw, problems = repaired(raw, known)
-            cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=known)
-            view = _view(cas)
-            problems += _other_views(cas, view)
-            document = _document(view, types, given, problems)
-    except DataError:
-        raise
-    except Exception as error:  # of whatever kind: the library trusts its input
-        raise DataError(f"found XMI that cannot be understood ({reason(error)}); export it again") from None
+    with _understanding():
+        cas, view, problems = cas_of(raw, known)
+        problems += _other_views(cas, view)
+        document = _document(view, types, given, problems)
     own = file.stem if file is not None else ""
     if document.id and document.meta.get("annotator") != own:  # INCEpTION names files, not documents, by annotators
         document.meta.pop("annotator", None)
     document.id = document.id or stem or own
     problems = [replace(problem, path=name) for problem in problems]
     yield Scanned(document, problems, name, beside=Beside([None] * len(document.mentions)))
+
+
+@contextmanager
+def _understanding() -> Iterator[None]:
+    """Turn the library's errors, of whatever kind, into ours: it trusts its input."""
+    try:
+        with warnings.catch_warnings():
+            # the library warns of offsets that it cannot convert, and goes on
+            warnings.simplefilter("error", UserWarning)
+            yield
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(f"found XMI that cannot be understood ({reason(error)}); export it again") from None
+
+
+def cas_of(raw: bytes, types: Any) -> tuple[Any, Any, list[Problem]]:
+    """Return a `cassis.Cas`, its view with the text, and what had to be left out.
+
+    Args:
+        raw: XMI that `types_of` has accepted.
+        types: as that gave them.
+
+    Raises:
+        DataError: it cannot be understood.
+    """
+    import cassis
+
+    with _understanding():
+        raw, problems = repaired(raw, types)
+        cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=types)
+        return cas, _view(cas), problems
 
 
 def _view(cas: Any) -> Any:
@@ -265,7 +288,7 @@ def _document(
 ) -> Document:  # fmt: skip
     document = Document(view.sofa_string)
     annotations = sorted(view.select(ANNOTATION), key=lambda fs: fs.xmiID)
-    _add_tokens(document, annotations, problems)
+    add_tokens(document, annotations, problems)
     whole = [fs for fs in annotations if fs.type.name == MENTION] if types is None else []
     parts = {part.xmiID for fs in whole for part in _elements(fs.parts)}
     layers: dict[str, list[Any]] = {}
@@ -431,7 +454,7 @@ def _text(fs: Any, name: str) -> str:
     return next(iter(_values(fs, name)), "")
 
 
-def _add_tokens(document: Document, annotations: list[Any], problems: list[Problem]) -> None:
+def add_tokens(document: Document, annotations: list[Any], problems: list[Problem]) -> None:
     """Add tokens, sentences and columns; invalid ones are left out, with a warning."""
     tokens = sorted((fs for fs in annotations if fs.type.name == TOKEN), key=lambda fs: (fs.begin, fs.end))
     if not tokens:
@@ -497,15 +520,13 @@ def _write_file(documents: Iterable[Document], path: Path, types: Any, force: bo
 
 
 def _write_folder(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
-    with output_folder(path, force=force, may_replace=_is_ours) as folder:
+    with output_folder(
+        path, force=force, may_replace=lambda one: one.suffix == ".xmi" or one.name == TYPES_FILE
+    ) as folder:
         for number, document in enumerate(documents, start=1):
             file = folder / f"{free_name(folder, document, number, '.xmi', path, losses)}.xmi"
             put(file, _spelled(document, types, path, losses), path)
         put(folder / TYPES_FILE, types.to_xml(), path)
-
-
-def _is_ours(path: Path) -> bool:
-    return path.suffix == ".xmi" or path.name == TYPES_FILE
 
 
 def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:

@@ -166,3 +166,8 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
 
 def _is_plain(types: Any, kind: Any) -> bool:
     return bool(types.is_primitive(kind) or (types.is_array(kind) and kind.name != ARRAY))
+
+
+def reason(error: Exception) -> str:
+    """Return the library's message for invalid input."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"

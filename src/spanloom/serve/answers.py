@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from spanloom.document import Document
@@ -21,13 +20,14 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 FEATURES = 12  # of each role and candidate in an explanation
+NO_TRAINING = "this server does not train; use spanloom train on the exported annotation, and serve the new model"
 
 
 class Job(NamedTuple):
     """Request to a model; the body is separate.
 
     Args:
-        verb: ``predict`` or ``explain``.
+        verb: a key of `spanloom.serve.worker.VERBS`.
         model: its name.
         threshold: leave out mentions with a lower score.
         others: whether mentions that are considered, but not found, are asked for.
@@ -37,29 +37,6 @@ class Job(NamedTuple):
     model: str
     threshold: float = 0.0
     others: bool = False
-
-
-def answer(models: Mapping[str, Served], job: Job, raw: bytes, limits: Limits) -> tuple[int, bytes]:
-    """Status and body of the answer to a request; what goes wrong becomes an answer, too.
-
-    Args:
-        models: by name.
-        job: what is asked of which of them.
-        raw: the body.
-        limits: of the request.
-    """
-    served = models[job.model]
-    try:
-        if job.verb == "explain":
-            return 200, explain(served, raw, limits)
-        return 200, predict(served, raw, limits, threshold=job.threshold, others=job.others)
-    except Refused as refusal:
-        return refusal.status, error(refusal.message)
-    except MemoryError:
-        return 413, error(f"the work took more memory than {limits.memory:,} MB; send less text, or shorter sentences")
-    except Exception:
-        traceback.print_exc()
-        return 500, error("the server failed at this request; see its log")
 
 
 def error(message: str) -> bytes:

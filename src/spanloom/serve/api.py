@@ -16,7 +16,7 @@ from spanloom import __version__
 from spanloom.errors import clip
 from spanloom.recognize.finding import LEAST
 from spanloom.serve import schema
-from spanloom.serve.answers import Job
+from spanloom.serve.answers import NO_TRAINING, Job
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.page import index_page, reference_page
 from spanloom.serve.served import Served
@@ -98,6 +98,23 @@ class Api:
         """Report that the server answers."""
         return schema.Health(status="ok", version=__version__)
 
+    def foreign(self, verb: str) -> Callable[..., Awaitable[Response]]:
+        """Return the end point of a protocol of other programs, which name a model in the path, or none."""
+
+        async def end_point(request: Request) -> Response:
+            return await self._answer(request, Job(verb, self._named(request.path_params.get("model")).name))
+
+        return end_point
+
+    async def up(self, request: Request) -> Response:
+        """Report to Label Studio that the server answers."""
+        found = self._named(request.path_params.get("model"))
+        return JSONResponse({"status": "UP", "model_class": found.kind})
+
+    async def no_training(self, request: Request) -> Response:
+        """Refuse to train."""
+        raise Refused(422, NO_TRAINING)
+
     def _named(self, name: str | None) -> Served:
         """A model by its name, which is looked up and never taken for a path."""
         found = next(iter(self._models.values())) if name is None else self._models.get(name)
@@ -142,6 +159,14 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     routes.add_api_route("/models", api.models)
     routes.add_api_route("/health", api.health)
     app.include_router(routes)
+    for of_model in ("", "/{model}"):
+        place = f"/label-studio{of_model}"
+        for name in ("setup", "predict", "webhook"):
+            app.add_route(f"{place}/{name}", api.foreign(f"label-studio {name}"), methods=["POST"])
+        app.add_route(f"{place}/train", api.no_training, methods=["POST"])
+        app.add_route(f"{place}/health", api.up, methods=["GET"])
+        app.add_route(f"/inception{of_model}/predict", api.foreign("inception predict"), methods=["POST"])
+        app.add_route(f"/inception{of_model}/train", api.no_training, methods=["POST"])
     page, reference = index_page(), reference_page(app.openapi())
     app.add_api_route("/", _page(page), include_in_schema=False)
     app.add_api_route("/docs", _page(reference), include_in_schema=False)

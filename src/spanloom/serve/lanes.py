@@ -29,14 +29,17 @@ class Ended(Exception):  # noqa: N818 - no error of ours
 class _Process:
     """A process as the event loop sees it."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, end: Callable[[], None]) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, end: Callable[[], None], models: int
+    ) -> None:
         self._reader, self._writer, self._end = reader, writer, end
+        self.models = models  # how often they had changed when it was started
 
     @classmethod
-    async def start(cls, starter: Starter, background: bool) -> Self:
+    async def start(cls, starter: Starter, background: bool, models: int) -> Self:
         started = starter.start(background)
         reader, writer = await asyncio.open_connection(sock=started.channel, limit=_BUFFER)
-        return cls(reader, writer, started.end)
+        return cls(reader, writer, started.end, models)
 
     async def answer(self, job: Job, raw: bytes) -> Answer:
         try:
@@ -74,6 +77,7 @@ class Lane:
         self._starter, self._places, self._background = starter, places, background
         self._free: asyncio.Queue[_Process] = asyncio.Queue()
         self._starting: set[asyncio.Task[None]] = set()
+        self._models = 0  # how often they changed
         self._failed: Callable[[SpanloomError], None] | None = None
 
     async def open(self, failed: Callable[[SpanloomError], None]) -> None:
@@ -92,10 +96,16 @@ class Lane:
         while not self._free.empty():
             self._free.get_nowait().close()
 
+    def renew(self) -> None:
+        """Give no more work to processes that were started before: their models have changed."""
+        self._models += 1
+        for _ in range(self._free.qsize()):
+            self._replace(self._free.get_nowait())
+
     async def _start(self) -> None:
         while self._failed is not None:
             try:
-                self._free.put_nowait(await _Process.start(self._starter, self._background))
+                self._free.put_nowait(await _Process.start(self._starter, self._background, self._models))
                 return
             except SpanloomError as error:
                 if self._failed is not None:
@@ -118,7 +128,7 @@ class Lane:
             Ended: there is none.
         """
         process = await self._free.get()
-        if process.ended:
+        while process.ended or process.models != self._models:
             self._replace(process)
             process = await self._free.get()
         kept = False

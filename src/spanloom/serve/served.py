@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from spanloom.document import Document, Mention, Span
 from spanloom.errors import UsageError
 from spanloom.model.protocol import MentionModel, Saved, considers, finds_mentions
-from spanloom.models import explain, load
+from spanloom.modelfile import read_digest
+from spanloom.models import explain, load, locate
 
 if TYPE_CHECKING:
     from spanloom.scoring.explanation import Explanation
@@ -29,12 +30,14 @@ class Served:
         model: trained. Using it changes nothing.
         folder: that it was loaded from, from which another process loads it again.
         encoder: the folder of the encoder that it names, if it names one and that was given.
+        version: its name with the beginning of its digest, so that another model of this name has another version.
     """
 
     name: str
     model: MentionModel
     folder: str = ""
     encoder: str | None = None
+    version: str = ""
 
     def __reduce__(self) -> tuple[Callable[[str, str, str | None], Served], tuple[str, str, str | None]]:
         return _opened, (self.name, self.folder, self.encoder)
@@ -113,7 +116,8 @@ def open_models(arguments: Iterable[str], encoder: str | None = None) -> dict[st
 
 
 def _loaded(name: str, folder: str, encoder: str | None) -> Served:
-    return replace(served(name, load(folder, encoder=encoder), folder), encoder=encoder)
+    version = f"{name}-{read_digest(locate(folder))[:12]}"
+    return replace(served(name, load(folder, encoder=encoder), folder), encoder=encoder, version=version)
 
 
 def served(name: str, model: Saved, folder: str = "") -> Served:

@@ -7,6 +7,7 @@ Elsewhere copying is not safe, and each process loads the models itself.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -21,11 +22,12 @@ from typing import NamedTuple, Protocol
 
 from spanloom.errors import SpanloomError
 from spanloom.serve.limits import Limits
-from spanloom.serve.served import Served
+from spanloom.serve.served import Served, open_models
 from spanloom.serve.worker import work
 
 _ORDER = Struct("!BQ")
-_START, _START_BACKGROUND, _END = range(3)
+_START, _START_BACKGROUND, _END, _LOAD = range(4)
+_LONGEST = 16 * 1024  # bytes of an order
 
 
 class Started(NamedTuple):
@@ -45,6 +47,14 @@ class Starter(Protocol):
 
     def start(self, background: bool) -> Started:
         """Start one; see `spanloom.serve.worker.work`."""
+        ...
+
+    def load(self, name: str, folder: str) -> None:
+        """Have one more model in all processes that are started from now on; of those before only the last is kept.
+
+        Raises:
+            SpanloomError: the process that holds the models has ended, or the folder has no model.
+        """
         ...
 
     def close(self) -> None:
@@ -107,6 +117,14 @@ class Copies:
                 raise
         return Started(ours, lambda: self._end(number))
 
+    def load(self, name: str, folder: str) -> None:
+        """Have the process load it before it is copied again; if it cannot, requests to the model are errors."""
+        order = _ORDER.pack(_LOAD, 0) + json.dumps([name, folder]).encode()
+        try:
+            self._orders.send(order)
+        except OSError:
+            raise SpanloomError("the process that holds the models has ended; start the server again") from None
+
     def _end(self, number: int) -> None:
         with suppress(OSError):  # it has ended, and all of them with it
             self._orders.send(_ORDER.pack(_END, number))
@@ -126,12 +144,15 @@ def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -
         signal.signal(number, signal.SIG_IGN)
     running: dict[int, int] = {}  # number of the order -> process, which is not another's as long as we do not wait
     while True:
-        order, channels, _, _ = socket.recv_fds(orders, _ORDER.size, 1)
+        order, channels, _, _ = socket.recv_fds(orders, _LONGEST, 1)
         for ended in [number for number, process in running.items() if os.waitpid(process, os.WNOHANG)[0]]:
             del running[ended]
         if not order:
             break
-        kind, number = _ORDER.unpack(order)
+        kind, number = _ORDER.unpack_from(order)
+        if kind == _LOAD:
+            models = _with_model(models, *json.loads(order[_ORDER.size :]))
+            continue
         if kind == _END:
             if number in running:
                 os.kill(running[number], signal.SIGKILL)
@@ -142,6 +163,15 @@ def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -
             running[number] = _forked(partial(work, channel, models, limits, background), orders)
     for process in running.values():
         os.kill(process, signal.SIGKILL)
+
+
+def _with_model(models: Mapping[str, Served], name: str, folder: str) -> Mapping[str, Served]:
+    """Return the last model and one more; the same models if that cannot be loaded."""
+    try:
+        return dict(list(models.items())[-1:]) | open_models([f"{name}={folder}"])
+    except Exception:  # of whatever kind: the others are still served
+        traceback.print_exc()
+        return models
 
 
 def _forked(run: Callable[[], None], *closed: socket.socket) -> int:
@@ -186,6 +216,10 @@ class Loaded:
             process.start()
         self._running = {other for other in self._running if other.is_alive()} | {process}
         return Started(ours, process.kill)
+
+    def load(self, name: str, folder: str) -> None:
+        """Load it here and in each process."""
+        self._models = dict(list(self._models.items())[-1:]) | open_models([f"{name}={folder}"])
 
     def close(self) -> None:
         """End all of them."""

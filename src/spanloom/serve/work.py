@@ -46,6 +46,7 @@ class Workers:
     """
 
     def __init__(self, starter: Starter, places: int, limits: Limits) -> None:
+        self._starter = starter
         self._lanes = [Lane(starter, places, background=background) for background in (False, True)]
         self._limits = limits
         self._held = 0
@@ -66,6 +67,16 @@ class Workers:
         finally:
             for lane in self._lanes:
                 lane.close()
+
+    def load(self, name: str, folder: str) -> None:
+        """Have one more model, in all work that begins from now on; of those before only the last one is kept.
+
+        Raises:
+            SpanloomError: the process that holds the models has ended, or the folder has no model.
+        """
+        self._starter.load(name, folder)
+        for lane in self._lanes:
+            lane.renew()
 
     @asynccontextmanager
     async def ticket(self) -> AsyncIterator[Ticket]:

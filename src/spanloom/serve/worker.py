@@ -12,14 +12,17 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from struct import Struct
+from typing import Final
 
 from spanloom.errors import warnings_as_lines
-from spanloom.serve.answers import Job, answer
-from spanloom.serve.limits import SOON, Limits
+from spanloom.serve import inception, label_studio
+from spanloom.serve.answers import Job, error, explain, predict
+from spanloom.serve.limits import SOON, Limits, Refused
 from spanloom.serve.served import Served
 
 if sys.platform != "win32":
@@ -82,3 +85,38 @@ def bound_memory(megabytes: int) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+VERBS: Final[Mapping[str, Callable[[Served, Job, bytes, Limits], bytes]]] = {
+    "predict": lambda served, job, raw, limits: predict(
+        served, raw, limits, threshold=job.threshold, others=job.others
+    ),
+    "explain": lambda served, _, raw, limits: explain(served, raw, limits),
+    "label-studio setup": lambda served, _, raw, limits: label_studio.setup(served, raw),
+    "label-studio predict": lambda served, _, raw, limits: label_studio.predict(served, raw, limits),
+    "label-studio webhook": lambda served, _, raw, limits: label_studio.webhook(raw),
+    "inception predict": lambda served, _, raw, limits: inception.predict(served, raw, limits),
+}
+"""What may be asked of a model: an answer, from the body of a request."""
+
+
+def answer(models: Mapping[str, Served], job: Job, raw: bytes, limits: Limits) -> tuple[int, bytes]:
+    """Status and body of the answer to a request; what goes wrong becomes an answer, too.
+
+    Args:
+        models: by name.
+        job: what is asked of which of them.
+        raw: the body.
+        limits: of the request.
+    """
+    try:
+        if job.model not in models:
+            return 503, error(f"the model {job.model} was replaced; ask again")
+        return 200, VERBS[job.verb](models[job.model], job, raw, limits)
+    except Refused as refusal:
+        return refusal.status, error(refusal.message)
+    except MemoryError:
+        return 413, error(f"the work took more memory than {limits.memory:,} MB; send less text, or shorter sentences")
+    except Exception:
+        traceback.print_exc()
+        return 500, error("the server failed at this request; see its log")

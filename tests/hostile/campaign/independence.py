@@ -304,9 +304,10 @@ def by_stream(name: str, option: Mapping[str, Any], given: list[Document], jobs:
 
 def by_server(name: str, option: Mapping[str, Any], given: list[Document], *_: Any) -> list[str] | None:
     """In one request, as a process of the server answers it."""
-    from spanloom.serve.answers import Job, answer
+    from spanloom.serve.answers import Job
     from spanloom.serve.limits import Limits
     from spanloom.serve.served import Served
+    from spanloom.serve.worker import answer
 
     own = model(name)
     if not (option.keys() <= {"threshold"} and "mentions" in own.annotates) or name == "normalizer":

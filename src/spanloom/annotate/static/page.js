@@ -5,6 +5,8 @@ import { drawAll, layOut, redraw, show } from "./draw.js";
 import { choose, keyTable, listen, moveTo, wasMarked } from "./keys.js";
 
 const KINDS = 35;
+const ROUNDS = 12; // of learning that are shown
+const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
@@ -170,6 +172,7 @@ function moved_end(spans, part, side, offset) {
 // ---- suggestions
 
 async function suggest(part) {
+  if (!state.store.model && !comparing()) return;
   const name = `${state.number}.${part}`;
   if (state.asked.has(name)) return;
   state.asked.add(name);
@@ -436,8 +439,39 @@ async function compare() {
   const rows = await ask("agreement");
   const names = ["annotators", "documents", "F1", "corrected for chance"];
   const cells = rows.map((one) => [`${one.first}, ${one.second}`, one.documents, percent(one.f1), percent(one.corrected)]);
-  $("agreement").replaceChildren(element("table", {}, ...[names, ...cells].map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, visible(String(cell))))))));
+  $("agreement").replaceChildren(table([names, ...cells]));
 }
+
+// ---- learning
+
+let models = null; // how often the model was replaced, as the page has seen it
+async function learning() {
+  try {
+    const found = await ask("learning");
+    const last = found.curve[found.curve.length - 1];
+    const texts = { training: `learning; finished documents: ${found.finished} …`, waiting: found.reason };
+    const verdict = last && (last.used ? "the new model suggests now" : "the model before is kept, as the new one is not better");
+    $("lesson").textContent = visible(texts[found.state] ?? verdict);
+    const names = ["finished", "mentions", "F1 before", "F1", "held out"];
+    const rows = found.curve.slice(-ROUNDS).map((one) => [one.finished, one.mentions, one.before === null ? "" : percent(one.before), percent(one.f1) + (one.used ? " ✓" : ""), one.held]);
+    $("curve").replaceChildren(table(rows.length ? [names, ...rows] : []));
+    if (models !== null && found.models > models) {
+      state.store.model = true;
+      $("suggesting").hidden = false;
+      state.asked.clear();
+      state.suggestions.clear();
+      collect();
+      state.blocks.filter(({ near }) => near).forEach(seen);
+      say(`a new model suggests: F1 ${percent(last.f1)}${last.before === null ? "" : ` after ${percent(last.before)}`} on ${last.held} held out`);
+    }
+    models = found.models;
+  } catch (error) {
+    $("lesson").textContent = visible(error.message);
+  }
+  setTimeout(learning, LOOK);
+}
+
+const table = (rows) => element("table", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, visible(String(cell)))))));
 
 async function begin() {
   const wanted = new URLSearchParams(location.search).get("layer") ?? "";
@@ -449,6 +483,8 @@ async function begin() {
     $("documents").replaceChildren(...documents.map((one) => element("option", { value: one.number }, nameOf(one))));
     $("suggesting").hidden = !state.store.model && !comparing();
     $("comparing").hidden = !comparing();
+    $("learning").hidden = !state.store.learns;
+    if (state.store.learns) learning();
     if (comparing()) {
       $("threshold").value = 0;
       threshold();
