@@ -35,8 +35,8 @@ IN_PAGES = {
 
 # Modules whose texts still have the idioms of pages; to shrink.
 EXEMPT = ()
-# Code of examples, and names of arguments.
-CODE = re.compile(r"^ *(?:>>>|\.\.\.) .*$|^ *\w+:", re.MULTILINE)
+# Code of examples, names of arguments, and strings that are a name.
+CODE = re.compile(r"^ *(?:>>>|\.\.\.) .*$|^ *\w+:|\w+=|\A\w+\Z", re.MULTILINE)
 
 
 def hits(text: str, words: dict[str, str]) -> Iterator[str]:
