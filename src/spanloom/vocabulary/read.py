@@ -103,9 +103,9 @@ def read_vocabulary(
         encoding: of files that are not in UTF-8, such as ``"cp1252"``.
 
     Raises:
-            DataError: the file cannot be read, is not of its format, or has no concept.
-            ModelError: an index that is damaged or of another version.
-            UsageError: an unknown format, missing columns, or an option that the format does not have.
+        DataError: the file cannot be read, is not of its format, or has no concept.
+        ModelError: an index that is damaged or of another version.
+        UsageError: an unknown format, missing columns, or an option that the format does not have.
 
     A `DataWarning` names the columns of a table, or fields of JSON, that are not read, and counts the rows left out.
 
