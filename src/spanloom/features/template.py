@@ -12,8 +12,8 @@ One template a line; the same text in Python, in the configuration file and in t
     column    = name [ ":" int ]                    cut to this number of characters; to the last ones if negative
     range     = int [ ".." int ]                    both ends are included
 
-The column ``vector`` has real numbers, one for each dimension of the word vectors; conjunctions cannot contain it:
-``vector[-1..1]``.
+The column ``vector`` has real numbers, one for each dimension of the word vectors, as in ``vector[-1..1]``;
+conjunctions cannot contain it.
 
 A template is expanded into *features*, `Conjunction` and `Bag`, whose own text is the seed of their hash: ``w[-1..0]``
 is the same as the two lines ``w[-1]`` and ``w[0]``.

@@ -70,7 +70,7 @@ class SevenTag(Chain):
         check_number("components", self.components, MOST_COMPONENTS)
 
     def follows(self, tag: str, after: str) -> bool:
-        """Return whether ``tag`` may follow: I, ID and IH continue their own kind or a head, of the same type."""
+        """Return whether ``after`` may follow ``tag``: I, ID and IH continue their own kind or a head of their type."""
         letter, _, name = after.partition("-")
         before, _, other = tag.partition("-")
         return letter[0] != "I" or (name == other and before[1:] in (letter[1:], "H"))
