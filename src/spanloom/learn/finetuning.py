@@ -93,7 +93,7 @@ def finetune(
     The caller sets PyTorch's threads: see `spanloom.scoring.encoder.network.torch_threads`.
 
     Raises:
-        UsageError: weights that are not finite, for example because of a too high rate, or the checkpoint of another training.
+        UsageError: weights that are not finite, as with too high a rate, or the checkpoint of another training.
         ModelError: a damaged checkpoint.
     """
     passes = _Passes(scorer, loss, settings, reading, callback, began)
