@@ -33,6 +33,28 @@ IN_PAGES = {
     r"unasked": "by default",
 }
 
+# Modules whose texts still have the idioms of pages; to shrink.
+EXEMPT = tuple(
+    f"src/spanloom/{name}"
+    for name in (
+        "annotate/",
+        "attributes/",
+        "concepts/",
+        "link/",
+        "model/",
+        "recognize/",
+        "rescoring/",
+        "segment/",
+        "serve/",
+        "errors.py",
+        "hashing.py",
+        "models.py",
+        "parallel.py",
+    )
+)
+# Code of examples, names of arguments, and strings that are a name.
+CODE = re.compile(r"^ *(?:>>>|\.\.\.) .*$|^ *\w+:|\w+=|\A\w+\Z", re.MULTILINE)
+
 
 def hits(text: str, words: dict[str, str]) -> Iterator[str]:
     r"""Yield each idiom of a text with its neighbours, and what to write instead; code is left out.
@@ -54,9 +76,11 @@ def test_pages_have_no_idiom(page: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.relative_to(ROOT).as_posix())
 def test_messages_help_and_docstrings_have_no_idiom(module: Path) -> None:
+    place = module.relative_to(ROOT).as_posix()
+    words = EVERYWHERE if place.startswith(EXEMPT) else EVERYWHERE | IN_PAGES
     nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    assert [hit for text in texts for hit in hits(text, EVERYWHERE)] == []
+    assert [hit for text in texts for hit in hits(CODE.sub("", text), words)] == []
 
 
 @pytest.mark.parametrize("text", ["A user is told of it.", "Made anew.", "Whoever asks.", "Nothing stands twice."])

@@ -69,7 +69,7 @@ BAD = {
     ),
     "no tokenizer": (lambda folder: (folder / "tokenizer.json").unlink(), "cannot be opened|no fast tokenizer"),
     "a larger width": (configured(hidden_size=32), r"model\.safetensors has arrays in another shape than config\.json"),
-    "fewer layers": (configured(num_hidden_layers=1), "the weights have 2 layers, config.json says 1"),
+    "fewer layers": (configured(num_hidden_layers=1), "the weights have 2 layers, but config.json has 1"),
     "weights that are no numbers": (
         weights(
             lambda arrays: {name: array * torch.nan if "query" in name else array for name, array in arrays.items()}

@@ -137,8 +137,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
     """A BILOU chain for each type, each of which sees the outputs of the earlier ones (Alex et al. 2007).
 
     A baseline of Lu and Roth (2015), section 4.1. Mentions of different types may overlap; of two mentions of one type
-    that overlap, the shorter is left out of training, as there. A chain learns from what the earlier ones say of text
-    that they were not trained on, and has a mention penalty of its own, tuned for the F1 of all chains together.
+    that overlap, the shorter is left out of training, as there. A chain learns from the predictions of the earlier ones
+    on held-out text, and has a separate mention penalty, tuned for the F1 of all chains together.
 
     {parameters}
 

@@ -11,7 +11,7 @@ from spanloom.errors import UsageError, clip
 from spanloom.features import PRESETS, FeatureTemplate, parse_all
 
 ALWAYS: Final = ("bias",)
-"""Templates of every trial: what a role says by itself."""
+"""Templates of every trial: the bias of each role."""
 Groups = Mapping[str, tuple[str, ...]]
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {

@@ -1,7 +1,7 @@
-"""Records of feature searches: trials in a file, so that a search that was interrupted goes on, and another one shares.
+"""Records of feature searches: trials in a file, from which interrupted searches resume, and which others share.
 
-A trial depends on the data, on the parameters and on its templates, and not on the way that a search takes. So one file
-serves searches in any direction, at any price, and with other groups.
+A trial depends on the data, on the parameters and on its templates, and not on the order of a search. One file
+therefore serves searches in any direction, at any price, and with other groups.
 """
 
 from __future__ import annotations

@@ -128,13 +128,13 @@ class TrialCorpus:
         cls, train: Sequence[Document], dev: Sequence[Document], groups: Groups, params: Mapping[str, Any],
         callback: Listener = lambda _: None,
     ) -> TrialCorpus:  # fmt: skip
-        """Do once what all trials would do alike: parts of speech, and tokens that mentions cut.
+        """Do the common work of all trials once: parts of speech, and tokens that mentions cut.
 
         Args:
             train: with mentions.
-            dev: the same.
+            dev: with mentions.
             groups: of templates.
-            params: of a `Recognizer`. One lambda is tried and there is no second stage, unless they say so.
+            params: of a `Recognizer`. By default one lambda is tried and there is no second stage.
             callback: called at each step.
 
         Raises:

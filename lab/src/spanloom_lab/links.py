@@ -1,4 +1,4 @@
-"""Training the chains of a cascade: each sees what the earlier ones say of text that they were not trained on."""
+"""Training the chains of a cascade: each sees the predictions of the earlier ones on held-out text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class MentionCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Link:
-    """A chain in its place, and what it says of the development data.
+    """A chain in its place, and its output on the development data.
 
     Args:
         chain: trained.
@@ -120,7 +120,7 @@ class Links:
         return max(before, after, key=lambda links: f1(link.counts for link in links))
 
     def forget(self, order: Sequence[str], count: int) -> None:
-        """Let go of the chains that do not stand behind the first ``count`` types in their order."""
+        """Free the chains that do not come after the first ``count`` types in their order."""
         kept = tuple(order[:count])
         for store in (self._links, self._columns):
             for place in [place for place in store if place[:count] != kept[: len(place)]]:

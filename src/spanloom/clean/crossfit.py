@@ -1,6 +1,6 @@
-"""Cross-fitting: what models that never saw a document say of its gold mentions, and what they would mark themselves.
+"""Cross-fitting: held-out models judge the gold mentions of documents, and predict their own.
 
-A model believes what it was trained on, errors included. So the documents are dealt to folds, and each fold is judged
+A model fits its training data, errors included. Therefore the documents are split into folds, and each fold is judged
 by a model that was trained on the others, tuned and calibrated on a part of these (Wolpert 1992; Klie, Webber and
 Gurevych 2023, *Annotation Error Detection*, section 4).
 """
@@ -52,12 +52,12 @@ class JudgedDocument(NamedTuple):
 def judge(
     documents: Sequence[Document], recognizer: Recognizer, folds: int = FOLDS, callback: Listener | None = None
 ) -> list[JudgedDocument]:
-    """Return what held-out models say of each document, in the order of the documents.
+    """Return the judgement of held-out models for each document, in the order of the documents.
 
     Args:
         documents: with gold mentions.
-        recognizer: whose parameters the models have; it is not trained itself. Its seed draws the folds.
-        folds: how many models are trained.
+        recognizer: gives the parameters of the models; it is not trained itself. Its seed draws the folds.
+        folds: the number of trained models.
         callback: called at each step.
 
     Raises:
@@ -110,9 +110,9 @@ def check_documents(documents: Sequence[Document]) -> None:
 
 
 def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> Ints:
-    """Return the fold of each document, (N,), drawn by the seed; documents of one text stand together.
+    """Return the fold of each document, (N,), drawn by the seed; documents of one text are in the same fold.
 
-    A copy in another fold would be learned by heart there, with its errors.
+    A model would memorize a copy in another fold, with its errors.
 
     Raises:
         UsageError: fewer than 2 folds, or fewer different texts than folds.

@@ -46,9 +46,8 @@ class Suspect:
         kind: ``wrong``, a gold mention that should not be there; ``missing``, a mention that should; ``boundary`` and
             ``type``, a gold mention that should have other spans, or another type.
         certainty: how probable an error is there, 0 to 1.
-        mention: the gold mention, with the probability that held-out models give it as its score; ``None`` if one is
-            missing.
-        other: what should stand there, with its probability; ``None`` if the mention is wrong altogether.
+        mention: the gold mention, with its probability by held-out models as its score; ``None`` if one is missing.
+        other: the expected mention, with its probability; ``None`` if the mention is wrong altogether.
 
     >>> suspect = Suspect(0, "missing", 0.9, None, Mention("problem", [(3, 7)], score=0.9))
     >>> suspect.start, suspect.name_in([Document("no pain")])
@@ -241,7 +240,7 @@ class _Document(NamedTuple):
         """Yield mentions that may be missing, and the odds; of those that exclude one another the likeliest.
 
         Args:
-            used: numbers of proposed mentions that stand in place of gold ones.
+            used: numbers of proposed mentions that replace gold ones.
         """
         near_proposed, told = _Neighbours(self.proposed), set[int]()
         for j, one in enumerate(self.proposed):
@@ -268,7 +267,7 @@ def _together(one: _Candidate, other: _Candidate) -> float:
 
 
 def _wrong(gold: _Candidate) -> float:
-    """Return the odds that a gold mention is none."""
+    """Return the odds that a gold mention is wrong."""
     return RATES["wrong"] * _ratio(1 - gold.probability, gold.probability)
 
 

@@ -32,7 +32,7 @@ def run(
     force: bool,
     quiet: bool,
 ) -> int | None:
-    """Count, cluster and write; say how many words there are, and the exit code if records were left out."""
+    """Count, cluster and write; report the number of words, and return the exit code if records were skipped."""
     if not source or not output:
         raise UsageError(f"--{'output' if source else 'input'} is missing; give it on the command line")
     if method not in _METHODS:

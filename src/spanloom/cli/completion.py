@@ -1,7 +1,7 @@
-"""`spanloom completion`: what may stand where on the command line, read off the parser, for the scripts of shells.
+"""`spanloom completion`: the possible words at each place of the command line, from the parser, for shell scripts.
 
-The names that may stand for a value come from the parameter's declaration where it has them; for options that are
-written by hand they stand in `_NAMES`, and whether a value is a path is decided by its placeholder in the help.
+The names that a value may have come from the parameter's declaration, if it has them. Options that are written by hand
+have theirs in `_NAMES`. The placeholder in the help shows whether a value is a path.
 """
 
 from __future__ import annotations

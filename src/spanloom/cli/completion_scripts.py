@@ -1,7 +1,7 @@
-"""Scripts by which bash, zsh and fish complete a command line: each holds all verbs and options, and starts nothing.
+"""Scripts for bash, zsh and fish that complete a command line from all verbs and options, without starting Python.
 
-Each finds the verb among the words that stand there, then says what may follow: the values of the option before, else
-options where a ``-`` stands, else what the verb takes.
+Each finds the verb among the words of the line, and offers what may follow: the values of the option before, else
+options after a ``-``, else the arguments of the verb.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 
 class Value(NamedTuple):
-    """What may stand in a place.
+    """The possible words at a place.
 
     Args:
         words: names.
-        paths: whether files and folders may.
+        paths: whether files and folders are possible.
     """
 
     words: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ _BASH = """\
 # completion of spanloom for bash; as the file spanloom in ~/.local/share/bash-completion/completions, or sourced
 _spanloom() {{
     local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}} verb= word options= words= paths=
-    if [[ $current == = ]]; then  # --option=value stands there as three words
+    if [[ $current == = ]]; then  # --option=value arrives as three words
         current=
     elif [[ $previous == = ]]; then
         previous=${{COMP_WORDS[COMP_CWORD - 2]}}
@@ -73,7 +73,7 @@ _spanloom() {{
     [[ $current == -* && -n $options ]] && words=$options paths=
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     if [[ -z $paths ]]; then
-        compopt +o default 2>/dev/null  # nothing else may stand here, also no file
+        compopt +o default 2>/dev/null  # nothing else is possible here, not even a file
     elif [[ -n $words ]]; then
         local IFS=$'\\n'
         compopt -o filenames 2>/dev/null

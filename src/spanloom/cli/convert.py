@@ -40,7 +40,7 @@ def run(
     force: bool,
     quiet: bool,
 ) -> int | None:
-    """Read and write, a document at a time; say what was lost."""
+    """Read and write, a document at a time; report the losses."""
     say = Messages(quiet)
     of_format = {"columns": columns, "texts": texts, "tag_names": tag_names}
     reading = Reading(say, input_format=input_format, on_error=on_error, **of_format)
@@ -68,7 +68,7 @@ def run(
 
 
 def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
-    """Return how answers are read; without answers there is nothing to say of it."""
+    """Return the settings for answers; they are refused without answers."""
     if from_llm is None and given:
         name = next(iter(given))
         raise UsageError(f"--{name} is about the answers of a language model; name them with --from-llm")
@@ -79,7 +79,7 @@ def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
 
 
 def _tell(report: AnswerReport, say: Messages) -> int | None:
-    """Tell every problem with its place, then the counts; answers that could not be read are reported in any case."""
+    """Report each problem with its place, then the counts; unreadable answers are reported even if quiet."""
     for problem in report.problems:
         is_error = problem.severity == "error"
         (Messages() if is_error else say).notice(f"{'left out: ' * is_error}{problem.to_error()}")

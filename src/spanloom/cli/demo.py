@@ -30,7 +30,7 @@ _REPLACEABLE = {*MODEL_FILES, _PREDICTIONS}
 
 
 def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: int | None, quiet: bool) -> None:
-    """Train, test, mark up the sample, show it, and say what to try next."""
+    """Train, test, annotate the sample, show it, and suggest next steps."""
     say = Messages(quiet)
     with ExitStack() as stack:
         # asked for first, so that a taken name is told before the training and not after it

@@ -269,7 +269,7 @@ def _write_page(
 
 
 def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Document], key: Key) -> list[Point]:
-    """Precision and recall with the tuned mention penalty and others around it, which stand as thresholds."""
+    """Return precision and recall at the tuned mention penalty and at others around it, given as thresholds."""
     penalties = [model.fitted.penalty + shift for shift in _SHIFTS]
     types = {mention.type for document in (*gold, *predicted) for mention in document.mentions}
     points = []
@@ -291,7 +291,7 @@ class _Results(NamedTuple):
     concept_test: ConceptTest | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; words, concepts and attributes stand there only if they were compared."""
+        """Return a JSON value, with words, concepts and attributes only if they were compared."""
         values = {**self.report.to_dict(), "calibration": None, "paired_test": None}
         values |= {name: part.to_dict() for name, part in self._found() if name != "report"}
         return values if self.concepts is None else {"concept_test": None, **values}

@@ -92,4 +92,4 @@ spanloom vocabulary UMLS/META --language ENG --source MSH --output index""",
 spanloom warm""",
     }
 )
-"""Verb -> lines that are run as they stand; that of the program itself is the empty one."""
+"""Verb -> lines that are run unchanged; the program itself is the empty verb."""

@@ -139,7 +139,7 @@ def _reading(options: dict[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def _telling(quiet: bool) -> Iterator[None]:
-    """Within it, what data were not read as they stand is a line on standard error, or nothing if ``quiet``."""
+    """Context in which each `DataWarning` is a line on standard error, or nothing if ``quiet``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "always", DataWarning)
         warnings.simplefilter("ignore", LostWarning)  # the summary of a training says more
@@ -160,7 +160,7 @@ def _say(line: str) -> None:
 
 
 def refused(error: OSError) -> int:
-    """Say what the system refused, and give the exit code."""
+    """Report an error of the operating system, and return the exit code."""
     _close_stdout()
     return fail(os_error(error), FAILED)
 
@@ -178,7 +178,7 @@ def os_error(error: OSError) -> str:
 
 
 def fail(message: str, code: int, prefix: str = "error: ") -> int:
-    """Say what went wrong, in one line, and give the exit code."""
+    """Report an error in one line, and return the exit code."""
     line = _one_line(message)
     print(log_line("error", message=line) if as_json() else f"spanloom: {prefix}{line}", file=sys.stderr)
     return code

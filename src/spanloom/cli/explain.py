@@ -1,4 +1,4 @@
-"""`spanloom explain`: why a model finds a mention, or does not, and what it would say instead."""
+"""`spanloom explain`: why a model finds a mention or not, and its best alternative."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _named(text: str, mention: Mention) -> str:
 
 
 def _structures(text: str, explanation: Explanation) -> Iterator[str]:
-    """Yield lines that say how much better the best structure with the mention is, and how the other differs."""
+    """Yield lines with the difference in score to the best structure with the mention, and with the other mentions."""
     yield f"  log-odds {explanation.log_odds:+.3f} against the best structure without it"
     own, others = explanation.winner, explanation.runner_up
     keys = {(mention.key, mention.head) for mention in own}, {(mention.key, mention.head) for mention in others}

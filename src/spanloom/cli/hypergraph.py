@@ -35,8 +35,8 @@ class _Drawn(NamedTuple):
     Args:
         document: its number.
         sentence: its number, from 1.
-        type: of the mentions; empty where all share one lattice.
-        svg: the drawing; or, in HTML, why there is none.
+        type: of the mentions; empty if all share one lattice.
+        svg: the drawing, or in HTML a message that there cannot be one.
     """
 
     document: int
@@ -50,12 +50,12 @@ def draw(path: str, documents: Sequence[Document], output: str, title: str) -> s
 
     Args:
         path: of the model.
-        documents: that it marks up.
-        output: the file, whose ending says which.
+        documents: to annotate.
+        output: the file; its suffix selects one drawing or a page.
         title: of the page.
 
     Raises:
-        UsageError: a model that cannot be drawn; several drawings, or none, for an ``.svg``.
+        UsageError: the model cannot be drawn, or there is not exactly one drawing for an ``.svg``.
     """
     model = load(path)
     if not draws_hypergraph(model):
@@ -93,7 +93,7 @@ def _drawings(model: Drawable, number: int, document: Document) -> Iterator[_Dra
 
 
 def draw_structure(template: Template, words: Sequence[str], edges: Edges, title: str) -> str:
-    """Draw a structure of one sentence, without the nodes that only say that nothing starts.
+    """Draw a structure of one sentence, without the nodes whose only meaning is that nothing starts.
 
     Args:
         template: of the structure.
@@ -114,7 +114,7 @@ def draw_structure(template: Template, words: Sequence[str], edges: Edges, title
 
 
 def _tags(chain: Chain, types: Sequence[str], edges: Edges) -> tuple[Template, Edges]:
-    """A chain as books draw it: a node for each tag. The engine has two, which say no more."""
+    """Return a chain as in textbooks, with one node for each tag instead of the engine's two."""
     names, tags = chain.tags(types), chain.read_tags(edges, types).tolist()
     pairs = list(pairwise([*tags, tags[-1]]))
     distinct = sorted(set(pairs))

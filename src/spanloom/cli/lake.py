@@ -76,7 +76,7 @@ def run(
     model: str, lake: str, output: str, columns: str | None, on_error: str, threshold: float, encoder: str | None,
     jobs: int | None, quiet: bool, others: Sequence[str],
 ) -> int | None:  # fmt: skip
-    """Annotate what of a lake is not annotated yet.
+    """Annotate the documents of a lake that are not annotated yet.
 
     Args:
         model: the folder of a model.
@@ -86,8 +86,8 @@ def run(
         threshold: of scores.
         encoder: the folder of the model's encoder.
         jobs: processes.
-        quiet: say nothing.
-        others: options that were given and mean nothing here.
+        quiet: print errors only.
+        others: options that have no meaning here.
     """
     if others:
         raise UsageError(f"fragments of a folder are written as Parquet, with no use for {' and '.join(others)}")
@@ -241,7 +241,7 @@ class _Line:
             sys.stderr.flush()
 
     def say(self, say: Messages, message: str) -> None:
-        """Say something in place of the line."""
+        """Print a message in place of the line."""
         self.clear()
         say(message)
 

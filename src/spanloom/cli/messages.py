@@ -11,7 +11,7 @@ class Messages:
     """Lines on standard error.
 
     Args:
-        quiet: say nothing.
+        quiet: print errors only.
     """
 
     def __init__(self, quiet: bool = False) -> None:

@@ -546,10 +546,9 @@ def with_parameters(parameters: type, *declarations: Callable[..., None], withou
     """The command line of a verb that trains.
 
     Args:
-        parameters: the dataclass of a model's parameters, each of which is an option, unless a declaration has one of
-            its name.
-        declarations: their arguments stand before the parameters, those by keyword only behind them.
-        without: parameters that are no options of this verb.
+        parameters: the dataclass of a model's parameters. Each is an option, unless a declaration has the same name.
+        declarations: functions; their arguments come before the parameters, keyword-only ones after them.
+        without: parameters that are not options of this verb.
     """
     own = [one for each in declarations for one in signature(each, eval_str=True).parameters.values()]
     behind = [one for one in own if one.kind is one.KEYWORD_ONLY]

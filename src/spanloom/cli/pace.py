@@ -46,7 +46,7 @@ def counted(
 
 
 def pace(stage: str, number: int, total: int | None, seconds: float, first: float = 0.0) -> str:
-    """The line. The first document, whose seconds are ``first``, waits for what is loaded, and says nothing of others.
+    """Return the line; the estimate leaves out the first document, whose ``first`` seconds include the loading.
 
     >>> pace("predicting", 2000, 6000, 30.0)
     'predicting ━━━━━━━━━━╺━━━━━━━━━━━━━━━━━━━ 2,000 documents · 30 s · 1 min 0 s left'

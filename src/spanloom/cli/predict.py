@@ -228,16 +228,16 @@ def _attributing(
 
 
 def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model:
-    """A model that annotates documents, with so many threads; all cores if it is not said.
+    """Load a model that annotates documents.
 
     Args:
         path: its folder.
-        jobs: threads.
-        encoder: the folder of the encoder that it names, if it names one.
+        jobs: threads; all cores by default.
+        encoder: the folder of its encoder, if it has one.
 
     Raises:
         ModelError: no model, or a damaged one.
-        UsageError: it annotates nothing.
+        UsageError: the model cannot annotate.
     """
     model = load(path, encoder=encoder)
     if not annotates(model):

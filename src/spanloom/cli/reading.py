@@ -105,7 +105,7 @@ class Reading:
         return self._count
 
     def finish(self) -> int | None:
-        """List what was left out, also where nothing but errors is to be said; the exit code, none if all was read."""
+        """Report the skipped input, even if quiet; return the exit code, ``None`` if all was read."""
         if not self._count:
             return None
         say = Messages()

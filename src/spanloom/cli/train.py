@@ -1,4 +1,4 @@
-"""`spanloom train`: a model of any kind; its parameters are options, and it says itself how it went."""
+"""`spanloom train`: train a model of any kind; its parameters are options, and the model reports its training."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def train(kind: str, asked: type[CommonOptions] = CommonOptions, *, config: str 
 
 
 def fit_and_save(model: Model, options: CommonOptions) -> int | None:
-    """Train and save a model, and say how it went; the exit code, if it is one of failure.
+    """Train and save a model, and report its training; return the exit code in case of failure.
 
     Args:
         model: untrained.
-        options: the data, the output, and what else its `fit` takes.
+        options: the data, the output, and other arguments of its `fit`.
     """
     say = Messages(options.quiet)
     model.check()

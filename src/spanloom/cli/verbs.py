@@ -1,4 +1,4 @@
-"""How a verb is declared: the apps and groups that it stands in, and what hands its options to its module."""
+"""Declaration of verbs: their apps and groups, and the call of their modules with the options."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ GROUPS: Final = {
     "Judge": ("evaluate", "inspect", "clean", "lab"),
     "Serve, set up": ("serve", "warm", "completion"),
 }
-"""What the help of the program says before verbs, and the verbs, in their order."""
+"""Sections of the program's help, with their verbs in order."""
 
 
 class _WithExamples:
-    """A help that ends with examples, as they stand; the library would fill their lines as one paragraph."""
+    """A help that ends with unchanged examples; the library would fill their lines as one paragraph."""
 
     epilog: str | None
 
@@ -185,12 +185,12 @@ def verb(
     Args:
         name: as the user writes it.
         group: the words before the last.
-        was: its name in version 0.1, which is understood until version 0.3.
+        was: its name in version 0.1, accepted until version 0.3.
         parameters: the dataclass of a model's parameters, which are options, too: see `options.with_parameters`.
         around: declarations of more options.
-        without: parameters that are no options of it.
-        place: ``module:function`` that takes its options, for verbs of other distributions; else as `VERBS` says.
-        examples: at the end of its help; else as `EXAMPLES` says.
+        without: parameters that are not options of the verb.
+        place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
+        examples: at the end of its help; from `EXAMPLES` by default.
     """
     if place:
         VERBS[name] = place

@@ -1,13 +1,13 @@
-"""What a document's annotation says of its text: that it is complete, at least what there is, or unknown.
+"""Completeness of a document's annotation: complete, at least the annotated mentions, or unknown.
 
-``meta["annotation"]`` is one of these words, for all of the text, or a mapping: ``default`` for all that nothing else
-is said of, ``types`` from types to words, and ``zones``, a list of ``{"start", "end", "annotation", "types"}`` in
-characters, the last optional. What is said later, in this order, counts. Beside these a mapping may make claims:
+``meta["annotation"]`` is one of these words, for all of the text, or a mapping: ``default`` for the rest of the text,
+``types`` from types to words, and ``zones``, a list of ``{"start", "end", "annotation", "types"}`` in characters, with
+``types`` optional. Later entries, in this order, take precedence. A mapping may also make claims:
 
 - ``not``: a list of ``{"spans", "types"}``, each of which is no mention, of these types or of any;
 - ``some``: a list of the same, each of which is a mention, of one of these types or of any, or of several;
 - ``either``: a list of choices; each is a list of readings, of which one is right, and each reading is a list of
-  mentions ``{"type", "spans"}``, perhaps an empty one.
+  mentions ``{"type", "spans"}``, possibly empty.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ __all__ = [
 ]
 
 Completeness = Literal["complete", "at-least", "unknown"]
-"""``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are there, and others may be.
-``unknown``: nothing is said, whatever is annotated."""
+"""``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are right, others may be missing.
+``unknown``: the annotation has no information, also where there are mentions."""
 SAYS: Final[tuple[Completeness, ...]] = get_args(Completeness)
 COMPLETE, AT_LEAST, UNKNOWN = range(3)
 Said = NDArray[np.uint8]
-"""(T, K) what is said of each token and type."""
+"""(T, K) the completeness of each token and type."""
 _KEYS = {"default", "types", "zones", *CLAIMS}
 _ZONE = {"start", "end", "annotation", "types"}
 
 
 class Zone(NamedTuple):
-    """A part of a text, and what the annotation of some types says of it.
+    """A part of a text, and the completeness of some types in it.
 
     Args:
         start, end: characters, half-open.
         types: all when ``None``.
-        says: what.
+        says: the completeness.
     """
 
     start: int
@@ -64,14 +64,14 @@ class Zone(NamedTuple):
 
 
 def zones_of(document: Document, default: Completeness = "complete") -> list[Zone]:
-    """Return what is said of a text, the last of what is said of a place counts.
+    """Return the zones of a text; the last one that contains a place counts.
 
     Args:
         document: with or without ``meta["annotation"]``.
-        default: what is said of a document that says nothing.
+        default: the completeness of a document that declares none.
 
     Raises:
-        DataError: a word that is none of the three, a zone outside the text, or other things.
+        DataError: an unknown word, a zone outside the text, or another invalid value.
 
     >>> given = {"default": "at-least", "zones": [{"start": 0, "end": 8, "annotation": "complete", "types": ["gene"]}]}
     >>> zones_of(Document("p53 and MDM2.", meta={"annotation": given}))[1]
@@ -115,12 +115,12 @@ def _word(document: Document, what: str, given: Any) -> Completeness:
 
 
 def completeness(batch: Batch, types: Sequence[str], default: Completeness = "complete") -> Said | None:
-    """Return (T, K) what is said of each token and type, 0 for `COMPLETE`.
+    """Return (T, K) the completeness of each token and type, 0 for `COMPLETE`.
 
-    A token that lies partly in a zone belongs to it. Where all is complete, and nothing is claimed, it is ``None``.
+    A token that is partly in a zone belongs to it. If all is complete, and nothing is claimed, the result is ``None``.
 
     Raises:
-        DataError: as of `zones_of`, or a type that is none of K names.
+        DataError: as of `zones_of`, or an unknown type.
     """
     found = np.zeros((len(batch.tokens), len(types)), np.uint8)
     edges = batch.starts.tolist()
@@ -135,9 +135,9 @@ def completeness(batch: Batch, types: Sequence[str], default: Completeness = "co
 
 
 def doubt(document: Document, types: Iterable[str]) -> str | None:
-    """Return what a document's annotation says of some types but that it is complete; ``None`` where it is.
+    """Return the declared completeness of some types in words; ``None`` if it is complete.
 
-    What is no such object belongs to other tools, and is ignored; `spanloom.document.validate` reports it.
+    Values in another form belong to other tools and are ignored; `spanloom.document.validate` reports them.
 
     >>> half = Document("p53 and MDM2.", meta={"annotation": {"default": "at-least", "types": {"gene": "complete"}}})
     >>> doubt(half, ["gene"]), doubt(half, ["cell", "gene"])
@@ -162,11 +162,11 @@ def doubt(document: Document, types: Iterable[str]) -> str | None:
 
 
 def judged(gold: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
-    """Yield documents without the mentions in text of which the annotation of other documents says nothing.
+    """Yield documents without their mentions in text whose annotation is unknown in other documents.
 
     Args:
         gold: whose annotation may be ``unknown``.
-        found: the same texts, with mentions that are to be compared with it.
+        found: the same texts, with mentions to be compared with it.
 
     >>> gold = Document("p53 and MDM2.", meta={"annotation": {"default": "unknown", "types": {"gene": "complete"}}})
     >>> mentions = [Mention("gene", [(0, 3)]), Mention("cell", [(8, 12)])]
@@ -182,7 +182,7 @@ def judged(gold: Iterable[Document], found: Iterable[Document]) -> Iterator[Docu
 
 
 def _last(zones: Sequence[Zone], mention: Mention) -> Completeness:
-    """Return what is said of the text of a mention: of several things that are said of its parts, the last."""
+    """Return the completeness of the text of a mention; the last, if its parts differ."""
     found = [
         zone.says
         for zone in zones

@@ -30,16 +30,16 @@ __all__ = [
 NAME: Final = "annotator"
 _VERSIONS: Final = "spanloom.versions"
 _OF_MENTIONS: Final = (NAME, "annotation")
-"""What ``meta`` says of a document's mentions: whose they are, and how complete."""
+"""Keys of ``meta`` about a document's mentions: their annotator, and their completeness."""
 MentionKey: TypeAlias = tuple[str, tuple[Span, ...], Span | None]
 
 
 class Version(NamedTuple):
-    """What one annotator says of a text.
+    """The annotation of a text by one annotator.
 
     Args:
-        mentions: what is marked.
-        annotation: as ``meta["annotation"]``; ``None`` where the document says nothing.
+        mentions: of this annotator.
+        annotation: as ``meta["annotation"]``; ``None`` if the document has none.
     """
 
     mentions: frozenset[MentionKey]
@@ -52,10 +52,10 @@ def key_of(mention: Mention) -> MentionKey:
 
 
 def annotator_of(document: Document) -> str | None:
-    """Return the name of a document's annotator, if it says one.
+    """Return the name of a document's annotator, if it has one.
 
     Raises:
-        DataError: it is no text, or an empty one.
+        DataError: the name is not a string, or is empty.
     """
     name = document.meta.get(NAME)
     if name is not None and (not isinstance(name, str) or not name.strip()):
@@ -64,7 +64,7 @@ def annotator_of(document: Document) -> str | None:
 
 
 def remarked(document: Document, mentions: Sequence[Mention]) -> Document:
-    """Return a document with other mentions, without what ``meta`` says of its own: whose they are, and how complete.
+    """Return a document with other mentions, without the annotator and completeness of its own in ``meta``.
 
     >>> note = Document("no pain", meta={"annotator": "Ada", "annotation": "complete", "ward": "A"})
     >>> remarked(note, []).meta
@@ -110,10 +110,10 @@ def check_one_voice(documents: Iterable[Document], what: str) -> None:
 
 
 def repeated(documents: Iterable[Document]) -> str | None:
-    """Return a notice of training documents that stand there twice, if there are any; otherwise unnoticed.
+    """Return a notice of training documents that occur twice; ``None`` without any.
 
-    Two of one identifier are meant, whatever their texts; of those without one, such of one text as say who annotated
-    them beside such as do not: short texts may well be equal. Where `several` annotators are named, `merged` checks.
+    Two documents with one identifier count, whatever their texts. Without identifiers, two of one text count if one
+    names an annotator and the other does not; short texts may well be equal. `merged` checks several named annotators.
     """
     first: dict[tuple[str, str], Document] = {}
     found = []

@@ -30,15 +30,15 @@ class Claim(NamedTuple):
 
 
 def claims_of(document: Document, types: Sequence[str] | None) -> list[Claim]:
-    """Return what is claimed of mentions in a text.
+    """Return the claims about mentions in a text.
 
     Args:
         document: with or without ``meta["annotation"]``.
-        types: all that there are; ``None`` takes what a claim names, for a check of the rest.
+        types: all known types; with ``None``, those that a claim names, to check the rest.
 
     Raises:
-        DataError: something that is no claim, spans outside the text, a type that is none of these, or a claim against
-            a mention that the document has.
+        DataError: an invalid claim, spans outside the text, an unknown type, or a claim against a mention of the
+            document.
 
     >>> given = {"not": [{"spans": [[0, 3]], "types": ["cell"]}], "some": [{"spans": [[10, 14]]}]}
     >>> document = Document("p53 binds MDM2.", meta={"annotation": given})
@@ -118,7 +118,7 @@ def _is_span(given: Any, length: int) -> bool:
 
 
 def refuse(document: Document, what: str, given: Any, expected: str) -> NoReturn:
-    """Refuse what an annotation says.
+    """Raise an error about the value of an annotation.
 
     Raises:
         DataError: always.

@@ -169,7 +169,7 @@ class CountedText:
 
 
 def shifts(text: str, start: int, surface: str) -> Iterator[Counting]:
-    """Yield the shifts under which a surface stands near an offset."""
+    """Yield the shifts under which a surface occurs near an offset."""
     near = text[max(start - _FAR, 0) : start + _FAR + len(surface)]
     at = near.find(surface) if surface.strip() else -1
     while at >= 0:

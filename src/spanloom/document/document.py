@@ -156,7 +156,7 @@ def check_mentions(mentions: Sequence[object]) -> None:
     """Check that all items of a list are mentions; their content is checked by `spanloom.document.validate`.
 
     Raises:
-        DataError: something else stands among them, such as a tuple.
+        DataError: an item is not a mention, but for example a tuple.
     """
     for number, mention in enumerate(mentions):
         if not isinstance(mention, Mention):
@@ -168,7 +168,7 @@ def check_documents(documents: object, name: str) -> None:
     """Check that a value is a list of documents, or another collection of them.
 
     Raises:
-        UsageError: one document, an iterator such as that of `spanloom.read`, or something else stands among them.
+        UsageError: one document, an iterator such as that of `spanloom.read`, or an item that is not a document.
 
     >>> check_documents((Document(text) for text in ["no pain"]), "gold")
     Traceback (most recent call last):

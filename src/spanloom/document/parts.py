@@ -50,7 +50,7 @@ def split(
 
 
 def _tell_apart(documents: Sequence[Document], part_of: Sequence[str]) -> None:
-    """Warn of identifiers that stand in several parts."""
+    """Warn of identifiers that occur in several parts."""
     first: dict[str, str] = {}
     apart = {
         document.id: None

@@ -249,7 +249,7 @@ def _inside(head: Span, spans: Sequence[Span]) -> bool:
 
 
 def _annotation_warnings(document: Document) -> Iterator[Problem]:
-    """What ``meta["annotation"]`` says that training would refuse; it may belong to other tools, so it is no error."""
+    """Yield the values of ``meta["annotation"]`` that training refuses; other tools may need them, so no errors."""
     try:
         zones_of(document)
         claims_of(document, None)

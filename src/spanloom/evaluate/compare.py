@@ -66,11 +66,11 @@ def require_heads(gold: Sequence[Document]) -> None:
 
 
 def require_complete(gold: Sequence[Document], *predictions: Sequence[Document]) -> None:
-    """Check that lists of documents are given, and all gold mentions of the types that are compared are annotated.
+    """Check that lists of documents are given, and that all gold mentions of the compared types are annotated.
 
     Raises:
-        UsageError: something else than lists of documents.
-        DataError: ``meta["annotation"]`` says something else; the message names the document.
+        UsageError: a value that is not a list of documents.
+        DataError: ``meta["annotation"]`` declares otherwise; the message names the document.
     """
     check_documents(gold, "gold")
     for prediction in predictions:

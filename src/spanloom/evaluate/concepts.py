@@ -41,7 +41,7 @@ class Resolver(Protocol):
     """Protocol of vocabularies that resolve identifiers, such as `spanloom.vocabulary.Vocabulary`."""
 
     def find(self, id: str, /) -> int:
-        """Return the number of the concept with this identifier, or alternative identifier; -1 if there is none."""
+        """Return the number of the concept with this identifier, or alternative identifier, or -1."""
         ...
 
     def __getitem__(self, number: int, /) -> Identified:

@@ -71,7 +71,7 @@ class Score:
         return float(rates(np.array([self.correct, self.predicted, self.found, self.gold], dtype=np.float64))[2])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts, fractions and intervals (``None`` if there are none) as JSON values."""
+        """Return counts, fractions and intervals (or ``None``) as JSON values."""
         values: dict[str, Any] = {
             name: _plain(getattr(self, name)) for name in ("correct", "predicted", "found", "gold")
         }

@@ -25,8 +25,8 @@ class Bin(NamedTuple):
         low: the lowest score of the bin.
         high: the first score above it; the last bin includes 1.
         mentions: the number of mentions.
-        score: their mean score (0 if there are none).
-        accuracy: the fraction of them that is right (0 if there are none).
+        score: their mean score (0 without mentions).
+        accuracy: the fraction of them that is right (0 without mentions).
     """
 
     low: float

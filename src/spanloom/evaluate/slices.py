@@ -1,7 +1,7 @@
-"""Breakdown of a prediction: which types are taken for which, and scores by length, by novelty and by section.
+"""Breakdown of a prediction: confusions of types, and scores by length, by novelty and by section.
 
-The tables say where a model errs, as `Report` says how much. Recall counts the gold mentions that are so (of three
-words, not seen in training, in the section *plan*), precision the predicted mentions that are so.
+Recall counts the gold mentions with a property (of three words, not seen in training, in the section *plan*),
+precision the predicted mentions with it.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Cell = tuple[str | None, str | None]
 
 
 class Breakdown(NamedTuple):
-    """Where a prediction is right and wrong.
+    """Right and wrong parts of a prediction.
 
     Args:
         confusions: (gold type, predicted type) -> mentions. Each gold mention counts once: with its own type, its spans
             right or not; with another type, its spans right; with ``None`` if it is missed. So does each predicted one,
-            with ``None`` for the gold type of what is no mention.
-        borders: type -> how many of those with their own type have wrong spans.
+            with ``None`` for the gold type if it is no mention.
+        borders: type -> the number of those with their own type that have wrong spans.
         lengths: words -> score.
-        seen: whether a mention of these words and this type stands in the training data -> score; empty where the
-            training data are not known.
-        sections: name of a section -> score; empty where no document has headings.
+        seen: whether a mention of these words and this type occurs in the training data -> score; empty without
+            training data.
+        sections: name of a section -> score; empty if no document has headings.
     """
 
     confusions: dict[Cell, int]

@@ -1,8 +1,8 @@
 """Brown clusters: a bit string for each word, induced from text or read from a file.
 
-Words that stand between the same neighbours get bit strings with a long common prefix; prefixes of several lengths are
-features (Brown et al. 1992, "Class-based n-gram models of natural language"; Liang 2005, "Semi-supervised learning for
-natural language").
+Words with the same neighbours get bit strings with a long common prefix; prefixes of several lengths are features
+(Brown et al. 1992, "Class-based n-gram models of natural language"; Liang 2005, "Semi-supervised learning for natural
+language").
 """
 
 from __future__ import annotations
@@ -135,10 +135,10 @@ class ClusterForms:
         self._tables: dict[tuple[Column, ...], UInt64] = {}  # of each set of templates that reads them
 
     def of(self, word: Callable[[int], str], hashes: UInt64, columns: Sequence[Column]) -> UInt64:
-        """Return the hash of each column's value at V distinct words, (V, columns); 0 where there is none.
+        """Return the hash of each column's value at V distinct words, (V, columns); 0 without a value.
 
         Args:
-            word: gives the word of a number.
+            word: returns the word of a number.
             hashes: (V,) of the words.
             columns: of clusters.
         """
@@ -158,7 +158,7 @@ class ClusterForms:
 
 
 def _hashes_of(said: Sequence[tuple[str, str]], columns: Sequence[Column]) -> UInt64:
-    """Return the hash of each column's value for bits and bands, (values, columns); 0 where there is none."""
+    """Return the hash of each column's value for bits and bands, (values, columns); 0 without a value."""
     table = np.zeros((len(said), len(columns)), np.uint64)
     for k, column in enumerate(columns):
         values = [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in said]
@@ -252,7 +252,7 @@ def _cluster(
     words: list[str], counts: NDArray[np.int64], bigrams: Bigrams, clusters: int,
     progress: Callable[[int, int], object] = lambda done, words: None,
 ) -> Clusters:  # fmt: skip
-    """Cluster V words, which stand by falling frequency."""
+    """Cluster V words, given by falling frequency."""
     window = _window(clusters, counts)
     for first in range(0, len(words), _STRIDE):
         _enter(window, bigrams, counts, first, min(first + _STRIDE, len(words)))

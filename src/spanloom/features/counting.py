@@ -44,7 +44,7 @@ class TextCounts(NamedTuple):
     """Counts of a text of V distinct words.
 
     Args:
-        words: in the order of their first occurrence, or as said.
+        words: in the order of their first occurrence, unless documented otherwise.
         counts: (V,) occurrences.
         neighbours: within sentences.
     """

@@ -46,7 +46,7 @@ class Keys(NamedTuple):
     Args:
         ids: the keys of token t are ``ids[offsets[t]:offsets[t + 1]]``, in the order of the templates, each once.
         offsets: (T + 1,) int64.
-        dense: what is no key: columns of real numbers; ``None`` where there are none.
+        dense: columns of real numbers, which have no keys, or ``None``.
     """
 
     ids: UInt64
@@ -237,9 +237,9 @@ class FeatureSet:
         return tabulate(self.enrich(batch), self.columns, Clusters.of(self.clusters))
 
     def shared_keys(self, batch: Batch, *, run: Executor = SERIAL) -> SharedKeys:
-        """Return the same keys as `keys`, with those of values that several tokens have only once.
+        """Return the same keys as `keys`, with those of values that several tokens share only once.
 
-        A token's keys stand in another order: first those of its values, then its own.
+        A token's keys have another order: first those of its values, then its own.
         """
         table, divided = self._table(batch), self._divided
         starts, own = divided.starts(table), table.of(divided.columns)

@@ -47,14 +47,14 @@ class Shared(NamedTuple):
 
 
 class Sparse(NamedTuple):
-    """A sparse matrix, (T, F), by rows; perhaps with dense columns behind the others.
+    """A sparse matrix, (T, F), by rows, with optional dense columns at the end.
 
     Args:
         indices: int32; the features of token t are ``indices[offsets[t]:offsets[t + 1]]``.
         offsets: (T + 1,) int64.
         values: float32, one for each index; ``None`` if all are 1.
-        dense: the last of the F columns; ``None`` where there are none.
-        shared: what is to be added to each row; ``None`` where that is nothing.
+        dense: the last of the F columns, or ``None``.
+        shared: values to be added to each row, or ``None``.
     """
 
     indices: Int32
@@ -176,10 +176,10 @@ class FeatureIndex:
 
         Args:
             keys: from the feature set of the training data.
-            run: how pieces of the work are run; the result does not depend on it.
+            run: executor of the pieces of work; the result does not depend on it.
 
         Returns:
-            Values are shares, 1/g each. A row stands as often in a token as it has keys there, in the keys' order.
+            Values are shares, 1/g each. A row occurs as often in a token as it has keys there, in the keys' order.
         """
         indices, offsets = self._found(keys, run)
         return Sparse(indices, offsets, self._shares[indices], keys.dense)
@@ -426,7 +426,7 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
 
 
 def _dense_name(features: FeatureSet, column: int) -> str:
-    """Return the name of a dense column: a number of a vector, or whether there is none."""
+    """Return the name of a dense column: a number of a vector, or whether the vector is missing."""
     vectors = features.resources.vectors
     assert vectors is not None  # there is a dense column
     place, number = divmod(column, vectors.size + 1)

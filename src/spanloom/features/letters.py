@@ -1,12 +1,12 @@
-"""Bits by spelling, for words that stand in no cluster.
+"""Bits by spelling, for words outside of all clusters.
 
-A word that raw text does not have, or too seldom, is looked up in turn by its lower case, by that with digits folded,
-by its shape with its last four, three and two characters, by its shape alone, and then takes what rare words take. Rare
-words show what an unknown word is: the classes are learned from the rarer half of the clustered words (compare the
+A word that is missing or too rare in raw text is looked up by its lower case, then by that with digits folded, by its
+shape with its last four, three and two characters, and by its shape alone; else it gets the bits of rare words. Rare
+words resemble unknown words, so the classes are learned from the rarer half of the clustered words (compare the
 signatures of unknown words in Brants 2000, "TnT", section 2.3, and Petrov et al. 2006, section 2.5).
 
-A class is a node of the tree of clusters: the deepest one that holds half of the class' words. So its bits are few
-where its words stand in many clusters.
+A class is a node of the tree of clusters: the deepest one that holds half of the class' words. Its bits are therefore
+few if its words are spread over many clusters.
 """
 
 from __future__ import annotations

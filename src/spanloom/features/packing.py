@@ -14,9 +14,9 @@ from spanloom.modelfile import Array, ModelPart
 __all__ = ["PASSED", "packed_index", "smallest", "table_of_rows", "unpacked_index", "whole_numbers"]
 
 PASSED: Final = np.uint64(1)
-"""The word of a slot whose key was taken out, where a look-up may have to go on behind it: key 0 with the first row.
+"""The word of a slot whose key was removed, behind which a look-up may have to continue: key 0 with the first row.
 
-One in 2^32 unknown keys that pass such a slot would be taken for it; that is as often as for any other slot.
+One in 2^32 unknown keys that pass such a slot is mistaken for it, as often as for any other slot.
 """
 _SIZES: Final = (np.uint8, np.uint16, np.uint32)
 

@@ -18,14 +18,14 @@ _SET: Final = 2
 
 
 class FeatureProgram(NamedTuple):
-    """Compiled templates, which a kernel evaluates.
+    """Compiled templates for evaluation by a kernel.
 
     Args:
         kinds: (features,) int64: conjunction, bag or set.
         seeds: (features,) the hash of the feature's text.
         places: (features + 1,) offsets of each feature's places.
         columns: the column of each place.
-        shifts: where each place stands, in tokens from the current one; a bag has two, its first and its last.
+        shifts: the offset of each place, in tokens from the current one; a bag has two, its first and its last.
         before, after: (margin,) boundary values, in text order.
         members: the hashes of the members of a set, by bit.
     """

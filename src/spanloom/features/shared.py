@@ -1,9 +1,9 @@
-"""Features that depend on one value near the token, such as a word's, worked out once for each distinct value.
+"""Features that depend on one value near the token, such as a word's, computed once for each distinct value.
 
-Most templates read the word, or a column of the data, at one distance from the token. What they say of a value there is
-the same at each token that has it there, and a batch has many more tokens than distinct words. Their features are those
-of *values*, then: a row for each value and distance, to which tokens refer. Only templates that join several distances
-or sources are evaluated at each token.
+Most templates read the word, or a column of the data, at one distance from the token. Their features are the same for
+each token with the same value there, and a batch has many more tokens than distinct words. They are therefore stored as
+features of *values*: a row for each value and distance, to which tokens refer. Only templates that join several
+distances or sources are evaluated at each token.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class SharedProgram(NamedTuple):
 
     Args:
         source: (G,) int64, of the value: the word is 0, each other one a column of the data.
-        first, last: (G,) int64, where the value stands, in tokens from the current one. Groups of one place have twice
-            the same number, but those that ``bag`` says have each value between the two, the current token left out.
+        first, last: (G,) int64, the offsets of the value, in tokens from the current one. Groups of one place have the
+            same number twice; bags have each value between the two, except the current token.
         bag: (G,) bool.
         features: (G + 1,) int64, offsets of each group's features.
         seeds: (features,) the hash of the feature's text.
@@ -60,11 +60,11 @@ class SharedProgram(NamedTuple):
 
 
 class Group(NamedTuple):
-    """What the features of a group have in common.
+    """The common properties of the features of a group.
 
     Args:
         source: of the value: a column of the data, or the word.
-        first, last: where it stands, in tokens from the current one; the same number twice for one place.
+        first, last: its offsets, in tokens from the current one; the same number twice for one place.
         bag: the column whose values in a window are meant; ``None`` for a place.
     """
 

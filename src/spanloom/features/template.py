@@ -8,11 +8,12 @@ One template a line; the same text in Python, in the configuration file and in t
               | "ngrams" "(" column "," range ")"   a conjunction for each n-gram that contains the token
               | "bag" "(" column "," int "," int ")"  each distinct value around the token, without its position
               | ("prefix" | "suffix" | "cluster") "(" range ")"  a template for each length
-    place     = column "[" int "]"                  the column's value so many tokens to the right
-    column    = name [ ":" int ]                    cut to so many characters; to the last ones if negative
-    range     = int [ ".." int ]                    both ends belong to it
+    place     = column "[" int "]"                  the column's value at this offset to the right, in tokens
+    column    = name [ ":" int ]                    cut to this number of characters; to the last ones if negative
+    range     = int [ ".." int ]                    both ends are included
 
-The column ``vector`` is of real numbers, as many as a word vector has; it stands alone, as in ``vector[-1..1]``.
+The column ``vector`` has real numbers, one for each dimension of the word vectors, as in ``vector[-1..1]``;
+conjunctions cannot contain it.
 
 A template is expanded into *features*, `Conjunction` and `Bag`, whose own text is the seed of their hash: ``w[-1..0]``
 is the same as the two lines ``w[-1]`` and ``w[0]``.

@@ -1,8 +1,8 @@
 """Files of word vectors: text as word2vec and GloVe write it, word2vec's binary form, and arrays with a list of words.
 
-The name's ending says which: ``.bin`` is binary; ``.npy`` and ``.safetensors`` hold a matrix, and the words stand, one
-a line, in a file beside it of the same name that ends in ``.txt``; all others are text, one word with its numbers a
-line, with or without a first line that says how many words and numbers there are.
+The suffix selects the format. ``.bin`` is binary; ``.npy`` and ``.safetensors`` hold a matrix, and the words are one
+a line in a file next to it with the same name and the suffix ``.txt``; all others are text, with one word and its
+numbers a line, and an optional first line with the numbers of words and dimensions.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _read_text(path: Path) -> _Found:
 
 
 def _parts(text: bytes, size: int) -> tuple[bytes, list[float]]:
-    """Return a line's word, which may hold blanks, and its numbers; raises a ValueError that says what is wrong."""
+    """Return a line's word, which may hold blanks, and its numbers; raises a ValueError if the line is invalid."""
     pieces = text.rsplit(b" ", size) if size else []
     # what has too many numbers would else be a word with a blank
     if len(pieces) != size + 1 or not pieces[0] or any(map(_is_number, pieces[0].split(b" ")[1:])):

@@ -1,12 +1,12 @@
-"""Clusters of word vectors: words that stand near the same words get bit strings with a long common prefix.
+"""Clusters of word vectors: words with the same neighbours get bit strings with a long common prefix.
 
-A word's vector is made of the words that stand near it: the positive pointwise mutual information of the word and each
-frequent word before and behind it, projected to the directions in which most of it lies (Levy, Goldberg and Dagan 2015,
+A word's vector is computed from its neighbours: the positive pointwise mutual information of the word and each
+frequent word before and after it, projected to the directions with most of its variance (Levy, Goldberg and Dagan 2015,
 "Improving distributional similarity with lessons learned from word embeddings"). The words are then split in two, and
-the parts again, by 2-means ("bisecting k-means", Steinbach, Karypis and Kumar 2000). So the path of splits is a bit
-string whose prefixes are coarser clusters, as that of a Brown cluster is.
+the parts again, by 2-means ("bisecting k-means", Steinbach, Karypis and Kumar 2000). The path of splits is a bit string
+whose prefixes are coarser clusters, as that of a Brown cluster.
 
-No routine of a linear algebra library is called whose sums depend on the number of its threads.
+No routine of a linear algebra library is called whose sums depend on its number of threads.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Word vectors as dense columns: real numbers of the words around a token.
 
-A word is looked up as it stands, in lower case, and in lower case with every digit as 0, as the words of the file are
-folded, too. A word that has no vector is 0, which is the mean of the training text's words, with a column of its own
-that says so: what the weight of that column adds to each role is the learned score of an unknown word, and the
-objective stays convex, which a learned vector would end.
+A word is looked up unchanged, in lower case, and in lower case with every digit as 0; the words of the file are folded
+in the same way. A word without a vector gets 0, which is the mean of the training text's words, and an indicator
+column. The weight of that column in each role is the learned score of an unknown word. The objective stays convex,
+which it would not be with a learned vector.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TokenVectors(Protocol):
         ...
 
     def columns(self, batch: Batch, positions: Sequence[int]) -> Dense:
-        """Return the vectors at P positions around each of T tokens, and whether there is none, (T, P (D + 1))."""
+        """Return the vectors at P positions around each of T tokens, with marks of missing ones, (T, P (D + 1))."""
         ...
 
     def share(self, words: Iterable[str]) -> float | None:
@@ -117,7 +117,7 @@ class WordVectors:
         return int(self.table.shape[1])
 
     def find(self, words: Sequence[str]) -> Int32:
-        """Return the row of each word's vector, -1 where there is none."""
+        """Return the row of each word's vector, or -1."""
         found = self._rows(hashes(words))
         for form, seed in ((_lower, None), (_fold, _FOLDED)):
             missing = np.flatnonzero(found < 0)

@@ -2,7 +2,7 @@
 
 The new outputs are complete in ``STAGING/new``, on the disk and not only in memory, before anything is renamed.
 
-- One file, or a folder where there is none: one rename, which is one step for every system.
+- One file, or a new folder: one rename, which is one step for every system.
 - A folder over another: Linux exchanges two names in one step (``renameat2``), on the file systems that can.
 - Otherwise, and for several files, there are several renames. Before the first, old outputs are kept in ``STAGING/old``
   and a journal is written, ``STAGING/undo``; after the last the journal is removed, and that is the step that counts.

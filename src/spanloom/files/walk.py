@@ -22,10 +22,10 @@ def read_plain(path: Path, most: int) -> bytes:
 
     Args:
         path: of the file.
-        most: bytes that it may hold.
+        most: the maximum number of bytes.
 
     Raises:
-        OSError: there is none, it is a link or no file, it is larger, or the system refused.
+        OSError: it is missing, a link, no regular file, or too large, or the system refused.
     """
     with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_LINK)) as file:
         status = os.fstat(file.fileno())

@@ -83,11 +83,11 @@ def to_json_text(mention: Mention) -> str:
 
 
 def take_attributes(item: dict[str, Any], native: bool = False) -> None:
-    """Put the attributes of a mention of another tool where a native one has them; what is none of them stays.
+    """Move the attributes of another tool's mention to the native fields; other fields stay unchanged.
 
     Args:
-        item: the mention's fields, which are changed.
-        native: whether its field ``attributes`` is that of a native mention, which is left to the reader of these.
+        item: the mention's fields; changed in place.
+        native: whether the field ``attributes`` is already native and is left unchanged.
 
     >>> item = {"type": "problem", "negated": True, "meta_anns": {"Status": {"value": "Affirmed", "confidence": 0.9}}}
     >>> take_attributes(item)

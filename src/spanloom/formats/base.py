@@ -41,12 +41,13 @@ Surface = str | Sequence[str | None] | None
 
 
 class Beside(NamedTuple):
-    """What a file says of the mentions of a document beside their offsets.
+    """Data on the mentions of a document that a file has in addition to their offsets.
 
     Args:
         surfaces: of each mention.
-        source: what should give a text, such as ``"line"``, so that a missing one is a warning; empty if it need not.
-        names: of each mention in messages; made by `place_of` if not given.
+        source: what should give a text, such as ``"line"``; a missing text is then a warning. Empty if texts are
+            optional.
+        names: of each mention in messages; from `place_of` by default.
         within: the place of the document in the file, such as ``"records[3]"``, for messages.
     """
 
@@ -153,20 +154,20 @@ class Format(NamedTuple):
     Args:
         name: name in ``--format``.
         suffixes: the file names it reads and writes.
-        scan: ``scan(path, **options)`` yields the documents of a file, folder or ``-``, problems included, and raises
-            only errors that make all of it unreadable.
+        scan: ``scan(path, **options)`` yields the documents of a file, folder or ``-``, with their problems. It raises
+            only errors that make the whole input unreadable.
         write: ``write(documents, path, force, **options)`` returns the losses; ``None`` for a format that is only read.
-        claims: function to whether an existing path is of this format, where the suffix does not decide.
+        claims: function that returns whether an existing path has this format, for ambiguous suffixes.
         gaps: whether it can represent discontiguous mentions.
-        folders: whether a folder as a whole is one input, as in brat, and not each file for itself.
+        folders: whether a folder is one input, as in brat, instead of each of its files.
         keeps_ids: whether identifiers of mentions are written unchanged, so that they must be unique.
-        reads_without_mentions: whether ``scan`` takes ``mentions=False`` to skip mentions.
-        named_by_file: whether documents may be named after their file, so that ``scan`` takes ``stem``, the file's
-            name in a folder.
-        texts_beside: whether the texts may stand in other files, so that ``scan`` takes their records as ``texts``.
-        counts: whether its files hold offsets in characters, so that ``offsets`` says how they are counted.
-        encoded: whether its files are text, so that ``encoding`` says in which encoding.
-        packs: whether its files may be packed by gzip, as ``.gz`` behind their suffix says.
+        reads_without_mentions: whether ``scan`` accepts ``mentions=False`` to skip mentions.
+        named_by_file: whether documents may be named after their file; ``scan`` then accepts ``stem``, the file's name
+            in a folder.
+        texts_beside: whether the texts may be in other files; ``scan`` then accepts their records as ``texts``.
+        counts: whether its files hold offsets in characters; ``offsets`` then sets how they are counted.
+        encoded: whether its files are text; ``encoding`` then sets their encoding.
+        packs: whether its files may be compressed by gzip, with ``.gz`` after their suffix.
         scan_options: names of the options of ``scan``.
         write_options: names of the options of ``write``.
         instead: what to write instead of a format that is only read.

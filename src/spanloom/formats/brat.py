@@ -101,10 +101,10 @@ def _counts_mark(text: str, found: Annotations) -> bool:
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write a folder of pairs, or the one pair that a path ending in ``.txt`` or ``.ann`` names.
+    """Write a folder of pairs, or one pair for a path that ends in ``.txt`` or ``.ann``.
 
-    A file in a folder is called after its document's ``id`` (``/`` makes subfolders; characters that file names
-    cannot hold are written as ``%`` and two digits), or ``document-000001`` if there is none.
+    A file in a folder is named after its document's ``id`` (``/`` makes subfolders; characters that file names
+    cannot hold are written as ``%`` and two digits). Without an ``id`` it is ``document-000001``.
     """
     if str(path) == STDIO:
         raise UsageError("brat keeps a document in two files and cannot go to standard output; name a folder")

@@ -1,4 +1,4 @@
-"""Character columns: one character a line, its place in a word, and perhaps a tag of a mention.
+"""Character columns: one character a line, its place in a word, and optionally the tag of a mention.
 
 ::
 
@@ -8,9 +8,9 @@
     胸	B	B-problem
     痛	E	I-problem
 
-Places are B, I (or M), E and S; tags are those of `spanloom.formats.conllu`'s entity column, over characters. Fields
-stand between tabs, sentences between blank lines. White space is kept in ``# text = ``; without that line the
-characters stand side by side. A file without marks of documents is one document.
+Places are B, I (or M), E and S; tags are those of `spanloom.formats.conllu`'s entity column, over characters. Tabs
+separate fields, blank lines sentences. White space is kept in ``# text = ``; without that line the characters are
+joined without spaces. A file without marks of documents is one document.
 """
 
 from __future__ import annotations

@@ -56,9 +56,9 @@ class _Head(NamedTuple):
 
     Args:
         rows: the fields of each line, by sentence, without the header.
-        divider: what stands between them.
+        divider: the separator of the fields.
         inline: whether a line of the file is a sentence.
-        header: the fields of a line that names the columns.
+        header: the fields of the header line.
         width: the usual number of fields.
     """
 
@@ -76,7 +76,7 @@ class _Head(NamedTuple):
 
     @property
     def tokens(self) -> list[list[str]]:
-        """All rows but those of one field that stand alone, which are rather marks of documents."""
+        """All rows, except single rows of one field, which are rather marks of documents."""
         return [row for sentence in self.rows for row in sentence if len(sentence) > 1 or len(row) > 1]
 
 
@@ -103,7 +103,7 @@ def _head(sentences: Sequence[Sequence[str]]) -> _Head:
 
 
 def _inline_divider(items: Sequence[Sequence[str]]) -> str | None:
-    """Return what stands between a word and its tag in lines such as ``No/O pain/B-problem``; ``None`` for others."""
+    """Return the separator of word and tag in lines such as ``No/O pain/B-problem``; ``None`` for others."""
     tokens = [item for line in items for item in line]
     if 2 * len(tokens) < 3 * len(items):
         return None
@@ -187,7 +187,7 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
 
 
 def _lacks_tags(rows: Sequence[Sequence[str]], width: int, dialect: TagDialect) -> bool:
-    """Return whether lines with one field less are tokens outside of mentions, as no tag of the others says so."""
+    """Return whether lines with one field less are the tokens outside of mentions, which no other tag marks."""
     shorter = [row for row in rows if len(row) == width - 1]
     tagged = sum(width > 2 and read_tag(row[-1], dialect) is not None for row in shorter)
     tags = {read_tag(value, dialect) for row in rows for value in row[width - 1 :]} - {None}
@@ -199,11 +199,10 @@ def guessed_layout(sentences: Sequence[Sequence[str]], tagged: bool = True) -> C
     """Guess the layout from the first sentences; return a message if none fits.
 
     The word is the first column that holds neither tags nor numbers of tokens or sentences. All columns of tags are
-    nested levels, with two exceptions: the first of several holds no mentions if its types are those of phrases
-    (NP, VP), as in the files of CoNLL-2003: it is called ``chunk``, and columns before it ``pos``, or ``lemma`` and
-    ``pos``; and one that marks nearly the same words as those before it is not read. Types without letters count as
-    tags if ``O`` stands between them and no column has letters. Other columns are called as in the header, or
-    ``column3`` and so on.
+    nested levels, with two exceptions. The first of several holds no mentions if its types are those of phrases (NP,
+    VP), as in the files of CoNLL-2003: it is named ``chunk``, and columns before it ``pos``, or ``lemma`` and ``pos``.
+    A column that marks nearly the same words as those before it is not read. Types without letters count as tags if
+    ``O`` is between them and no column has letters. Other columns are named as in the header, or ``column3`` etc.
 
     Args:
         sentences: the lines of each sentence.
@@ -461,7 +460,7 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
 def _are_surely_tags(
     values: Sequence[str], dialect: TagDialect, words: Sequence[str], sentences: Sequence[Sequence[str]]
 ) -> bool:
-    """Return whether values can be nothing but tags, also where nothing else says that a file holds some."""
+    """Return whether values must be tags, even if nothing else indicates that the file holds tags."""
     tags = [tag for value in values for tag in read_tag(value, dialect) or ()]
     outside = sum(value == "O" for value in values)
     if not tags:

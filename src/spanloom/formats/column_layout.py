@@ -31,13 +31,13 @@ class ColumnLayout:
         names: one for each column: ``"word"``, ``"tag"`` (several are nested levels), ``"id"`` (numbers that are not
             kept), ``"_"`` (skipped), ``"sentence-id"`` and ``"document-id"`` (a new value begins a sentence or a
             document), or the name of a column of the document, such as ``"pos"``.
-        divider: what stands between fields: a tab, ``" "`` for any blanks, or another character.
+        divider: the separator of fields: a tab, ``" "`` for any blanks, or another character.
         dialects: of the columns of tags.
         more: whether any number of tags may follow the last column.
         rest: whether any number of fields may follow that are not read.
         least: the smallest number of fields of a line.
         inline: whether a line is a sentence, its tokens between blanks.
-        header: the fields of the line that names the columns, which is no token.
+        header: the fields of the header line, which is not a token.
         unread: the columns of tags that are not read.
     """
 
@@ -78,7 +78,7 @@ class ColumnLayout:
         return len(row) == len(self.names)
 
     def wrong_tag(self, row: Sequence[str]) -> tuple[str, TagDialect] | None:
-        """Return the first field that should be a tag and is none, with the expected dialect."""
+        """Return the first field with an invalid tag, and the expected dialect."""
         for i, end, dialect, read in self._readers:
             for value in row[i:end]:
                 if read(value) is None:

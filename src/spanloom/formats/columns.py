@@ -1,10 +1,10 @@
 """Column files: one token a line, blank lines between sentences, tags in BIO, IOB1, BILOU, BIOES or another dialect.
 
-A file of any name is one if nearly every line is a word and a tag. `spanloom.formats.column_guess` finds out which
-column is what.
+A file with any name has this format if nearly every line is a word and a tag. `spanloom.formats.column_guess` infers
+the meaning of each column.
 
 ``-DOCSTART-``, ``# newdoc id = ...``, ``#doc NAME``, ``###NAME`` and the like start a document; a sentence before the
-first of them is a document of its own. ``# text = ...`` gives the sentence's text, if its tokens stand in it; without
+first of them is a separate document. ``# text = ...`` gives the sentence's text, if it contains the tokens; without
 it, tokens are joined by one space and sentences by a line end. Other comments are kept in
 ``Document.meta["comments"]``, a list for each sentence. A line that starts with ``#`` and a blank is a comment before
 the first token of a sentence, unless it has the fields of a token.
@@ -290,7 +290,7 @@ def _document_mark(text: str, layout: ColumnLayout, inside: bool) -> str | None:
 
 
 def _lone_mark(text: str, layout: ColumnLayout) -> str | None:
-    """Return the identifier in a line of one field that stands alone, where tokens have several fields."""
+    """Return the identifier in a separate line of one field, where tokens have several fields."""
     if layout.least == 1 or len(layout.names) == 1 or len(text.split()) > 1 or layout.fits(text):
         return None
     return text.strip() if any(map(str.isdigit, text)) else None

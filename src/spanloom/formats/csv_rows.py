@@ -76,7 +76,7 @@ def value_of(cell: str) -> list[Any] | dict[str, Any] | None:
 
 
 def _of_python(cell: str) -> Any:
-    """Return the value that Python or NumPy prints so; ``None`` if it is none.
+    """Parse a value as Python or NumPy prints it; return ``None`` if it is invalid.
 
     >>> _of_python("['a' 'b']"), _of_python("[0 1]"), _of_python("[{'score': np.float32(0.5)}\\n {'score': 1}]")
     (['a', 'b'], [0, 1], [{'score': 0.5}, {'score': 1}])
@@ -92,7 +92,7 @@ def _of_python(cell: str) -> Any:
 
 
 def literal_of(source: str | ast.expr) -> Any:
-    """Return the value of a literal of Python, with lists in place of tuples; ``None`` if it is none.
+    """Return the value of a Python literal, with lists in place of tuples; ``None`` if it is not a literal.
 
     >>> literal_of("[('no pain', {'entities': [(3, 7, 'x')]})]"), literal_of("open('a')")
     ([['no pain', {'entities': [[3, 7, 'x']]}]], None)

@@ -177,13 +177,13 @@ def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:
 def to_native(
     record: dict[str, Any], problems: list[Problem], mentions: bool = True, fields: RecordFields | None = None
 ) -> list[Native]:
-    """Return the native records of a record of another tool; several, if annotators share it.
+    """Return the native records of a record of another tool; several if several annotators share it.
 
     Args:
         record: of any layout.
         problems: to add to.
         mentions: if false, mentions are not read.
-        fields: what the user says of them.
+        fields: the user's description of the fields.
 
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0].record
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
@@ -369,7 +369,7 @@ def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
 
 
 def _put_in_order(entries: Sequence[Entry], text: str) -> None:
-    """Exchange types and surfaces of mentions that are lists, where the text shows that surfaces stand first."""
+    """Swap types and surfaces of mentions that are lists, where the text shows that surfaces come first."""
     listed = [entry for entry in entries if entry.surface and not entry.surface_name and len(entry.types) == 1]
     shown = [(entry, text[max(entry.spans[0][0], 0) : max(entry.spans[-1][1], 0)]) for entry in listed if entry.spans]
     if sum(entry.types[0] == one for entry, one in shown) > sum(entry.surface == one for entry, one in shown):

@@ -39,7 +39,7 @@ _CUT = "mentions that cut a token"
 
 
 class _Tokens(NamedTuple):
-    """The tokens of one document: attribute -> one value each, and what stands where."""
+    """The tokens of one document: attribute -> one value each, and the column of each attribute."""
 
     columns: dict[int, Any]
     words: list[str]
@@ -324,7 +324,7 @@ def _cut(text: str, offsets: list[tuple[int, int]]) -> tuple[list[str], list[boo
     places: list[int] = []
 
     def add(piece: str) -> None:
-        """Add what stands between two tokens: a space is one of the word before it."""
+        """Add the text between two tokens; a space belongs to the word before it."""
         if piece[:1] == " " and words and not spaces[-1]:
             spaces[-1] = True
             piece = piece[1:]

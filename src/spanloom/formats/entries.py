@@ -1,8 +1,8 @@
-"""Mentions of records as they stand there: offsets of an unknown unit, types, surfaces, and the rest.
+"""Mentions as records have them: offsets of an unknown unit, types, surfaces, and the rest.
 
-A mention is an object, whose fields are known by their names (`spanloom.formats.layouts.USUAL`) or by the paths of a
-layout; or a list of two offsets and a type, in any order. Lists and objects around it are searched: they are lists for
-each sentence, groups, or objects of a type each, as in ``{"problem": [[8, 18]]}``.
+A mention is an object, whose fields are known by name (`spanloom.formats.layouts.USUAL`) or by the paths of a layout;
+or a list of two offsets and a type, in any order. Lists and objects around mentions are searched: lists of sentences,
+groups, or objects with a key for each type, as in ``{"problem": [[8, 18]]}``.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Entry:
         spans: pairs of offsets, in a unit that is not known yet.
         indices: numbers of tokens, in place of pairs.
         tokens: whether offsets are known to count tokens.
-        surface: its text, where the record gives it.
+        surface: its text, if the record gives it.
         sure: whether the surface must be the text at the offsets.
         surface_name: the name of its field.
-        sentence: the number of the sentence that the offsets are in, where the record says it.
+        sentence: the number of the sentence that the offsets are in, if the record has it.
         annotator: its author.
-        fields: what else it has, by names of native mentions, and other fields.
-        names: what its fields for type and offsets are called.
+        fields: its other fields, by names of native mentions, and unknown fields.
+        names: the names of its fields for type and offsets.
     """
 
     place: str
@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Found:
-    """The mentions in a field of a record, and what in it is none."""
+    """The mentions in a field of a record, and its other values."""
 
     entries: list[Entry] = field(default_factory=list)
     others: list[tuple[str, Any]] = field(default_factory=list)
@@ -74,7 +74,7 @@ def entries_of(value: Any, name: str, layout: Layout, kind: str = "") -> Found:
         value: of the field.
         name: of the field, or its path.
         layout: of the mentions.
-        kind: the type of mentions that are two offsets without a type; such are none if not given.
+        kind: the type of mentions that are two offsets without a type; not read as mentions without it.
 
     >>> found = entries_of([[8, 18, "problem"], {"from": 3, "to": 5, "tag": "sign"}, "odd"], "ner", Layout(""))
     >>> [(entry.place, entry.types, entry.spans) for entry in found.entries], found.others
@@ -257,7 +257,7 @@ class _Parts:
             self.names.setdefault(role, []).append(name)
 
     def take(self, role: str, kind: type | tuple[type, ...]) -> Any:
-        """Return the value of a role, and note its field; ``None`` if there is none of that kind."""
+        """Return the value of a role, and note its field; ``None`` without a value of that kind."""
         name = self.name(role, kind)
         if name is None:
             return None
@@ -329,7 +329,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
 
 
 def _take_offsets(entry: Entry, parts: _Parts) -> str:
-    """Take the offsets of a mention; return the names of their fields, empty if there are none."""
+    """Take the offsets of a mention; return the names of their fields, possibly empty."""
     if "indices" in parts.paths and parts.name("indices", list) is not None:
         entry.indices, entry.tokens = parts.take("indices", list), True
         return parts.paths["indices"]

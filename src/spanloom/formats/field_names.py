@@ -44,14 +44,14 @@ OF_SPANS: Final = MappingProxyType(
 
 
 def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
-    """Return the names that the user gives to columns: ours -> that in the file.
+    """Return the user's names of columns: our name -> the name in the file.
 
     Args:
         columns: a mapping, or a list of ``ours=theirs``.
-        known: names of ours.
+        known: our names.
 
     Raises:
-        UsageError: an item without ``=``, or a name that is none of ours, or occurs twice.
+        UsageError: an item without ``=``, or an unknown or repeated name.
 
     >>> given_names(["text=note", "id=key"], ["id", "text"])
     {'text': 'note', 'id': 'key'}
@@ -76,8 +76,8 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
     """Return our name -> the place of that column in a table.
 
     Args:
-        header: names in the table, white space at their ends and case aside.
-        names: what the user said, of `given_names`.
+        header: names in the table; case, and white space at their ends, are ignored.
+        names: the user's names, from `given_names`.
         known: `OF_TEXTS` or `OF_SPANS`.
 
     Raises:

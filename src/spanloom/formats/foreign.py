@@ -130,7 +130,7 @@ def lists_labels(path: Path, head: bytes) -> bool:
 
 
 def _holds_lines(path: Path) -> bool:
-    """Return whether a packed file holds JSON lines, whatever its name says."""
+    """Return whether a packed file holds JSON lines, regardless of its name."""
     try:
         with opened(path) as file:
             return _LINES.match(file.read(HEAD)) is not None

@@ -167,7 +167,7 @@ def _mention(row: dict[str, Any], number: int) -> Mention:
     """Return the mention of a row.
 
     Raises:
-        DataError: a value that is none of its column; the message has the row's number and the column.
+        DataError: an invalid value for its column; the message names the row and the column.
     """
     cells = _Cells(row, number)
     spans = [(cells.offset("start"), cells.offset("end"))] if row.get("spans") is None else cells.spans()
@@ -242,7 +242,7 @@ def _pair(value: Any) -> tuple[int, int] | None:
 
 
 def _whole(value: Any) -> int | None:
-    """Return an offset; ``None`` if it is none."""
+    """Return an offset, or ``None`` if it is invalid."""
     if isinstance(value, str | bool):
         return None
     try:

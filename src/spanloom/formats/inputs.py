@@ -199,7 +199,7 @@ def _document(item: object, i: int, name: str) -> Document:
 
 
 def _record(item: object) -> Any:
-    """Return a record of plain values; ``None`` if an item is none: a dictionary, a pair, or a list of words."""
+    """Return the record of an item (a dictionary, a pair or a list of words) as plain values; ``None`` for others."""
     if isinstance(item, Mapping):
         return _plain(item) if _is_record(dict(item)) else None
     if not isinstance(item, tuple | list) or not item:

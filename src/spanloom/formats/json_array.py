@@ -122,12 +122,12 @@ def _changes(node: ast.AST, name: str) -> bool:
 def scan_lines(
     lines: Iterator[tuple[int, bytes]], path: str | Path, fields: RecordFields, mentions: bool
 ) -> Iterator[Scanned]:
-    """Yield the documents of records, one a line; of lines that hold one list of records, those of the list.
+    """Yield the documents of records, one a line, or of one list of records over several lines.
 
     Args:
         lines: numbered from 1.
         path: for messages.
-        fields: what the user says of the records.
+        fields: the user's description of the records.
         mentions: as in `scan_record`.
     """
     name, found = str(path), False

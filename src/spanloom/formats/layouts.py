@@ -194,7 +194,7 @@ def named(record: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
 
 
 def at(value: Any, path: str) -> Any:
-    """Return what stands at a path in objects and lists; ``None`` if nothing does.
+    """Return the value at a path in objects and lists, or ``None``.
 
     >>> at({"span": {"begin": 3}, "a.b": 1}, "span.begin"), at([[5, 9], "x"], "0.1"), at({"a.b": 1}, "a.b")
     (3, 9, 1)

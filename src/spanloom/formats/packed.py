@@ -1,4 +1,4 @@
-"""Output that is packed by gzip where the name of the file says so: the same content, the same bytes."""
+"""Output compressed by gzip if the file name ends in ``.gz``; the same content gives the same bytes."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _LONGEST_GAP: Final = 10_000  # characters between two tokens
 
 
 def sentences_of(value: Any) -> list[list[dict[str, Any]]] | None:
-    """Return the tokens of each sentence; ``None`` of other values.
+    """Return the tokens of each sentence; ``None`` for other values.
 
     >>> [sentences_of(value) is None for value in ([[{"text": "Pain", "start_char": 0, "end_char": 4}]], [["Pain"]])]
     [False, True]

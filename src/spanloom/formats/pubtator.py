@@ -7,11 +7,11 @@ Four kinds of line make a document::
     8528200   0   22   Machado-Joseph disease   Disease   MESH:D017827  a mention: start, end, text, type, identifiers
     8528200   CID   D006493   D013921                                   a relation, here between two concepts
 
-Any other line of a document is left out, and counted.
+Any other line of a document is skipped and counted.
 
-(with tabs between the fields). The part after the first tab of a line is called its *row*. The identifiers of a mention
-are joined by ``|`` (several concepts, or one of several) or ``+`` (all of them together); ``-``, ``-1`` or nothing
-say that there is none.
+Tabs separate the fields. The part after the first tab of a line is called its *row*. The identifiers of a mention are
+joined by ``|`` (several concepts, or one of several) or ``+`` (all of them together); ``-``, ``-1`` or an empty field
+mean no concept.
 
 The text is the title, a line end and the abstract: the format counts one character between them. If the abstract is
 empty, the text is the title alone.

@@ -206,12 +206,12 @@ _AS_THEY_ARE: Final = RecordFields(None, None)
 
 
 def parse_record(record: object, mentions: bool = True, fields: RecordFields = _AS_THEY_ARE) -> list[Parsed]:
-    """Parse a record by itself; return its document, valid only if no problem is an error, and all problems.
+    """Parse one record; return its document, valid only if no problem is an error, and all problems.
 
     Args:
-        record: as `json.loads` gives it.
+        record: a value from `json.loads`.
         mentions: if false, mentions, and their rejection by a person, are ignored.
-        fields: what the user says of the record's fields.
+        fields: the user's description of the record's fields.
 
     Returns:
         One document; several of one text, if several annotators share the record.
@@ -383,7 +383,7 @@ def _have_spans(sections: object) -> bool:
 
 
 def _sections(value: object) -> list[Section] | None:
-    """Return sections; ``None`` if one of them is none."""
+    """Return sections; ``None`` if one of them is invalid."""
     if not isinstance(value, list):
         return None
     for one in value:

@@ -1,4 +1,4 @@
-"""What the user says of records: the names of their fields, how offsets count, and the names of tags and types."""
+"""The user's description of records: names of fields, the unit of offsets, and names of tags and types."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ DESCRIBED: Final = (*_FIELDS, "mentions", *_ROLES, *_VALUES)
 
 
 class RecordFields:
-    """Gives records our names of fields, and tags their names; describes mentions.
+    """Renames the fields and tags of records, and describes their mentions.
 
     Args:
         columns: our names of fields -> those in the records, or paths, such as ``body.text``.
         tag_names: of tags and types that are numbers.
-        features: a field -> names of its values, which the file has itself.
+        features: a field -> names of its values, as the file defines them.
 
     Raises:
-        UsageError: a name that is none of a record's, or a unit or ends of another name.
+        UsageError: an unknown name of a field, or an unknown unit or kind of ends.
 
     >>> fields = RecordFields({"text": "body", "mentions": "ner", "start": "b", "unit": "tokens"}, None)
     >>> fields.of({"body": "No pain.", "ner": []}), fields.layout.fields, fields.layout.unit, dict(fields.layout.paths)

@@ -59,10 +59,10 @@ def format_of_input() -> str | None:
 
 
 def format_named(name: str) -> Format:
-    """Return a format.
+    """Return the format of this name.
 
     Raises:
-        UsageError: there is none of this name.
+        UsageError: no format has this name.
     """
     if name not in FORMATS:
         raise UsageError(f"found the format {name!r}, expected one of: {', '.join(FORMATS)}{meant(name, FORMATS)}")

@@ -159,9 +159,9 @@ def _kinds(mention: Mention, surface: Surface, counting: Counting, text: Counted
 
 
 def _decided(scans: Sequence[Scanned]) -> Counting | None:
-    """Return the way of counting under which all of these fit that fit in any; ``None`` if there is none, or several.
+    """Return the only way of counting under which all of these fit that fit in any; ``None`` without a unique one.
 
-    The first of them does not fit in characters.
+    The first of them must not fit in characters.
     """
     judged = [(one, CountedText(one.document.text)) for one in scans if one.document is not None and _given(one)]
     first, text = judged[0]

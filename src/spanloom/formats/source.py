@@ -1,8 +1,8 @@
-"""Bytes of a file as text, with the place of invalid bytes in errors, and offsets kept: UTF-8, or what the user names.
+"""Bytes of a file as text, with the place of invalid bytes in errors, and offsets kept: UTF-8, or the user's encoding.
 
 Lines end at LF only (CR LF counts as one end, and is kept where it matters): Unicode's other line separators are
-text. A byte order mark at the start of a file is a mark of its encoding and no part of the text; the brat reader says
-what it does where offsets count it.
+text. A byte order mark at the start of a file marks its encoding and is not part of the text; `spanloom.formats.brat`
+documents what happens where offsets count it.
 """
 
 from __future__ import annotations

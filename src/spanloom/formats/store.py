@@ -239,7 +239,7 @@ class Store:
         """Return the native record of a document, as it was imported.
 
         Raises:
-            UsageError: there is none of this number.
+            UsageError: no document has this number.
         """
         with self._reporting():
             row = self.connection.execute("SELECT record FROM documents WHERE number = ?", (number,)).fetchone()
@@ -337,7 +337,7 @@ def rejection(type: str, spans: Any) -> str:
 
 
 def document_of(record: dict[str, Any], state: State, layer: str = "") -> Document:
-    """Return a document as a layer has it; its ``meta`` says how far it is annotated.
+    """Return a document as a layer has it; its ``meta`` records which parts are annotated.
 
     Finished sentences are ``complete``, all other text is ``at-least``, and rejected suggestions are ``not``. A
     document without actions is as it was imported, or ``unknown`` if it had no mentions.
@@ -367,7 +367,7 @@ def document_of(record: dict[str, Any], state: State, layer: str = "") -> Docume
 
 
 def _annotation(values: Mapping[str, Any]) -> str | dict[str, Any]:
-    """Return what is annotated, as ``meta["annotation"]`` says it."""
+    """Return the value of ``meta["annotation"]``: which parts are annotated."""
     if values.get("d") == "finished":
         return "complete"
     zones: list[list[int]] = []

@@ -1,8 +1,9 @@
 """CSV and TSV: tables of mentions, one a row, which are written; and tables of texts, one a row.
 
-A table of mentions holds no texts: it is read beside them, and its ``doc_id`` says which is meant; one whose rows hold
-the whole text of their mention is read by itself. A text without an identifier is called by its number, as
-``document-000001``, both ways. A cell of a table of texts may hold mentions or tags, as JSON or as a list of Python.
+A table of mentions has no texts: texts are read from another input, and ``doc_id`` names the document. If its rows
+hold the whole text of their mention, no other input is needed. A text without an identifier gets its number, as in
+``document-000001``, on reading and writing. A cell of a table of texts may hold mentions or tags, as JSON or as a
+Python list.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def _no_spans(header: list[str]) -> str:
 
 
 def _check_once(header: list[str], at: Mapping[str, int], path: str | Path) -> None:
-    """Check that each column that is read stands there once.
+    """Check that each column that is read occurs once.
 
     Raises:
         DataError: two columns have one name.
@@ -203,7 +204,7 @@ def _unread(name: str, cell: str, path: str | Path, line: int) -> Problem:
 
 
 def _text_of_rows(header: list[str], names: dict[str, str], first: Row) -> str | None:
-    """Return the column with the whole text of each row's mention; ``None`` if there is none."""
+    """Return the column with the whole text of each row's mention, or ``None``."""
     at = places(header, names, OF_SPANS)
     if not {"start", "end"} <= at.keys() or len(first.cells) != len(header):
         return None

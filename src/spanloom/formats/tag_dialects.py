@@ -42,11 +42,11 @@ class TagDialect:
     """A way to spell tags.
 
     Args:
-        divider: what stands between letter and type; empty if tags are types without letters, `BRACKETS` if brackets
-            mark where mentions begin and end.
-        last: whether the letter stands behind the type.
+        divider: the separator of letter and type; empty if tags are types without letters, `BRACKETS` if brackets mark
+            the begin and end of mentions.
+        last: whether the letter comes after the type.
         small: whether letters are small.
-        joint: what stands between several tags in one value; empty if a value is one tag.
+        joint: the separator of several tags in one value; empty if a value is one tag.
         outside: values that are no tag.
     """
 

@@ -162,7 +162,7 @@ def from_tagged(
 
 
 def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
-    """Return parts of speech as a column, taken out of the rest of the record; none if there are none in words."""
+    """Take the parts of speech out of the rest of the record, and return them as a column, if any."""
     name = next((name for name in _POS if _is_list(rest.get(name), str) and len(rest[name]) == length), None)
     if name is None or "columns" in rest:
         return {}
@@ -171,7 +171,7 @@ def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
 
 
 def _types_of(tags: list[Any], field: str, problems: list[Problem]) -> list[str] | None:
-    """Return tags with letters; ``None`` if they are none."""
+    """Return tags with letters; ``None`` if they are invalid."""
     wrong = next((place for place, tag in enumerate(tags) if not isinstance(tag, str)), None)
     if wrong is not None and type(tags[wrong]) is int:
         message = f"{field} holds the number {tags[wrong]}, which has no name; {_HOW}"

@@ -196,7 +196,7 @@ class Task(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the text is that of the task as it stands there."""
+        """Whether the text is the task's, unchanged."""
         return not self.nodes and not self.elements and not self.paragraphs
 
     def span(self, value: Mapping[str, Any]) -> Span | None:

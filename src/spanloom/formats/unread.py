@@ -172,7 +172,7 @@ def _sample(path: str, value: Any) -> tuple[str, Any]:
 
 
 def unread_fields(documents: Iterable[Document]) -> str | None:
-    """Return what fields of documents without mentions look like annotation, in words; ``None`` if there are none.
+    """Return a message on fields that look like annotation, for documents without mentions; ``None`` without any.
 
     >>> unread_fields([Document("no pain", meta={"found": [[3, 7, "problem"]]})])
     "the field 'found' of 1 document looks like annotation that was not read; describe it: --columns mentions=found \

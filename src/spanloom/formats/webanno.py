@@ -1,15 +1,15 @@
-"""WebAnno TSV 3.2 and 3.3, as INCEpTION and WebAnno export them, one document a file; it is read, not written.
+"""WebAnno TSV 3.2 and 3.3, as INCEpTION and WebAnno export them, one document a file; read only.
 
 These annotations are mentions:
 
-- ``NamedEntity`` of DKPro Core, and the other types beside it: ``value`` is the type, ``identifier`` the concept;
-- all span layers that are none of DKPro Core's: their ``value``, their ``label``, or else their first feature is the
-  type, and ``identifier`` the concept; one without a value is called by the layer's name;
+- ``NamedEntity`` of DKPro Core, and the other types in its layer: ``value`` is the type, ``identifier`` the concept;
+- all span layers outside DKPro Core: the type is their ``value``, their ``label``, or else their first feature, and
+  ``identifier`` the concept; without a value the type is the layer's name;
 - or, with the option ``types``, those layers instead.
 
 Parts of speech and lemmas become columns. Chains, relations, other layers and other features are not read, which is
 reported. Offsets count UTF-16 units and become code points. The file lacks the text between two sentences: it is
-a line end, followed by spaces where there is room for more, as in what INCEpTION makes of such a file.
+a line end, followed by spaces where there is room for more, as INCEpTION does when it reads such a file.
 """
 
 from __future__ import annotations
@@ -181,12 +181,12 @@ def _places(text: str) -> Sequence[int]:
 
 
 def _at(places: Sequence[int], unit: int) -> int:
-    """Return the character at a UTF-16 unit, -1 if there is none."""
+    """Return the character at a UTF-16 unit, or -1."""
     return places[unit] if 0 <= unit < len(places) else -1
 
 
 def _check(row: Row, text: str, start: int, stop: int, inside: tuple[int, int], units: int) -> None:
-    """Raise an error if a row is not where its text stands, or not behind the row before, or outside its token."""
+    """Raise an error if the text of a row does not match, or if it precedes the last row or is outside its token."""
     where = f"{clip(row.surface, 40)} at {row.start}-{row.end}"
     if start < 0 or stop < 0:
         message = f"found {where}, outside its sentence or within a character; expected UTF-16 units from {units} on"
@@ -221,7 +221,7 @@ class _Span:
 
 
 class _Annotations:
-    """What the values of all rows say.
+    """The annotations in the values of all rows.
 
     Args:
         sheet: the layers.

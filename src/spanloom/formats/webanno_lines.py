@@ -90,7 +90,7 @@ class Layer:
 
 
 def _aligned(columns: dict[int, list[_Parsed]]) -> dict[int, list[_Parsed]]:
-    """Return columns that lack values filled up, by the numbers of annotations; those that say nothing are left out."""
+    """Fill up columns that lack values, by the numbers of annotations; drop empty columns."""
     columns = {i: column for i, column in columns.items() if any(value != (None, None) for value in column)}
     numbers = dict.fromkeys(number for column in columns.values() for _, number in column)
     if None in numbers:
@@ -154,7 +154,7 @@ class Sentence:
 
 @dataclass(slots=True)
 class Sheet:
-    """What the lines of a file say.
+    """The parsed lines of a file.
 
     Args:
         layers: of the header.
@@ -208,7 +208,7 @@ def wrong_line(line: int, message: str) -> Problem:
 
 
 def _version(line: str, number: int, path: str | Path, sheet: Sheet) -> bool:
-    """Return whether a line names the version; only comments and blank lines stand before it."""
+    """Return whether a line names the version; only comments and blank lines may precede it."""
     if _VERSION.fullmatch(line):
         return True
     if line.startswith("#FORMAT=") or (line and not line.startswith("#")):
@@ -288,7 +288,7 @@ def _row(line: str, number: int, sheet: Sheet) -> Row:
 
 
 def _infer(sheet: Sheet, width: int) -> None:
-    """Take all columns for features of one layer, the first of which is the type, because no line says otherwise."""
+    """Read all columns as features of one layer, the first of them the type, because no line names the layers."""
     if width:
         features = ("value", *(f"column{_FIXED + i}" for i in range(2, width + 1)))
         sheet.layers.append(Layer.declared(SPAN, _INFERRED, features, 0))
@@ -345,7 +345,7 @@ def split_stack(raw: str) -> list[str]:
 
 
 def parse_value(raw: str) -> _Parsed:
-    r"""Return a value, and the number that its annotation has; ``None`` where there is none.
+    r"""Return a value and the number of its annotation, each possibly ``None``.
 
     Raises:
         DataError: brackets that are neither escaped nor those of a number.

@@ -490,10 +490,10 @@ def _add_sentences(document: Document, annotations: list[Any], problems: list[Pr
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
-    """Write a folder of XMI files with ``TypeSystem.xml``, or the one file that a path ending in ``.xmi`` names.
+    """Write a folder of XMI files with ``TypeSystem.xml``, or one file for a path that ends in ``.xmi``.
 
-    The types of one file stand beside it, in ``NAME.TypeSystem.xml``. A file in a folder is called after its document's
-    ``id``, or ``document-000001`` if there is none.
+    The types of one file are in ``NAME.TypeSystem.xml`` next to it. A file in a folder is named after its document's
+    ``id``; without one it is ``document-000001``.
 
     Raises:
         UsageError: standard output, or several documents for one file.

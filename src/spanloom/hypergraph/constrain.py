@@ -23,7 +23,7 @@ _CELLS = 1 << 22  # hyperedges at tokens that are looked at side by side
 
 
 class Rivals(NamedTuple):
-    """The best structures of one sentence with a path, and without any; a score is -inf where there is none.
+    """The best structures of one sentence with a path, and without any; a score is -inf without such a structure.
 
     Args:
         score: (2,).

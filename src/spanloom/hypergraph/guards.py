@@ -1,12 +1,13 @@
-"""Inference under demands: structures that keep to some paths, and to none of others.
+"""Inference under constraints: structures that follow some paths, and do not follow others.
 
-A structure that keeps to a path picks only hyperedges that the path allows, which a mask says. That it does *not* keep
-to a path is said by no mask: it may leave it at any token. A *guard* reads what is picked from the first token to the
-last; its states are the sets of paths that are kept to so far. It refuses a structure that has kept to a forbidden path
-to its end, or to none of the ways of a wanted one. The product of a guard with the automaton of a template has a path
-for each structure that is left, so sums, the best structure and probabilities are exact: see `native/guards.c`.
+A structure that follows a path uses only hyperedges that the path allows, which a mask can express. That it does *not*
+follow a path cannot be expressed by a mask: it may leave the path at any token. A *guard* reads the hyperedges from the
+first token to the last; its states are the sets of paths that are followed so far. It rejects a structure that has
+followed a forbidden path to its end, or none of the ways of a required one. The product of a guard with the automaton
+of a template has a path for each remaining structure, so sums, the best structure and probabilities are exact: see
+`native/guards.c`.
 
-Paths that ask for the same from a token on are one there, so that a guard of all mentions of some words is small.
+Paths with the same requirements from a token on are one there, so that a guard of all mentions of some words is small.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ class AutomatonArcs(NamedTuple):
     """The arcs of an automaton.
 
     Args:
-        source: (A,) the state that an arc leaves; arcs stand in order of their sources' stages, then of choices.
+        source: (A,) the state that an arc leaves; arcs are sorted by their sources' stages, then by choices.
         target: (A,) the state that it reaches.
-        choice: (A,) the choice: a hyperedge, "nothing" or, from then on, a bundle of hyperedges.
+        choice: (A,) the choice: a hyperedge, "nothing" or, after these, a bundle of hyperedges.
         bundle_ptr, bundle_edge: the hyperedges of each bundle.
     """
 
@@ -50,17 +50,17 @@ class AutomatonProgram(NamedTuple):
     nothing pending, whose next frontier is that of the entry in the same place.
 
     Args:
-        arcs: one for each hyperedge that a state can choose. One more hyperedge than the template has stands for
-            "nothing to choose", where a structure has ended early.
+        arcs: one for each hyperedge that a state can choose. The hyperedge after the template's last one means "nothing
+            to choose", where a structure has ended early.
         bundled: the same with all arcs between the same states bundled, to sum their weights before they are followed.
-        runs: the same with arcs bundled of which no other arc of their source stands between, so that of equal arcs
-            the first has the first hyperedge.
+        runs: the same with arcs bundled if no other arc of their source is between them, so that the first of equal
+            arcs has the first hyperedge.
         orders: bundled arcs in runs of one source, the last stages first, and in runs of one target, the first stages
             first.
         order: the states that are no exits, by stage.
-        accept: (X,) 1 where the text may end before this entry.
+        accept: (X,) 1 if the text may end before this entry.
         states: the number of states.
-        depth: the largest number of hyperedges that one path picks at a token: the D axis.
+        depth: the largest number of hyperedges of one path at a token: the D axis.
         root: the entry at the first token.
     """
 

@@ -55,7 +55,7 @@ class Template:
     """Node kinds and hyperedges, repeated at each token.
 
     Args:
-        kinds: parents before children where both stand at one token.
+        kinds: parents before children at the same token.
         root: the kind whose node at the first token every sub-hypergraph contains.
         final: the kinds that count as leaves past the last token; a hyperedge to any other kind there is forbidden.
         edges: in the order that breaks ties: of equal choices the first wins.

@@ -28,7 +28,7 @@ _PLACES: Final = {"^", "$", r"\b", r"\B", r"\A", r"\Z"}
 
 
 class ExpressionError(ValueError):
-    """An expression that is invalid, or beyond what is matched here; its text says why."""
+    """An expression that is invalid or not supported; the message gives the reason."""
 
 
 class _Part(NamedTuple):
@@ -51,15 +51,15 @@ _Tree = str | tuple[str, list["_Tree"]] | tuple[str, "_Tree", int, int]
 class TokenExpression:
     r"""A regular expression that a whole token matches or does not.
 
-    It takes characters, ``.``, classes (``[a-z]``, ``\d``), groups, ``|``, and the quantifiers ``?``, ``*``, ``+`` and
-    ``{2,4}``: no anchors, no back-references, no looking around, which one token does not need.
+    It may have characters, ``.``, classes (``[a-z]``, ``\d``), groups, ``|``, and the quantifiers ``?``, ``*``, ``+``
+    and ``{2,4}``; anchors, back-references and look-around are not supported, as one token does not need them.
 
     Args:
         source: the expression.
-        ignore_case: whether upper and lower case are one.
+        ignore_case: whether to ignore case.
 
     Raises:
-        ExpressionError: it is none, or none of this kind.
+        ExpressionError: it is invalid or not supported.
 
     >>> virus = TokenExpression(r"(?:HIV|CMV)\d?")
     >>> virus.matches("HIV1"), virus.matches("hiv"), virus.matches("HIV12")
@@ -103,7 +103,7 @@ class TokenExpression:
         return bool(state & self._whole.last) if token else self._whole.empty
 
     def _allow(self, character: str) -> int:
-        """Return the positions that a character may stand at."""
+        """Return the positions where a character is allowed."""
         found = 0
         for test, bits in self._tests:
             if test.fullmatch(character):

@@ -32,14 +32,14 @@ JUDGED = 1000  # tokens, before a rule is told to match too much
 
 @dataclass(slots=True)
 class RuleCounts:
-    """What a rule has done.
+    """The matches of a rule.
 
     Args:
         name: the rule's.
-        matches: how many.
+        matches: their number.
         documents: with a match.
         overlaps: matches that share words with one of another rule.
-        conflicts: matches that another rule votes the other way on, or says to be of another type.
+        conflicts: matches for which another rule votes against the type, or for another type.
         tokens: in matches.
         lacking: column -> documents that lack it.
     """
@@ -114,25 +114,24 @@ def label_stream(
     X: Given, rules: LabelRules | str | Path | Mapping[str, object], *, each: bool = False,
     annotation: Completeness = "at-least", report: LabelReport | None = None,
 ) -> Iterator[Document]:  # fmt: skip
-    """Documents with what rules match in place of their own mentions; lazily, in batches.
+    """Yield documents with the matches of rules in place of their own mentions; lazily, in batches.
 
     Each span that a rule of a type matches has the log-odds of its rules' weights, added for votes for it and
     subtracted for votes against it. Above a probability of one half it is a mention with that ``score``.
-    ``meta["rules"]`` has for each mention the names of the rules that vote for it, ``meta["annotation"]`` says what the
-    annotation is; where it is ``at-least``, a span that rules vote against, and that is less likely than not, stands in
-    its ``not``, unless ``each`` is asked for.
+    ``meta["rules"]`` has for each mention the names of the rules that vote for it, ``meta["annotation"]`` has the
+    completeness. With ``at-least``, a span with votes against it and a probability below one half is added to ``not``,
+    unless ``each`` is set.
 
     Args:
-        X: a text, a document, several of them, or a column of texts; tokens and sentences are made where they are
-            missing.
+        X: a text, a document, several of them, or a column of texts; missing tokens and sentences are computed.
         rules: as `read_label_rules` reads them.
-        each: whether each annotator (a rule, or all with one ``annotator``) gives a document of its own, with its name
+        each: whether each annotator (a rule, or all with one ``annotator``) gives a separate document, with its name
             as ``meta["annotator"]``; those that only vote against give none.
         annotation: ``complete``, ``at-least`` or ``unknown``.
         report: is filled.
 
     Raises:
-        DataError, UsageError: as of `read_label_rules`; when it is reached: a rule that matches nearly every token.
+        DataError, UsageError: as of `read_label_rules`; during iteration, for a rule that matches nearly every token.
     """
     if annotation not in SAYS:
         raise UsageError(f"annotation is {annotation!r}, expected {', '.join(SAYS[:-1])} or {SAYS[-1]}")
@@ -142,13 +141,13 @@ def label_stream(
 
 
 class _Decided(NamedTuple):
-    """A candidate that is a mention, or is said to be none.
+    """A candidate that is a mention, or that rules reject.
 
     Args:
         ranges: its tokens in the batch.
         type: its type.
         score: its probability.
-        rules: the names of the rules that vote for it; empty where it is none.
+        rules: the names of the rules that vote for it; empty if it is rejected.
     """
 
     ranges: Ranges
@@ -193,7 +192,7 @@ class _Labeller:
                 yield self._document(document, candidates[number], starts[number], name)
 
     def _decided(self, candidates: Iterable[_Candidate]) -> list[_Decided]:
-        """Return the candidates that are mentions, and those that are said to be none."""
+        """Return the candidates that are mentions, and those that are rejected."""
         won: list[_Decided] = []
         denied: list[_Decided] = []
         for one in candidates:
@@ -322,7 +321,7 @@ def _finder(rule: LabelRule) -> Callable[[LabelText], Matches]:
 
 
 def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) -> Int64:
-    """Return (M,) whether a word of a context stands near each match."""
+    """Return (M,) whether a word of a context is near each match."""
     folded = rule.match != "exact"
     marked = text.where(lambda word: (word.casefold() if folded else word) in context.words)
     sums = np.append(0, marked.cumsum())

@@ -68,9 +68,9 @@ class WordPhrases:
 
 
 class FoldedPhrases:
-    """Phrases that are compared folded, as a vocabulary's names are; their words may stand in any order.
+    """Phrases that are compared folded, as a vocabulary's names are; the order of their words is free.
 
-    A comma may stand between them, but neither a bracket nor what ends a sentence or a part of one.
+    A comma may be between their words, but neither a bracket nor a mark that ends a sentence or a part of one.
 
     Args:
         phrases: texts.

@@ -1,4 +1,4 @@
-"""Label rules: what a TOML file may say, and the checks of all of it before any text is read."""
+"""Label rules: the contents of a TOML file, which are checked before any text is read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spanloom.vocabulary.patterns import is_pattern, names_of, shown
 __all__ = ["Context", "LabelRule", "LabelRules", "Vote", "read_label_rules"]
 
 Vote = Literal["for", "against"]
-"""Whether what a rule matches is a mention of its type, or is none."""
+"""Whether a match of a rule is a mention of its type, or is not."""
 VOTES: Final[tuple[Vote, ...]] = get_args(Vote)
 Kind = Literal["phrases", "vocabulary", "pattern", "gapped"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -48,12 +48,12 @@ _One = TypeVar("_One", bound=str)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Words of which one must stand near a match, or none may.
+    """Words of which one must be near a match, or none may be.
 
     Args:
-        words: as they are compared.
-        before, after: how many tokens of the same sentence are looked at on each side.
-        wanted: whether one must stand there.
+        words: in the form in which they are compared.
+        before, after: the number of tokens of the same sentence that are searched on each side.
+        wanted: whether a word is required.
     """
 
     words: frozenset[str]
@@ -64,21 +64,21 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class LabelRule:
-    """A rule: what it matches, and how that counts.
+    """A rule: its patterns, and the weight of its matches.
 
     Args:
         name: its name.
         kind: ``phrases``, ``vocabulary``, ``pattern`` or ``gapped``.
         type: of the mentions.
         vote: ``for`` or ``against``.
-        weight: the probability that a match is what the vote says, between 0 and 1.
-        annotator: the group that it belongs to; its name where none is given.
+        weight: the probability that the vote for a match is right, between 0 and 1.
+        annotator: the group of the rule; its name by default.
         match: how words are compared.
-        overlaps: which of its overlapping matches stay.
+        overlaps: which of its overlapping matches are kept.
         phrases: of a rule of phrases, of a vocabulary, or with gaps.
         patterns: alternatives of a rule with a pattern.
-        gap: words between two parts at most.
-        contexts: what must stand near a match, and what may not.
+        gap: the maximum number of words between two parts.
+        contexts: the words that must or must not be near a match.
     """
 
     name: str
@@ -120,16 +120,16 @@ class LabelRules:
 
 
 def read_label_rules(source: _Source) -> LabelRules:
-    """Read rules from a TOML file with tables ``[[rule]]``, or from such a mapping; or from patterns of spaCy.
+    """Read rules from a TOML file with tables ``[[rule]]``, from a mapping of the same form, or from spaCy's patterns.
 
-    Of patterns, JSON or JSON lines, texts and conditions on letters (``LOWER``, ``ORTH``, ``TEXT``) are phrases; a
+    In patterns, JSON or JSON lines, texts and conditions on letters (``LOWER``, ``ORTH``, ``TEXT``) are phrases; a
     `DataWarning` counts those that are not read.
 
-    Names of files in it are taken from the folder of the TOML file, or of a mapping from the current one.
+    File names in the rules are relative to the folder of the TOML file; in a mapping, to the current folder.
 
     Raises:
-        DataError: what a file says is invalid, with the rule and the key; or a file that it names cannot be read.
-        UsageError: the same of a mapping, or the file cannot be read.
+        DataError: an invalid value in a file, with the rule and the key; or a file in the rules cannot be read.
+        UsageError: an invalid value in a mapping, or the file cannot be read.
 
     >>> rules = read_label_rules({"rule": [{"kind": "phrases", "type": "drug", "phrases": ["aspirin"]}]})
     >>> rules.rules[0].name, rules.rules[0].weight, rules.rules[0].match

@@ -59,7 +59,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A condition, and how often tokens that pass it stand there."""
+    """A condition, and the possible number of successive tokens that satisfy it."""
 
     condition: Condition
     repeat: Repeat = ""
@@ -83,7 +83,7 @@ def find_sequences(text: LabelText, patterns: Sequence[Sequence[Element]]) -> Ma
 
 
 def _ends(text: LabelText, pattern: Sequence[Element], place: Int64, total: int) -> Int64:
-    """Return the end of the longest match at each of so many places, -1 where there is none."""
+    """Return the end of the longest match at each of ``total`` places, or -1."""
     rest = np.arange(total)
     for element in reversed(pattern):
         passed = np.zeros(total, np.bool_)

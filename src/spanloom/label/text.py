@@ -19,7 +19,7 @@ from spanloom.vocabulary.runs import Runs, runs
 __all__ = ["MATCHES", "LabelText", "Match", "compared"]
 
 Match = Literal["exact", "lower", "folded", "loose"]
-"""How words are compared: as they stand, without regard to case, or folded as a vocabulary's names are."""
+"""How words are compared: unchanged, ignoring case, or folded as a vocabulary's names are."""
 MATCHES: Final[tuple[Match, ...]] = get_args(Match)
 Mask = NDArray[np.bool_]
 
@@ -99,7 +99,7 @@ class LabelText:
         return sum(1 for _ in self.batch.lacking(name))
 
     def _numbered(self, name: str) -> tuple[list[str], Int64]:
-        """Return the distinct values of a column, and the number of each token's; -1 where there is none."""
+        """Return the distinct values of a column, and the number of each token's value, or -1."""
         values: list[str] = []
         there: list[Sequence[bool]] = []
         for document, size in zip(self.batch.documents, np.diff(self.batch.starts).tolist(), strict=True):

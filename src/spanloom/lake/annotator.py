@@ -37,7 +37,7 @@ _EXPECTED: Final[tuple[tuple[str, Any, str], ...]] = (
     ("longest", Integral, "a number of bytes"),
     ("encoder", str | Path | None, "the folder of an encoder"),
 )
-"""Of arguments: what they may be, and what is said of others."""
+"""Of arguments: their valid values, and the message for others."""
 _MOST_MODELS: Final = 4  # that a process keeps
 _loading = Lock()  # threads of an engine must not load the same model at the same time
 
@@ -47,8 +47,8 @@ class Annotator:
     """A function from record batches to record batches, which finds the mentions of a column of texts.
 
     It is pickled as the path of the model and its digest, so that engines send it to their workers; a process opens the
-    model once, and computes in one thread: run a process for each core. A row that cannot be annotated has no
-    ``mentions`` (null), and ``problem`` says why; it is never an error.
+    model once, and computes in one thread: run a process for each core. A row that cannot be annotated has null
+    ``mentions``, and the reason in ``problem``; it is never an error.
 
     Args:
         model: the folder of a model that finds mentions.
@@ -57,14 +57,14 @@ class Annotator:
         keep: other columns to keep.
         threshold: leave out mentions with a lower score.
         longest: bytes of a text; a longer one is a problem.
-        encoder: the folder of the encoder that the model names, where it is not found without.
+        encoder: the folder of the encoder that the model names, if it is elsewhere.
 
     Attributes: ``digest`` of the model, and ``counts`` of ``rows``, ``mentions`` and ``problems`` of what this object
     annotated in this process.
 
     Raises:
         ModelError: no model, or a damaged one.
-        UsageError: a model without mentions, or an option that it has no use for; pyarrow is missing.
+        UsageError: a model without mentions, an option that it does not support, or pyarrow is missing.
 
     >>> import pyarrow as pa
     >>> from tempfile import TemporaryDirectory

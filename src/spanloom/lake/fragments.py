@@ -68,7 +68,7 @@ def output_of(name: str) -> str:
 
 
 def fragments_of(lake: Path) -> list[Fragment]:
-    """Return the fragments of a folder and the folders in it, by name; hidden files are none, nor are ``_`` ones.
+    """Return the fragments of a folder and the folders in it, by name, except hidden and ``_`` files.
 
     Raises:
         DataError: a folder cannot be read.

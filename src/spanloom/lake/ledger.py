@@ -1,8 +1,8 @@
-"""The ledger of an annotated lake: what was asked, and what has become of each fragment; JSON files in ``_spanloom``.
+"""The ledger of an annotated lake: the job and the state of each fragment, in JSON files in ``_spanloom``.
 
-``job.json`` says which model and settings the lake is annotated with. ``done`` has a record for each fragment that is
-finished: it is written after the fragment's output is in place, so that a job that is killed between the two does the
-fragment again. ``claims`` has what is worked on, ``manifest.json`` all records together.
+``job.json`` has the model and the settings. ``done`` has a record for each finished fragment, which is written after
+the fragment's output is in place: a job that is killed between the two repeats the fragment. ``claims`` has the
+fragments in progress, ``manifest.json`` all records together.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ class Ledger:
 
     @classmethod
     def open(cls, output: Path, annotator: Annotator, schema: Schema) -> Ledger:
-        """Return the ledger of a folder; begin it, where there is none.
+        """Open the ledger of a folder, or create it.
 
         Args:
-            output: the folder, which need not be there.
+            output: the folder, which may be missing.
             annotator: model and settings.
-            schema: of what is written; that of the ledger counts, where there is one.
+            schema: of the output; an existing ledger's own takes precedence.
 
         Raises:
-            UsageError: the folder holds something else, or was begun with another model or other settings.
+            UsageError: the folder has other content, or was begun with another model or other settings.
             DataError: the ledger is damaged, or the system refused to write.
         """
         file = output / _FOLDER / "job.json"

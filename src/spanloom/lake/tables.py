@@ -66,7 +66,7 @@ def column_of_documents(documents: Sequence[Document]) -> Any:
 
 
 def spread(columns: Sequence[Any], rows: Sequence[bool]) -> Any:
-    """Return a column in which what was found stands in the rows that are true, and null in the others.
+    """Return a column with the values in the rows that are true, and null in the others.
 
     >>> import pyarrow as pa
     >>> found = column_of_documents([Document("pain"), Document("no")])

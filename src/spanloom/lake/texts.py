@@ -14,8 +14,8 @@ class Texts(NamedTuple):
     """R rows of a column.
 
     Args:
-        texts: (R,) ``None`` where there is none.
-        problems: (R,) why; ``None`` where there is one.
+        texts: (R,) the text, or ``None``.
+        problems: (R,) the reason why there is no text, or ``None``.
     """
 
     texts: list[str | None]

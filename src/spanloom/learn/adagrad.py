@@ -49,12 +49,12 @@ Callback = Callable[[Epoch[Weights]], bool]
 
 
 class Resumed(NamedTuple):
-    """Where an interrupted training goes on.
+    """The state from which an interrupted training resumes.
 
     Args:
-        passes: that are done.
+        passes: the number of finished passes.
         over: whether there are no more to come.
-        arrays: the state after them, by name; empty where no pass is done.
+        arrays: the state after them, by name; empty if no pass is finished.
     """
 
     passes: int
@@ -63,10 +63,10 @@ class Resumed(NamedTuple):
 
 
 class Keeper(Protocol):
-    """What keeps the state of a training after each pass, so that an interrupted one goes on from there."""
+    """Store of the state of a training after each pass, from which an interrupted training resumes."""
 
     def resume(self, shapes: Mapping[str, tuple[int, ...]]) -> Resumed:
-        """Return where to go on; arrays have these shapes, by name."""
+        """Return the state to resume from; its arrays must have these shapes, by name."""
         ...
 
     def keep(self, number: int, arrays: Mapping[str, Singles]) -> None:
@@ -136,15 +136,15 @@ def adagrad_together(
 ) -> list[Weights]:
     """Return the weights of `adagrad` for each of several structures of the same text, trained in the same passes.
 
-    Their weights stand side by side in one table, so that the features of a batch are gathered once for all of them. A
-    step looks at each weight alone, and no weight depends on others.
+    Their weights are side by side in one table, so that the features of a batch are gathered once for all of them. A
+    step reads each weight separately, and no weight depends on others.
 
     Args:
-        corpora: with the same matrix, and all that belongs to it, but engines and gold structures of their own.
+        corpora: with the same matrix and its offsets, counts and so on, but separate engines and gold structures.
         l2, epochs, rate, seed, batch, run: as for `adagrad`.
-        callbacks: one for each; where its result is true, that structure drops out, and the others go on.
-        keeper: of the state of one structure that is trained alone; what its callback knows is its own.
-        starts: where each begins, which is written to; at zero when ``None``.
+        callbacks: one for each; if it returns true, the training of that structure stops, and the others continue.
+        keeper: of the state of one structure that is trained alone, without the state of its callback.
+        starts: the initial weights of each, which are overwritten; zero when ``None``.
     """
     starts = [data.zeros for data in corpora] if starts is None else starts
     sides = [_Side(*each) for each in zip(corpora, callbacks, starts, strict=True)]
@@ -251,7 +251,7 @@ class _State:
             at = side.columns.stop
 
     def keep(self, sides: list[_Side]) -> None:
-        """Go on with some of the sides only."""
+        """Continue with some of the sides only."""
         self.flat, self.squares, self.mean = (
             _joined([table[:, side.columns] for side in sides]) for table in (self.flat, self.squares, self.mean)
         )
@@ -301,7 +301,7 @@ class _State:
             side.average(number)
 
     def told(self, side: _Side, number: int) -> bool:
-        """Tell a side of the end of a pass; whether it stops."""
+        """Call a side's callback at the end of a pass; return whether it stops."""
         features = self.mean[:, side.columns].reshape(len(self.mean), *side.shape)
         side.weights = Weights(features, side.mean)
         if side.callback is None:

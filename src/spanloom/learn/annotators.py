@@ -1,21 +1,22 @@
-"""Several annotators of one corpus: what is probably there, given the text and all that they marked.
+"""Several annotators of one corpus: the probable annotation, given the text and all their versions.
 
 After Dawid and Skene (1979), with structures in place of labels. The posterior of a structure y is
 p(y | text) times the product of p(version | y) over annotators. Each version is a structure, too, and its probability
-is taken token by token, in terms of roles, so that its logarithm is a sum of scores of y's roles, which the engine adds
-up exactly, for every template:
+is factored by tokens and roles, so that its logarithm is a sum of scores of y's roles, which the engine adds up
+exactly, for every template:
 
-1. roles that start mentions: an annotator has the role where y has it with one probability (the share that is found),
-   and where y has not with another; what is not marked speaks against y, once for each mention;
-2. all other roles, such as those of borders: given what the annotator says at the token before, and whether a mention
+1. roles that start mentions: an annotator has the role where y has it with one probability (the recall), and where y
+   does not with another; a missing mark counts against y, once for each mention;
+2. all other roles, such as those of borders: given the annotator's roles at the token before, and whether a mention
    starts, the roles are drawn from a distribution for each role of y; where y has no such role, from that of all
-   tokens. So where an annotator has marked nothing, they say nothing, and a missed mention counts once, however long.
+   tokens. So where an annotator has marked nothing, these roles have no effect, and a missed mention counts once,
+   regardless of its length.
 
 The probabilities are estimated from expected counts of y's roles, and these with the probabilities (EM). p(y | text)
-comes from models that were trained on other folds, on what was expected of them a round before.
+comes from models that were trained on other folds, on the expected counts of the round before.
 
-A model of what is expected then goes on to what annotators said themselves: the likelihood of all versions, with their
-probabilities as they are. Its gradient is what is expected without the votes less what is expected with them.
+A model of the expected counts is then trained on the likelihood of all versions, with fixed probabilities. Its gradient
+is the expectation without the votes minus the expectation with them.
 """
 
 from __future__ import annotations
@@ -53,15 +54,15 @@ Flags = NDArray[np.bool_]
 
 
 class Voice(NamedTuple):
-    """What an annotator says of a corpus of T tokens, in structures of R roles, S of which start mentions.
+    """The annotation of a corpus of T tokens by one annotator, in structures of R roles, S of which start mentions.
 
     Args:
         edges: (T, K, D) the structures.
         starts: (T, S, K) whether they have roles that start mentions.
-        said: (T, K) the number of what is said with other roles, of M.
-        context: (M,) the number of what was said before, of C.
-        speaks: (T, K) whether anything is said.
-        whole: whether what is not marked is said not to be there.
+        said: (T, K) the number of the combination of other roles, of M.
+        context: (M,) the number of the combination before it, of C.
+        speaks: (T, K) whether the annotator annotated the token.
+        whole: whether unmarked text is annotated as without mentions.
     """
 
     edges: Edges
@@ -73,7 +74,7 @@ class Voice(NamedTuple):
 
     @classmethod
     def of(cls, engine: Engine, offsets: Ints, edges: Edges, starts: Ints, speaks: Flags, whole: bool) -> Voice:
-        """Return what structures say.
+        """Return the voice of structures.
 
         Args:
             engine: of the structures.
@@ -112,12 +113,12 @@ def _unique(one: Ints, other: Ints) -> Ints:
 
 
 class Rates(NamedTuple):
-    """How good an annotator is.
+    """The reliability of an annotator.
 
     Args:
         found: (S, K) the probability of a start that is there.
         false: (S, K) that of a start that is not.
-        others: (M, R) the logarithm of how much likelier a role of y makes what is said; 0 for roles that start.
+        others: (M, R) the log of the factor by which a role of y makes the annotation more likely; 0 for starts.
     """
 
     found: Floats
@@ -126,11 +127,11 @@ class Rates(NamedTuple):
 
 
 def rates_of(voice: Voice, roles: Singles, starts: Ints) -> Rates:
-    """Estimate how good an annotator is.
+    """Estimate the reliability of an annotator.
 
     Args:
-        voice: what is said.
-        roles: (T, R, K) how often each role is expected.
+        voice: the annotation.
+        roles: (T, R, K) the expected count of each role.
         starts: (S,) the numbers of the roles that start mentions.
     """
     speaks, marks = voice.speaks[:, None], voice.starts
@@ -148,7 +149,7 @@ def rates_of(voice: Voice, roles: Singles, starts: Ints) -> Rates:
 
 
 def _others(voice: Voice, roles: Singles, starts: Ints) -> Floats:
-    """Return (M, R) how much likelier each role of y makes what is said, given what was said before."""
+    """Return (M, R) the factor by which each role of y makes roles more likely, given the roles before."""
     said, context = voice.said[voice.speaks], voice.context
     size, contexts = len(context), int(context.max(initial=-1)) + 1
     of_said = np.bincount(said, minlength=size).astype(float)
@@ -176,10 +177,10 @@ def votes_of(voice: Voice, rates: Rates, starts: Ints, tokens: Ints) -> Singles:
 
 @dataclass(frozen=True)
 class VotesTarget:
-    """What annotators say, as scores that are added to a model's.
+    """The annotators' versions, as scores that are added to a model's.
 
-    The loss is log Z minus log Z with the votes: minus the log-likelihood of what all annotators marked, but for what
-    does not depend on the model. It is not convex, so where training begins matters.
+    The loss is log Z minus log Z with the votes: minus the log-likelihood of all versions, except for terms that do
+    not depend on the model. It is not convex, so the result depends on the initial weights.
 
     Args:
         engine: of the structures.
@@ -212,8 +213,8 @@ class Agreement:
 
     Args:
         starts: (S,) the numbers of the roles that start mentions.
-        models: how those are trained that say what the text says.
-        rounds: how often all is done.
+        models: training of the models of p(y | text).
+        rounds: the number of repetitions.
     """
 
     starts: Ints
@@ -222,11 +223,11 @@ class Agreement:
 
 
 class Agreed(NamedTuple):
-    """What is probably there.
+    """The probable annotation.
 
     Args:
-        target: what annotators say.
-        start: weights of a model of what is expected, from which training goes on.
+        target: the annotators' versions.
+        start: weights of a model of the expected counts, from which training continues.
         rates: of each voice.
         folds: of the last round, with votes added to potentials.
     """
@@ -238,7 +239,7 @@ class Agreed(NamedTuple):
 
 
 def mixture(engine: Engine, offsets: Ints, voices: Sequence[Voice]) -> SoftCounts:
-    """Return the mean counts of what annotators mark in each sentence, of those who say something there."""
+    """Return the mean counts of each sentence, over the annotators who annotated it."""
     begin = np.minimum(offsets[:-1], max(int(offsets[-1]) - 1, 0))
     parts = [EdgeTarget(engine, offsets, voice.edges).as_counts() for voice in voices]
     weights = np.stack(

@@ -1,6 +1,6 @@
-"""Checkpoints: the state of a training as two files, written in full or not at all, from which it goes on.
+"""Checkpoints: the state of a training as two files, written atomically, from which it resumes.
 
-JSON and safetensors: reading one runs no code. What the state is, its owner says; here it is a description and arrays.
+JSON and safetensors: reading one runs no code. The caller defines the state; here it is a description and arrays.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ class Place(NamedTuple):
 
 
 class Kept(BaseModel):
-    """What is said of a state.
+    """The description of a state.
 
     Args:
-        place: where the training is.
+        place: the position in the training.
         entries: objective and measure of each pass.
-        best: number, objective and measure of the best pass; ``None`` before the first is done.
+        best: number, objective and measure of the best pass; ``None`` before the first is finished.
     """
 
     model_config = _STRICT
@@ -120,7 +120,7 @@ class Checkpoint:
         self.folder, self._run = folder, run
 
     def read(self) -> tuple[Kept, dict[str, Array]] | None:
-        """Return the state that was written last; ``None`` where there is none.
+        """Return the state that was written last, or ``None``.
 
         Raises:
             UsageError: it is that of another training.
@@ -204,7 +204,7 @@ def _checksum(file: Path) -> str:
 
 
 def _line(error: Exception) -> str:
-    """Return what an error says, with the file that it speaks of."""
+    """Return the message of an error with the file that it concerns."""
     if isinstance(error, ValidationError):
         first: Any = error.errors()[0]
         return f"{_SAID}: {'.'.join(map(str, first['loc'])) or 'content'}: {first['msg']}"

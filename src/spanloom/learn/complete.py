@@ -1,14 +1,13 @@
-"""Completion of partial annotation: what models that were trained on other folds expect of it, fitted to a density.
+"""Completion of partial annotation by the expectations of models trained on other folds, fitted to a density.
 
-A model that is trained as if everything that is not annotated were no mention expects too few mentions, and one that is
-free to place mentions where nothing is annotated calls everything one. So the training data are dealt to folds; what a
-model of the other folds expects of a sentence, of the structures that its annotation allows, becomes the sentence's
-target. An offset for each type, added to the roles that start mentions, makes the expected number of mentions that of a
-known density.
+A model that is trained as if all unannotated text were free of mentions expects too few mentions, and one that is free
+to place mentions in unannotated text marks everything. Therefore the training data are split into folds. The target of
+a sentence is the expectation of a model of the other folds, over the structures that the annotation allows. An offset
+for each type, added to the roles that start mentions, makes the expected number of mentions that of a known density.
 
-A model of the targets then separates likely structures from others, and can go on from there to what annotation
-says itself: that the structure is one of those that it allows, and that there are as many mentions as the density gives
-(`spanloom.learn.density`). From anywhere else it would call everything a mention, or spread mentions over all text.
+A model of the targets then separates likely structures from others, and training continues from it with the annotation
+itself: the structure is one of those that it allows, and there are as many mentions as the density gives
+(`spanloom.learn.density`). From other initial weights it would mark everything, or spread mentions over all text.
 """
 
 from __future__ import annotations
@@ -55,11 +54,11 @@ class Completed(NamedTuple):
     """Partial annotation that has been completed.
 
     Args:
-        target: what is annotated, with a density.
-        start: weights of a model of what is expected, from which training goes on.
+        target: the annotation, with a density.
+        start: weights of a model of the expected counts, from which training continues.
         offsets: (K,) that were added to the scores of starts.
         expected: (K,) starts of mentions in all of the text.
-        sure: (K,) the share of those that were filled in at places where one is likelier than none.
+        sure: (K,) the share of the added ones whose probability is above one half at their place.
     """
 
     target: DensityTarget

@@ -80,13 +80,12 @@ class SoftCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusTarget:
-    """Annotated sentences and, behind them, raw ones, of which a teacher says what it expects.
+    """Annotated sentences followed by raw ones, with a teacher's expected counts of the latter.
 
-    How much the raw ones count beside the others is no matter of a target: see ``weights`` of
-    `spanloom.learn.TrainingSet`.
+    The weight of the raw sentences is not part of the target: see ``weights`` of `spanloom.learn.TrainingSet`.
 
     Args:
-        gold: of the annotated sentences; there may be none.
+        gold: of the annotated sentences; possibly empty.
         soft: of the raw ones.
 
     Raises:

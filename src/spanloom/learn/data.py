@@ -39,17 +39,17 @@ class TrainingSet:
 
     Args:
         engine: the structure's template, with a way of counting.
-        matrix: (T, F) binary, but for dense columns.
+        matrix: (T, F) binary, except for dense columns.
         offsets: (N + 1,) first token of each sentence.
-        target: what the model is to expect, such as gold structures.
-        group_sizes: (F,) how many features share each row; a row's penalty is divided by it.
-        counts: (F,) how many tokens have each feature.
+        target: the target of training, such as gold structures.
+        group_sizes: (F,) the number of features that share each row; a row's penalty is divided by it.
+        counts: (F,) the number of tokens with each feature.
         weights: (N,) of each sentence's loss; all are 1 when ``None``.
-        silent: (N, K) sentences that say nothing of a type, and have no loss there; none when ``None``.
-        scratch: where the arrays are, and where learning makes others of their size.
+        silent: (N, K) sentences without information on a type, and without loss there; none when ``None``.
+        scratch: storage of the arrays, also for others of their size that training needs.
 
     Raises:
-        UsageError: the target is of another corpus or another structure; or a weight is below 0 or no number.
+        UsageError: the target is of another corpus or another structure; or a weight is negative or not finite.
     """
 
     engine: Engine

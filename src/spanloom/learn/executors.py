@@ -149,10 +149,10 @@ _NAMED: Final[dict[str, type[Threads | Processes | Ray | Spark]]] = {
 
 
 def executor_named(name: str, n_jobs: int | None) -> Threads | Processes | Ray | Spark:
-    """Return an executor of as many workers as ``n_jobs`` means.
+    """Return an executor with the number of workers that ``n_jobs`` requests.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: no executor has this name.
 
     >>> executor_named("processes", 2).workers
     2

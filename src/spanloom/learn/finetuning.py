@@ -76,24 +76,24 @@ def finetune(
 ) -> Chosen:  # fmt: skip
     """Train an encoder and its linear layer.
 
-    The same seed, machine, number of threads and versions of the libraries give the same weights; other numbers of
-    threads add numbers up in another order.
+    The same seed, machine, number of threads and versions of the libraries give the same weights; another number of
+    threads changes the order of sums.
 
     Args:
-        scorer: with an untrained linear layer; it is changed, and holds the best weights afterwards.
-        loss: what is made small, such as `spanloom.learn.exact_loss.exact_loss` gives.
-        reading: what the scorer reads of the training data.
+        scorer: with an untrained linear layer; it is changed, and has the best weights afterwards.
+        loss: the loss to minimize, such as from `spanloom.learn.exact_loss.exact_loss`.
+        reading: the training data as the scorer reads them.
         settings: of the optimizer.
-        metric: of the scorer as it is, after each pass, such as development F1; the best pass is kept.
+        metric: of the current scorer, after each pass, such as development F1; the best pass is kept.
         callback: called at each step.
         began: when training began, by `monotonic`.
-        checkpoint: where the state is kept after each pass, and within long ones; where there is one, training goes on
-            from it. It stays until the weights are used.
+        checkpoint: storage of the state after each pass, and within long ones; an existing checkpoint is resumed. It is
+            kept until the weights are used.
 
-    PyTorch's threads are the caller's affair: see `spanloom.scoring.encoder.network.torch_threads`.
+    The caller sets PyTorch's threads: see `spanloom.scoring.encoder.network.torch_threads`.
 
     Raises:
-        UsageError: weights that are no numbers, as with too high a rate, or the checkpoint of another training.
+        UsageError: weights that are not finite, as with too high a rate, or the checkpoint of another training.
         ModelError: a damaged checkpoint.
     """
     passes = _Passes(scorer, loss, settings, reading, callback, began)

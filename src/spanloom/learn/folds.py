@@ -49,16 +49,16 @@ def deal(items: int, folds: int, seed: int) -> Ints:
 def cross_fit(
     fold: Ints, fit: Callable[[list[int]], M], predict: Callable[[M, list[int]], R], executor: Executor = SERIAL
 ) -> list[R]:
-    """Return what models say of each fold that were trained on the others (Wolpert 1992), in the order of the folds.
+    """Return predictions for each fold, by models trained on the others (Wolpert 1992), in the order of the folds.
 
-    Whatever learns from the outputs of another model learns from such: outputs on that model's own training text are
-    better than those that it gives on new text, and would be believed too much.
+    A model that learns from the outputs of another model needs such predictions: outputs on that model's own training
+    text are better than on new text, and it would rely on them too much.
 
     Args:
-        fold: (items,) the number of each item's fold, such as `deal` gives; folds without items are left out.
+        fold: (items,) the number of each item's fold, such as from `deal`; folds without items are left out.
         fit: trains on the items of these numbers, those of the other folds.
         predict: applies a trained model to those of the fold.
-        executor: runs folds side by side.
+        executor: runs folds in parallel.
 
     >>> cross_fit(np.array([0, 1, 0]), fit=sum, predict=lambda total, held: (held, total))
     [([0, 2], 1), ([1], 2)]
@@ -75,7 +75,7 @@ def out_of_fold(
     fold: Ints, fit: Callable[[list[int]], M], predict: Callable[[M, list[int]], Sequence[Y]],
     executor: Executor = SERIAL,
 ) -> list[Y]:  # fmt: skip
-    """Return what models that were trained on other folds say of each item; the arguments are those of `cross_fit`.
+    """Return a prediction for each item, by a model trained on other folds; arguments as of `cross_fit`.
 
     >>> out_of_fold(np.array([0, 1, 0]), fit=sum, predict=lambda total, held: [total] * len(held))
     [1, 2, 1]

@@ -1,8 +1,8 @@
-"""The state of the training of an encoder, as a checkpoint holds it: all that decides the weights to come.
+"""The state of the training of an encoder, as a checkpoint stores it: everything that determines later weights.
 
 These are the weights, AdamW's moments and steps, the state of PyTorch's random numbers (of dropout), the best weights
-so far, and how far training is; the order of windows follows from the seed and the pass. A training that goes on from
-it gives the same bytes as one that was never interrupted.
+so far, and the position in the training; the order of windows follows from the seed and the pass. A training that
+resumes from it gives the same bytes as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -100,10 +100,10 @@ class Keeper:
 
 
 def _check_said(kept: Kept) -> None:
-    """Check that what is said of a state can be true.
+    """Check that the description of a state is consistent.
 
     Raises:
-        ModelError: it cannot.
+        ModelError: it is not.
     """
     passes, steps, _, objective = kept.place
     if len(kept.entries) != passes or (kept.best is None) != (not kept.entries):

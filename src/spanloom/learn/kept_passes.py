@@ -1,7 +1,7 @@
-"""The state of AdaGrad after each pass, in a folder: a training that was killed goes on from the last whole pass.
+"""The state of AdaGrad after each pass, in a folder: a killed training resumes from the last finished pass.
 
-All that decides the weights to come is kept: weights, their mean over passes, squared gradients, and the best pass so
-far; the order of sentences follows from the seed. The result is that of a training that was never interrupted.
+The state is everything that determines later weights: weights, their mean over passes, squared gradients, and the best
+pass so far; the order of sentences follows from the seed. The result is that of a training without interruption.
 """
 
 from __future__ import annotations
@@ -104,10 +104,10 @@ class KeptPasses:
 
 
 def _check_shapes(best: Weights, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Check that the best weights have the shapes of those that training goes on with, which has them flat.
+    """Check that the best weights have the shapes of the current ones, which are flat.
 
     Raises:
-        ValueError: they have others, which kernels would read beyond.
+        ValueError: they have others, beyond which kernels would read.
     """
     rows, columns = shapes["weights"]
     found = best.features.shape

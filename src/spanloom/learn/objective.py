@@ -27,19 +27,19 @@ class Objective:
     and rare features more equally steep. The power -1/2 would make them equal and begins best, but doubles the steps
     near the optimum; -1/5 halves the steps at the start and costs none at the end.
 
-    Lu and Roth (2015), equations 2 and 3; with either way of counting, gold structures are counted as all others are.
+    Lu and Roth (2015), equations 2 and 3; with both ways of counting, gold structures are counted like all others.
 
     Args:
         data: the corpus.
         l2: lambda.
-        run: how pieces of the work are run; results do not depend on it.
-        shard: tokens of a shard, at most; potentials and residuals of one are held at once. As the corpus says when
-            ``None``.
-        workers: what shards are run by, where that is not this process: they share the folder of the corpus, whose
-            ``scratch`` is one. Results do not depend on it.
+        run: executor of the pieces of work; results do not depend on it.
+        shard: the maximum number of tokens of a shard; potentials and residuals of one shard at a time are in memory.
+            From the corpus when ``None``.
+        workers: executor of shards, in place of this process; they share the folder of the corpus, whose ``scratch``
+            is a folder. Results do not depend on it.
 
     Raises:
-        UsageError: workers that share no memory, and a corpus in memory.
+        UsageError: workers without shared memory, with a corpus in memory.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Floats
 
 FEWEST: Final = 50
-"""Fewer predictions say too little: the probabilities stay as they are."""
+"""With fewer predictions the probabilities are not changed."""
 _PRIOR = 10.0  # precision of the prior: as much as about a hundred predictions say of the slope
 _FARTHEST = math.log(1e6)  # a logit counts as at most this while fitting, or one surprise would outweigh all others
 _LEAST_SLOPE = 0.05

@@ -1,10 +1,11 @@
-"""Structures that annotation allows, where that is more than one mask can say.
+"""Structures that annotation allows, where one mask cannot express them.
 
-A mask says which hyperedges may be picked, so what it allows is a product over tokens and types. That a mention is not
-there, that one of two is, or that it has one of several types, is none; but it is a sum and difference of masks: those
-without a mention are all less those with it, and the types of a sentence that has neither of two are those of each type
-by itself. So a sentence of which such a thing is claimed has several *versions*, which are masks, and the sum over the
-allowed structures is a sum of products, over types, of signed sums over versions.
+A mask lists the hyperedges that may be used, so the structures that it allows are a product over tokens and types. The
+claims that a mention is not there, that one of two is, or that it has one of several types, cannot be expressed so, but
+as a sum and difference of masks: the structures without a mention are all less those with it, and the types of a
+sentence that has neither of two are those of each type separately. A sentence with such a claim has therefore several
+*versions*, which are masks, and the sum over the allowed structures is a sum of products, over types, of signed sums
+over versions.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Readings(NamedTuple):
 
     @classmethod
     def of(cls, allowed: Mask) -> Readings:
-        """Return what one mask says."""
+        """Return the readings of one mask."""
         none = np.zeros(0, np.int64)
         return cls(allowed, none, np.zeros(1, np.int64), allowed[:0], none, np.zeros((0, 4), np.int64))
 

@@ -104,7 +104,7 @@ class EdgeTarget:
         return scored(potentials, self.roles.take(tokens, axis=0), constants)
 
     def as_counts(self) -> CountTarget:
-        """Return the same as counts, such as stand beside those of sentences without gold structures."""
+        """Return the same as counts, to be joined with those of sentences without gold structures."""
         sentences = np.arange(len(self.offsets) - 1)
         every = [self.engine.constant_counts(self.edges, self.offsets, sentences[n : n + 1]) for n in sentences]
         return CountTarget(self.roles, np.stack(every) if every else np.zeros((0, *self.constants.shape)))

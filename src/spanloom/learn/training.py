@@ -221,10 +221,10 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Fit(Chosen):
-    """Trained weights and what development data say of them.
+    """Trained weights and their results on development data.
 
     Args:
-        weights: of rows; a row's weight stands for all features that share it.
+        weights: of rows; a row's weight is that of all features that share it.
     """
 
     weights: Weights

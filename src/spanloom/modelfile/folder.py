@@ -73,17 +73,17 @@ def save(model: Stored, path: str | Path, *, force: bool = False) -> None:
 
 
 def load(cls: type[M], path: str | Path, *, encoder: str | Path | None = None, mapped: bool = False, **given: Any) -> M:
-    """The model of a folder.
+    """Load the model of a folder.
 
     Args:
         cls: its class.
         path: the folder.
-        encoder: the folder of the encoder that the model names, where it does not hold it.
-        mapped: leave arrays in the file where they can be used as they stand there.
+        encoder: the folder of the encoder, if the model does not contain it.
+        mapped: leave arrays in the file where they can be used unchanged.
         given: for ``from_part``.
 
     Raises:
-        ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
+        ModelError: the folder has no such model, or a damaged one, or one of a newer format.
         UsageError: the encoder is no folder.
     """
     places = [] if encoder is None else [_folder(encoder)]
@@ -134,7 +134,7 @@ def read(path: str | Path, kind: str, *, mapped: bool = False) -> ModelPart:
 
 
 def is_model(path: str | Path) -> bool:
-    """Return whether a folder has a model's description, whatever it says."""
+    """Return whether a folder has a model's description, valid or not."""
     return (Path(path) / _DESCRIPTION).is_file()
 
 

@@ -45,14 +45,14 @@ class OtherModelError(Exception):
 
 @dataclass(frozen=True)
 class ModelPart:
-    """A piece of a model: what is said of it, its arrays, and the pieces that it is made of, to any depth.
+    """A piece of a model: its description, its arrays, and its own pieces, to any depth.
 
     Args:
-        values: JSON values, what ``model.json`` says of it.
+        values: JSON values, the description in ``model.json``.
         arrays: by name.
         parts: by name, which has no dot.
         name: of the part itself, from the outermost one on, with a dot at the end; for messages.
-        places: folders in which what the part names, and does not hold, may be.
+        places: folders with data that the part refers to but does not contain.
 
     >>> chain = ModelPart({"types": ["x"]}, {"weights": np.zeros((2, 3), np.float32)})
     >>> whole = ModelPart(parts={"chain": chain})

@@ -83,7 +83,7 @@ class Forms(NamedTuple):
 
 
 class DocumentText(NamedTuple):
-    """The words of T tokens, and where they stand.
+    """The words of T tokens, and their places.
 
     Args:
         words: (T,) hash of each word, in lower case.
@@ -220,8 +220,8 @@ def best_elsewhere(key: UInt64, value: Floats, place: Ints, asked: UInt64, at: I
 def one_word(text: DocumentText, found: Ranges) -> tuple[DocumentText, Ranges]:
     """Return a text where short forms of one token and their long forms are one word, and its mentions.
 
-    Such a token's word is its long form. Behind the last token stands one more for each place where such a long form is
-    written out, and it is a mention where the whole place is.
+    Such a token's word is its long form. After the last token there is one more for each place where such a long form
+    is written out; it is a mention if the whole place is one.
 
     Args:
         text: T tokens.

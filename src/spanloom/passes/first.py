@@ -56,7 +56,7 @@ class PassSettings(NamedTuple):
 
 
 class _DocumentPass(Described):
-    """What is said of a first pass."""
+    """The description of a first pass."""
 
     short_forms: bool = False  # of models that were saved before there were any
 
@@ -80,13 +80,12 @@ class DocumentPass:
 
         ``again``: type and place of the token in the likeliest mention elsewhere in the document that has the words of
         a phrase here, with its probability in bins; the longest phrase counts. ``again_word``: the type that the word
-        has elsewhere in the document, and how probable it is there on average; ``O`` for none. ``known``: type and
-        place in the longest name of the training data, and how often it is a mention there. Each is empty where there
-        is nothing to say.
+        has elsewhere in the document, and its mean probability there; ``O`` for none. ``known``: type and place in the
+        longest name of the training data, and how often it is a mention there. Each is empty without such data.
 
         Args:
             batch: with the columns that the model reads.
-            run: how pieces of the work are run; the result does not depend on it.
+            run: executor of the pieces of work; the result does not depend on it.
         """
         text = DocumentText.of(batch, self.short_forms)
         found = _proposed(self.model, self.model.score(batch, run), batch.sentences, run)

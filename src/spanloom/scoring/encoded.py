@@ -45,10 +45,10 @@ def encoded_of(part: ModelPart, outputs: Any, types: int) -> Any:
 
 
 def output_count(part: ModelPart) -> int:
-    """Return how many scores a token gets from the encoder in a part, before anything is built.
+    """Return the number of scores of a token from the encoder in a part, before anything is built.
 
     Raises:
-        ModelError: there is none, or a damaged one.
+        ModelError: there is no encoder, or a damaged one.
     """
     return len(part.part(_name(part)).array("head.bias", np.float32, None))
 

@@ -86,20 +86,20 @@ class Explanation:
     """Explanation of why a model finds a mention, or does not.
 
     Args:
-        mention: with its calibrated probability as its score, where the model gives one.
-        predicted: whether it is among what the model predicts.
+        mention: with its calibrated probability as its score, if the model has one.
+        predicted: whether it is among the model's predictions.
         log_odds: the score of the best structure with the mention less that of the best one without it, and the sum of
             the scores of ``contributions``; ``None`` for a linker.
-        contributions: what differs between the two, from the strongest to the weakest.
+        contributions: the differences between the two, from the strongest to the weakest.
         winner: the mentions of the best structure with the mention, in its sentence.
         runner_up: those of the best structure without it.
         candidates: of a model that links, best first.
-        whole: what a second stage says of the mention as a whole, from the strongest to the weakest; the scores add up
-            to the log-odds of its probability before calibration, which are those that decide.
-        words: a sentence that names the words that speak most for the answer, and the one that speaks most against it;
-            empty where there is none, and for linkers and segmenters.
+        whole: contributions of the second stage for the mention as a whole, from the strongest to the weakest; the
+            scores add up to the log-odds of its probability before calibration, on which the prediction is based.
+        words: a sentence that names the words with the strongest evidence for the answer, and the one with the
+            strongest evidence against it; empty if there is no such word, and for linkers and segmenters.
         marginal: the exact marginal probability of the mention under the trained model, without the mention penalty and
-            before calibration; ``None`` where the model gives none.
+            before calibration; ``None`` if the model has none.
     """
 
     mention: Mention

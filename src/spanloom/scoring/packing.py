@@ -57,7 +57,7 @@ def _unpacked(part: ModelPart, rows: int, roles: int, types: int) -> tuple[Singl
     """Return the weights and the scales that `packed_weights` was given.
 
     Raises:
-        ModelError: arrays that do not belong together, columns that there are not, or scales that are none.
+        ModelError: arrays that do not belong together, missing columns, or invalid scales.
     """
     counts = whole_numbers(part, "counts", rows)
     total = int(counts.sum())

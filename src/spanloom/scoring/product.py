@@ -44,7 +44,7 @@ class Weights(NamedTuple):
 
 
 class Transposed(NamedTuple):
-    """The tokens of each feature that some text has; dense columns stand apart.
+    """The tokens of each feature that some text has; dense columns are separate.
 
     Args:
         tokens: those of feature ``features[i]`` are ``tokens[ptr[i]:ptr[i + 1]]``, ascending.
@@ -155,16 +155,16 @@ def transpose(matrix: Sparse, features: int, tokens: NDArray[np.int32] | None = 
 def role_gradient(
     transposed: Transposed, residual: Singles, out: Singles, run: Executor = SERIAL, *, add: bool = False
 ) -> None:
-    """The transposed product: (T, R, K) residuals of roles to the (F, R, K) gradient ``out``.
+    """Compute the transposed product: (T, R, K) residuals of roles to the (F, R, K) gradient ``out``.
 
     Each feature's sum runs over its tokens in order, so the result does not depend on the number of threads.
 
     Args:
         transposed: of the tokens.
         residual: of the same.
-        out: where the gradient is written.
-        run: how pieces of the work are run.
-        add: whether it is added to what stands there.
+        out: the gradient is written to it.
+        run: executor of the pieces of work.
+        add: whether to add to ``out`` instead of overwriting it.
     """
     width = residual.shape[1] * residual.shape[2]
     flat, rows = out.reshape(-1, width), residual.reshape(-1, width)

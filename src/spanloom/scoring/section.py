@@ -1,4 +1,4 @@
-"""Some of the roles of another scorer, where the scores of several structures stand side by side."""
+"""Some of the roles of another scorer, which has the scores of several structures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Section", "SectionScorer", "SideBySide", "sections_of"]
 
 
 class Section(NamedTuple):
-    """Where a structure's scores stand among those of several.
+    """The place of a structure's scores among those of several.
 
     Args:
         roles: of its roles.
@@ -53,7 +53,7 @@ class SideBySide(NamedTuple):
 
 
 def sections_of(templates: Sequence[Template]) -> list[Section]:
-    """Return where the scores of each of some structures stand.
+    """Return the places of the scores of each of some structures.
 
     >>> from spanloom.structures import STRUCTURES
     >>> chain = STRUCTURES["bio"].template(["x"])

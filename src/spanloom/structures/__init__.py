@@ -45,15 +45,15 @@ _PARAMETER = re.compile(r"\s*(\w+)\s*=\s*(\d{1,9}|None)\s*")
 
 
 def structure_of(given: str | Structure, *, also: Sequence[str] = (), **shorthands: int | None) -> Structure:
-    """Return the structure that a text such as ``semi_markov(longest=6)`` names; a structure is returned as it is.
+    """Return the structure that a text such as ``semi_markov(longest=6)`` names; a structure is returned unchanged.
 
     Args:
-        given: a key of `STRUCTURES`, perhaps with parameters; or a structure, of Spanloom or of a class of your own.
-        also: other names that the caller takes, for messages.
-        shorthands: parameters that may also stand beside the text; those that the structure does not have are ignored.
+        given: a key of `STRUCTURES`, possibly with parameters; or a structure of Spanloom or of a user's class.
+        also: other names that the caller accepts, for messages.
+        shorthands: parameters given separately from the text; those that the structure does not have are ignored.
 
     Raises:
-        UsageError: it names no structure, a parameter is wrong or occurs twice, or a structure is no frozen dataclass.
+        UsageError: an unknown structure, a wrong or repeated parameter, or a structure that is no frozen dataclass.
 
     >>> structure_of("semi_markov(longest=2)").template(["x"]).kinds
     ('START', 'after O', 'after x', 'x 1', 'x 2')

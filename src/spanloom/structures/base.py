@@ -248,7 +248,7 @@ class Structure(ABC):
 
     @abstractmethod
     def start_roles(self, types: Sequence[str]) -> frozenset[str]:
-        """The roles that say that a mention starts: the mention penalty is added to them."""
+        """Return the roles that mean the start of a mention; the mention penalty is added to them."""
 
     def lanes(self, types: Sequence[str]) -> int:
         """The engine's K axis."""

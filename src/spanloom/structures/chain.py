@@ -22,15 +22,15 @@ OVERLAP = "it overlaps a longer one, and a chain holds no overlaps"
 def chain_template(
     tags: Sequence[str], follows: Callable[[str, str], bool], says: Callable[[str], str] = str
 ) -> Template:
-    """A first-order chain (Lafferty et al. 2001): a role for each tag and a constant for each pair of neighbours.
+    """Return a first-order chain (Lafferty et al. 2001): a role for each tag, a constant for each pair of neighbours.
 
     Args:
         tags: L names.
-        follows: whether one tag may follow another; ``O`` stands for what lies before and after the text.
-        says: what a tag is scored as, alone and beside its neighbours; tags of which it says the same share weights.
+        follows: whether one tag may follow another; ``O`` is also the tag before and after the text.
+        says: the role of a tag, alone and beside its neighbours; tags with the same role share weights.
 
-    A tag is two nodes, one that scores it and one that picks the next tag. So a token has L scores to exponentiate, and
-    the L x L transitions are the same at every token.
+    A tag is two nodes, one that scores it and one that selects the next tag. A token has therefore L scores to
+    exponentiate, and the L x L transitions are the same at every token.
     """
     return Template(
         kinds=("START", *(f"{tag} " for tag in tags), *tags, "END"),
@@ -76,7 +76,7 @@ def write_chain(template: Template, tags: Sequence[str], numbers: NDArray[np.int
 
 
 def read_chain(template: Template, tags: Sequence[str], edges: Edges) -> Ints:
-    """(T, K) numbers of tags, from (T, K, D) hyperedges of a `chain_template`; 0 where there are none."""
+    """Return (T, K) numbers of tags from (T, K, D) hyperedges of a `chain_template`; 0 without hyperedges."""
     own = edges - np.int16(template.index(tags[0]))  # those of tags stand side by side
     numbers: Ints = np.where((own >= 0) & (own < len(tags)), own, np.int16(0)).max(2).astype(np.int64)
     return numbers
@@ -124,15 +124,15 @@ class Chain(Structure):
         return write_chain(self.template(types), self.tags(types), tags[:, None], offsets)
 
     def read_tags(self, edges: Edges, types: Sequence[str]) -> Ints:
-        """(T,) numbers of tags, from (T, 1, D) hyperedges; 0 where there are none."""
+        """Return (T,) numbers of tags from (T, 1, D) hyperedges; 0 without hyperedges."""
         return read_chain(self.template(types), self.tags(types), edges)[:, 0]
 
 
 class FlatChain(Chain):
-    """A chain whose mentions neither overlap nor have gaps: its letters, and how they spell a mention, say all of it.
+    """A chain of mentions without overlap and gaps, defined by its letters and how they spell a mention.
 
-    Of two mentions that overlap, the shorter is left out of training, as Lu and Roth (2015), section 4.1, do. One that
-    `covers` all tokens has no tag O.
+    Of two mentions that overlap, the shorter is left out of training, as in Lu and Roth (2015), section 4.1. A chain
+    that `covers` all tokens has no tag O.
 
     >>> @dataclass(frozen=True)
     ... class Bioes(FlatChain):
@@ -149,10 +149,10 @@ class FlatChain(Chain):
 
     @abstractmethod
     def spell(self, length: int) -> str:
-        """The letters of a mention of ``length`` tokens.
+        """Return the letters of a mention of ``length`` tokens.
 
         Those between the first and the last are all the same, in mentions of any length. A letter that begins a mention
-        stands nowhere else in one.
+        occurs nowhere else in one.
         """
 
     def follows(self, tag: str, after: str) -> bool:
@@ -275,7 +275,7 @@ class Bilou(FlatChain):
 
 
 class _Alphabet(NamedTuple):
-    """Letters of a chain by what they do: begin a mention, stand elsewhere in it, end it, follow each other in it."""
+    """Letters of a chain by function: begin a mention, continue it, end it, follow each other in it."""
 
     first: frozenset[str]
     inner: frozenset[str]

@@ -1,12 +1,12 @@
 """SHARED and SPLIT: strands of components and gaps (Muis and Lu 2016, section 3.2).
 
-A strand has the nodes ``B1``, the first component, ``O2``, the gap before the second, ``B2``, and so on. A node B goes
-on to itself at the next token, to the gap after it, ends, or any of these at once; a node O goes on to itself, to the
-component after it, or both. The models differ only in which strands there are and where they may end.
+A strand has the nodes ``B1``, the first component, ``O2``, the gap before the second, ``B2``, and so on. A node B
+continues to itself at the next token or to the gap after it, ends, or does several of these; a node O continues to
+itself, to the component after it, or both. The models differ only in their strands and in where these may end.
 
-A hyperedge's roles say what it takes up: ``S`` a mention starts at this token; ``Ci`` its component i goes on to the
-next token, ``Gi`` a gap follows, ``Ei`` the mention ends; ``Oi`` the gap before component i goes on, ``Ri`` the
-component begins at the next token. All strands share S; the others are a strand's own.
+A hyperedge's roles are its events: ``S`` a mention starts at this token; ``Ci`` its component i continues to the next
+token, ``Gi`` a gap follows, ``Ei`` the mention ends; ``Oi`` the gap before component i continues, ``Ri`` the component
+begins at the next token. All strands share S; each has its own copy of the others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Structures whose hyperedges say, for one type: starts, goes on, ends. Each gives only its template and a table.
+"""Structures whose hyperedges mark, for one type, start, continuation and end. Each gives only a template and a table.
 
-The roles are ``S`` (a mention starts at this token), ``C`` (a mention goes on to the next token) and ``E`` (a mention
-ends here), with the same meaning in all of them, so that models share features and can be compared. A role "none starts
-here" would say the same as S with the other sign: without it there is a quarter fewer weights, and GENIA does no worse.
+The roles are ``S`` (a mention starts at this token), ``C`` (a mention continues at the next token) and ``E`` (a mention
+ends here), with the same meaning in all of them, so that models share features and can be compared. A role for "no
+start here" would be S with the other sign: without it a quarter of the weights is saved, and F1 on GENIA is no worse.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Flags = NDArray[np.bool_]
 
 
 class Boundaries(NamedTuple):
-    """For each token and type, whether a mention starts there, goes on to the next token, or ends there: (T, K)."""
+    """For each token and type, whether a mention starts there, continues to the next token, or ends there: (T, K)."""
 
     start: Flags
     go_on: Flags
@@ -47,7 +47,7 @@ class Flagged(Structure):
     """A structure whose every copy stands for one type, with roles S, C and E."""
 
     ahead = False
-    """True if the start of a mention is said by a hyperedge of the token before it."""
+    """True if a hyperedge of the token before marks the start of a mention."""
 
     @abstractmethod
     def fill(self, found: Boundaries, covered: NDArray[np.bool_], first: NDArray[np.bool_], edges: Edges) -> None:
@@ -106,7 +106,7 @@ def depth(structure: Flagged) -> int:
 
 @cache
 def flags(structure: Flagged) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """(E + 1,) bits that each hyperedge says of this token, and of the next; the last row is for no hyperedge."""
+    """Return (E + 1,) bits of each hyperedge for this token, and for the next; the last row is for no hyperedge."""
     template = _template(structure)
     table = np.zeros((2, len(template.edges) + 1), np.uint8)
     for e, edge in enumerate(template.edges):
@@ -117,7 +117,7 @@ def flags(structure: Flagged) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
 
 @cache
 def allowed(structure: Flagged) -> NDArray[np.uint8]:
-    """(16, E) which hyperedges a path may pick where a mention must start, go on, end or start ahead, as bits."""
+    """Return (16, E) bits: hyperedges of a path where a mention must start, continue, end or start ahead."""
     template = _template(structure)
     now, following = flags(structure)
     result = np.ones((16, len(template.edges)), np.uint8)

@@ -2,13 +2,12 @@
 
 The mention hypergraph's node I becomes three: ``IB`` for mentions that have this token before their head, ``IW``
 within it, ``IA`` after it. A mention enters at IB, or at IW if it begins with its head; it ends at IW or at IA. The
-paper names the nodes and leaves the hyperedges to the reader; here there is one for each combination of what mentions
-may do.
+paper names the nodes but not the hyperedges; here there is one for each combination of possible events.
 
-A hyperedge's roles say what it takes up: ``S`` a mention starts at this token, ``H`` and with its head. ``CB`` it goes
-on before its head, ``HB`` its head begins at the next token; ``CW`` the head goes on, ``HA`` it ends here and the
-mention goes on, ``EW`` both end here; ``CA`` the mention goes on after its head, ``EA`` it ends. Roles that the parts
-share, such as one for every end, changed F1 on parts of GUM by 0.5 at most, now up and now down.
+A hyperedge's roles are its events: ``S`` a mention starts at this token, ``H`` with its head. ``CB`` it continues
+before its head, ``HB`` its head begins at the next token; ``CW`` the head continues, ``HA`` the head ends here and the
+mention continues, ``EW`` both end here; ``CA`` the mention continues after its head, ``EA`` it ends. Roles that the
+parts share, such as one for every end, changed F1 on parts of GUM by 0.5 at most, in both directions.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class Heads(Stranded):
         return {i: str(why[i]) for i in np.flatnonzero(why != "").tolist()}
 
     def pieces(self, mentions: MentionTable) -> StrandPieces:
-        """Return the pieces of mentions: what stands before the head, the head, what stands after it."""
+        """Return the pieces of mentions: the part before the head, the head, and the part after it."""
         bounds = np.stack([mentions.first, *mentions.heads.T, mentions.end], 1)
         first, end = bounds[:, :-1].ravel(), bounds[:, 1:].ravel()
         mention, position = np.divmod(np.arange(len(first)), len(_SHAPE.nodes))

@@ -41,13 +41,13 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A constraint: where a mention says this of a character, the word must (or must not) say that.
+    """A constraint: where a mention has this property at a character, the word must (or must not) have that one.
 
     Args:
         type: of the mention, or ``*``.
         mention: a key of `MENTION_INDICATORS`.
         word: a key of `WORD_INDICATORS`.
-        negated: whether the word must not say it.
+        negated: whether the word must not have the property.
 
     >>> str(Constraint("problem", "begins", "begins"))
     'problem begins -> word begins'
@@ -62,12 +62,12 @@ class Constraint:
         return f"{self.type} {self.mention} -> {'not ' * self.negated}word {self.word}"
 
     def excluded_words(self) -> Bools:
-        """(4,) the word tags that it forbids where the mention says so."""
+        """Return (4,) the word tags that it forbids where the mention has the property."""
         says = [(tag in WORD_INDICATORS[self.word]) == self.negated for tag in WORD_TAGS]
         return np.array(says)
 
     def excluding_mentions(self, types: Sequence[str]) -> Bools:
-        """(L,) the mention tags that say so."""
+        """Return (L,) the mention tags with the property."""
         letters = MENTION_INDICATORS[self.mention]
         return np.array(
             [tag != "O" and tag[0] in letters and self.type in (ANY, tag[2:]) for tag in MENTION_CHAIN.tags(types)]
@@ -75,10 +75,10 @@ class Constraint:
 
 
 def allowed_pairs(constraints: Iterable[Constraint], types: Sequence[str]) -> Bools:
-    """(4, L) which word tag and mention tag may stand at one character.
+    """Return (4, L) which word tag and mention tag may occur at one character.
 
     Args:
-        constraints: what they forbid.
+        constraints: on the pairs.
         types: K names.
 
     >>> whole = Constraint("*", "begins", "begins"), Constraint("*", "ends", "ends")

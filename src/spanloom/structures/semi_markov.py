@@ -1,9 +1,9 @@
 """A semi-Markov chain: the text is cut into segments, each a mention or one token outside (Sarawagi and Cohen 2004).
 
-As a template, a node says for how many tokens its segment has gone on, so the score of an end can depend on the whole
+In the template, a node counts the tokens of its segment so far. The score of an end can therefore depend on the whole
 segment: on its length, and, with the templates of `SemiMarkov.templates`, on its surface. The time is O(tokens x types
-x lengths). Where segments may have any length, lengths from `SURFACES` on share a node that follows itself, and the
-time stays O(tokens): a longer surface does not come twice.
+x lengths). If segments may have any length, lengths from `SURFACES` on share a node that follows itself, and the time
+stays O(tokens): a longer surface does not occur twice.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _START, _OUT = "START", "O"
 
 
 class _Table(NamedTuple):
-    """A template, and what its hyperedges mean; M is the number of lengths that have a node.
+    """A template, and the meaning of its hyperedges; M is the number of lengths that have a node.
 
     Args:
         template: of the structure.
         cut: (K + 2, K + 1) the hyperedge that begins a segment, by what ended before (START, O, types) and what begins
             (O, types).
-        step: (K, M, 2) the hyperedge of a segment's token, by length so far: it goes on, or ends; -1 for none.
-        begins: (E + 1,) the type of the mention that a hyperedge begins, -1 for none; the last row is for no hyperedge.
+        step: (K, M, 2) the hyperedge of a segment's token, by length so far: the segment continues, or ends; or -1.
+        begins: (E + 1,) the type of the mention that a hyperedge begins, or -1; the last row is for no hyperedge.
         ends: (E + 1,) whether it ends a mention.
     """
 
@@ -81,10 +81,10 @@ class SemiMarkov(Structure):
         return tuple("|".join(f"w[{i}]" for i in range(1 - length, 1)) for length in surfaces)
 
     def template(self, types: Sequence[str]) -> Template:
-        """A node between segments for what ended there, and one for each type and length so far.
+        """Return the template: a node between segments for what ended there, and one for each type and length so far.
 
-        The roles: O, a token outside; ``B-x``, a mention of type x begins; ``I-x``, it goes on at this token; ``E-x``,
-        it ends; ``x 3``, it ends, and has three tokens.
+        The roles: O, a token outside; ``B-x``, a mention of type x begins; ``I-x``, it continues at this token;
+        ``E-x``, it ends; ``x 3``, it ends, and has three tokens.
         """
         return self._table(types).template
 

@@ -1,7 +1,7 @@
 """The multigraph of Muis and Lu (2017), section 4: eight separators between neighbouring tokens.
 
-``I`` says that a mention of the type covers the token, ``O`` that none does. The separator after a token says whether a
-mention ends at it (E), goes on to the next (C), or starts at the next (S); X says none of these.
+``I`` means that a mention of the type covers the token, ``O`` that no mention does. The separator after a token means
+that a mention ends at it (E), continues to the next (C), or starts at the next (S); X means no such event.
 """
 
 from __future__ import annotations

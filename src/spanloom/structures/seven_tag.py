@@ -37,12 +37,13 @@ class SevenTag(Chain):
     the token before it in the same component, for a head if two mentions do; else it begins (B, BD, BH). With these
     borders 1, 2, 3 and 4 tokens have 2, 8, 46 and 310 canonical encodings. Of all encodings of up to 4 tokens, I comes
     only after B, I, BH and IH; ID only after BD, ID, BH and IH; IH only after BH and IH, always of its own type; all
-    else may follow anything, and `follows` allows just that. It still allows what is no encoding, such as one BD alone.
+    others may follow any tag. `follows` allows exactly that, and so also sequences that are no encoding, such as one BD
+    alone.
 
-    The roles that say that a mention starts are B, BD and BH of all types, though BD and BH begin any component.
+    The roles of a mention's start are B, BD and BH of all types, though BD and BH begin any component.
 
     All types share one lattice, and a token has one type: of two mentions of different types that overlap, the one with
-    fewer tokens, or the later of equals, is left out of training.
+    fewer tokens, or the later of equal ones, is left out of training.
 
     Args:
         components: at most, of a mention.
@@ -69,7 +70,7 @@ class SevenTag(Chain):
         check_number("components", self.components, MOST_COMPONENTS)
 
     def follows(self, tag: str, after: str) -> bool:
-        """I, ID and IH go on from a tag of their own kind or from a head, of the same type."""
+        """Return whether ``after`` may follow ``tag``: I, ID and IH continue their own kind or a head of their type."""
         letter, _, name = after.partition("-")
         before, _, other = tag.partition("-")
         return letter[0] != "I" or (name == other and before[1:] in (letter[1:], "H"))
@@ -121,11 +122,11 @@ class SevenTag(Chain):
         return find_runs(kind, (tags - 1) % len(self.letters), offsets)
 
     def paths(self, mentions: MentionTable, types: Sequence[str]) -> Paths:
-        """As `Structure.paths`: the tags are such that the reading ``all``, without its limit, gives the mention.
+        """Return paths as `Structure.paths`: the reading ``all`` of these tags, without its limit, gives the mention.
 
-        A component begins with B, BD, BH or IH (inside a head any mention may begin), and goes on with I, ID, BH or IH:
-        of B and I if the mention has one component, else of BD and ID. It does not end where I or ID goes on from a tag
-        that is no head's. What stands in gaps is free.
+        A component begins with B, BD, BH or IH (inside a head any mention may begin), and continues with I, ID, BH or
+        IH: of B and I if the mention has one component, else of BD and ID. It does not end where I or ID continues a
+        tag that is no head's. The tags in gaps are free.
         """
         pieces = component_pieces(mentions)
         parts = stretches(pieces)

@@ -1,23 +1,24 @@
-"""From seven tags to mentions: runs of like tags, and which of them make a mention.
+"""From seven tags to mentions: runs of tags of one family, and how they form mentions.
 
 Muis and Lu (2016), supplement, section 3, give the two readings in words, for *components* of three families:
 contiguous ones (B, I), bodies (BD, ID) and heads (BH, IH). Bodies and contiguous components do not combine.
 
-``enough`` is their rule: each head makes at most two mentions with bodies, the closest on its left first; if one body
-is left then, a third mention; bodies that are left make mentions of two or three. Where they say nothing:
+``enough`` is their rule: each head forms at most two mentions with bodies, the closest on its left first; if one body
+is left then, a third mention; remaining bodies form mentions of two or three. Cases that they leave open:
 
 - Contiguous components and the heads that touch them are one mention, and so are heads that touch each other.
-- A body is one component with the head that it goes on from, and with the head that follows it without a gap.
+- A body is one component with the head that it continues, and with the head that follows it without a gap.
 - A head that is still in fewer than two mentions takes bodies on its right, after all heads have had those on their
-  left; if a body goes on from the head, the two are paired as one.
-- Components of a mention never touch. Bodies that are left are paired with the next one that does not touch; the last
-  three make one mention.
+  left; if a body continues the head, the two are paired as one.
+- Components of a mention never touch. Remaining bodies are paired with the next one that does not touch; the last
+  three form one mention.
 - A head that is in fewer than two mentions in the end is a mention itself, too.
-- A body that is left with nothing to pair it with, such as the only BD of a sentence, is in no mention.
+- A remaining body that cannot be paired, such as the only BD of a sentence, is in no mention.
 
-``all`` gives every mention that some set of mentions with this encoding holds. Inside a head any mention may begin and
+``all`` gives every mention that is in some set of mentions with this encoding. Inside a head any mention may begin and
 end, and a mention may cross from one head to the next, or from a body or a contiguous component to the head behind it.
-Whether a mention is possible is judged by neighbouring tags only: of the mentions that it gives for all encodings of
+Only neighbouring tags decide whether a mention is possible: of the mentions that it gives for all encodings of
+four tokens, 6 % are in no set that has the encoding. So its mentions are exactly those with a path in the lattice.
 four tokens, 6 % are in no set that has the encoding. So its mentions are just those that have a path in the lattice.
 """
 
@@ -44,7 +45,7 @@ class Run(NamedTuple):
         first: token in the sentence.
         end: half-open.
         family: CONTIGUOUS, BODY or HEAD.
-        joined: whether it goes on from the head before it.
+        joined: whether it continues the head before it.
     """
 
     first: int
@@ -62,7 +63,7 @@ class SevenTagRuns(NamedTuple):
         first: token in the sentence.
         end: half-open.
         family: CONTIGUOUS, BODY or HEAD.
-        joined: whether it goes on from the head before it.
+        joined: whether it continues the head before it.
         clear: whether its sentence has no head and no body of its type, so that it is a mention.
     """
 
@@ -84,11 +85,11 @@ class SevenTagRuns(NamedTuple):
 
 
 def find_runs(kind: Ints, letter: Ints, offsets: Ints) -> SevenTagRuns:
-    """The runs of a batch.
+    """Return the runs of a batch.
 
     Args:
         kind: (T,) the type's number, -1 for O.
-        letter: (T,) twice the family, and 1 more where the tag goes on; free for O.
+        letter: (T,) twice the family, plus 1 for a tag that continues; free for O.
         offsets: (N + 1,) first token of each sentence.
     """
     family = letter // 2
@@ -212,7 +213,7 @@ class _Spots(NamedTuple):
         place: token in the sentence.
         start: whether a component may begin there.
         stop: whether it may end there.
-        reach: the last spot that a component from here can go on to.
+        reach: the last spot that a component from here can continue to.
         after: the first spot that the next component can begin at, if one ends here.
     """
 

@@ -1,8 +1,8 @@
 """Two layers and ten tags for mentions with gaps: Corro (2024).
 
-The upper layer cuts a text into sets of mentions and what is outside: a contiguous mention is a set of its own, and
-other sets have one *shared* part and several *other* parts; each other part makes a mention with the shared one. The
-lower layer says of the tokens of such a set whether they are in the shared part (x), in another (y) or in none.
+The upper layer cuts a text into sets of mentions and the rest: a contiguous mention is a set of one, and other sets
+have one *shared* part and several *other* parts; each other part forms a mention with the shared one. The lower layer
+marks the tokens of such a set as in the shared part (x), in another part (y) or in neither.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _follows(node: str, after: str) -> bool:
 
 
 def _letter(node: str) -> str:
-    """B where a part begins, I where it goes on."""
+    """B where a part begins, I where it continues."""
     return _tag(node).rstrip("xy")[-1]
 
 
@@ -75,18 +75,17 @@ _TEMPLATE: Final = chain_template(_NODES, _follows, _tag)
 class TwoLayer(Structure):
     """Contiguous mentions, and sets of mentions that share a part and have another each.
 
-    A set has two mentions or more, or one with a gap; its parts do not overlap, and nothing else of the type stands
-    between its first token and its last. Without some of its mentions, the rest can be held, too. Of mentions that
-    cannot stand together, the most are kept, and of as many those with most tokens.
+    A set has two mentions or more, or one with a gap. Its parts do not overlap, and no other mention of the type is
+    between its first token and its last. A set without some of its mentions can be represented, too. Of mentions that
+    cannot be represented together, the most are kept, and of as many those with most tokens.
 
     The tags (Corro 2024): O; CB and CI for contiguous mentions; DB for the first token of another set and DI for the
     others, with Bx and Ix for the shared part, By and Iy for each other part, and O for a gap. The nodes of the chain
-    also know how much of a set there is, so that each sequence of tags that the chain allows says which mentions there
-    are. The other way round, a mention with a gap that shares nothing has two encodings, as either part may be taken as
-    the shared one: 4 tokens have 79 sequences for 72 sets of mentions. `encode` takes the first part; `all_encodings`
-    allows both.
+    also know how much of a set there is, so that each sequence of tags that the chain allows has one set of mentions.
+    Conversely, a mention with a gap that shares nothing has two encodings, as either part may be the shared one: 4
+    tokens have 79 sequences for 72 sets of mentions. `encode` uses the first part; `all_encodings` allows both.
 
-    The roles that say that a mention starts are CB, DB-By and DI-By: each mention has one of these tags once.
+    The roles of a mention's start are CB, DB-By and DI-By: each mention has one of these tags once.
 
     >>> table = MentionTable.build([(0, 0, ((0, 2), (3, 4))), (0, 0, ((0, 2), (5, 6))), (0, 0, ((7, 8),))])
     >>> structure, offsets = TwoLayer(), np.array([0, 8])  # pain in my arms and shoulders , fever
@@ -228,7 +227,7 @@ def _paint(nodes: NDArray[np.int8], places: Ints, node: str, begins: str | None 
 
 
 def _read(nodes: Ints) -> TwoLayerSets:
-    """The sets that (T, K) nodes say."""
+    """Return the sets that (T, K) nodes represent."""
     flat = nodes.astype(np.int8).T.ravel()
     begins, goes_on = (np.isin(_LETTERS, letters) for letters in (("CB", "Bx", "By"), ("CI", "Ix", "Iy")))
     start = np.flatnonzero(begins[flat])
@@ -264,7 +263,7 @@ def _now(way: int, section: int, begins: bool, ends: bool, node: str) -> bool:
 
 
 def _then(way: int, section: int, begins: bool, ends: bool, node: str, after: str) -> bool:
-    """Return whether a path may go on from a node to one of the next token, or to the end."""
+    """Return whether a path may continue from a node to one of the next token, or to the end."""
     same = _letter(after) == "I"
     if section == _GAP:
         return after[0] in ("ZH", "YGX")[way]

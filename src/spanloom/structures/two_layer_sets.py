@@ -1,11 +1,11 @@
-"""The sets of mentions that two layers hold, see `spanloom.structures.two_layer`: as many mentions as can be.
+"""The sets of mentions that two layers hold, see `spanloom.structures.two_layer`: as many mentions as possible.
 
-Mentions that overlap or interleave with none of their sentence and type are sets of their own. For the others,
-what can stand together is a row of *sets* that neither overlap nor interleave: one contiguous mention, or mentions that
-share a part and have another each. From left to right, the best row up to a
-token is that up to the token before it, or ends in a set that ends there. A set is put together in the same way: other
-parts on the left of the shared one that do not overlap, the shared part, other parts on its right. So each part that
-may be shared is visited once, with the mentions that have it.
+A mention that overlaps or interleaves with no other of its sentence and type is a set of one. For the others, a
+solution is a row of *sets* that neither overlap nor interleave: one contiguous mention, or mentions that share a part
+and have another each. From left to right, the best row up to a token is that up to the token before it, or ends in a
+set that ends there. A set is composed in the same way: other parts on the left of the shared one that do not overlap,
+the shared part, other parts on its right. So each part that may be shared is visited once, with the mentions that have
+it.
 """
 
 from __future__ import annotations

@@ -56,10 +56,10 @@ class TaggerReport:
     accuracy: float
 
     def lines(self, tags: int) -> Iterator[str]:
-        """Say what training saw and chose.
+        """Yield lines on the data and the choices of the training.
 
         Args:
-            tags: how many there are.
+            tags: the number of tags.
         """
         seen = f"{plural(self.sentences, 'sentence')}, {plural(self.tokens, 'token')}"
         yield f"trained on {seen}, {plural(tags, 'tag')}"
@@ -92,11 +92,11 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         """Train.
 
         Args:
-            X: documents with tokens and the column, or texts; tokens and sentences are made where they are missing.
+            X: documents with tokens and the column, or texts; missing tokens and sentences are computed.
             y: for texts: the tags of each, one for each token, in place of the documents' own.
-            dev: decides how many passes are made: documents, or a pair of X and y; a tenth of the training data, drawn
+            dev: determines the number of passes: documents, or a pair of X and y; a tenth of the training data, drawn
                 by the seed, when ``None``.
-            progress: called at each pass; accuracy stands where recognizers report F1.
+            progress: called at each pass; it has accuracy in the place of F1.
 
         Raises:
             DataError: no tokens, or a token without a tag.
@@ -289,7 +289,7 @@ def _given_tags(documents: Sequence[Document], column: str) -> list[str]:
     """Return the tags of documents, concatenated.
 
     Raises:
-        DataError: there are none, or one is no valid tag.
+        DataError: a tag is missing or invalid.
     """
     for document in documents:
         size = document.token_count

@@ -137,7 +137,7 @@ def _pattern(shorts: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _definition_inside(mention: str, defined: Mapping[str, str]) -> str:
-    """Return a mention without " (SF)" where the long form of SF stands before it."""
+    """Return a mention without " (SF)" if the long form of SF is before it."""
 
     def plain(match: re.Match[str]) -> str:
         long = defined.get(_singular((match[1] or match[2]).strip(_TRIM)), "")

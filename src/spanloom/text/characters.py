@@ -38,10 +38,10 @@ EMOJI: Final = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001
 """Pictures; several with joiners between them are one."""
 
 CLOSING: Final = "\"'’”»›)\\]}"
-"""Characters that may stand between a sentence's last full stop and the white space."""
+"""Characters that may be between a sentence's last full stop and the white space."""
 
 OPENING: Final = "\"'‘“„”«»‹›¿¡(\\[{"
-"""Characters that may stand before a sentence's first word."""
+"""Characters that may precede a sentence's first word."""
 
 LINE_ENDING: Final = "\n\r\x0b\x0c\x85\u2028\u2029"
 """Characters that end a line."""

@@ -19,7 +19,7 @@ _MOST_PARTS, _MOST_SHARED, _LONGEST = 8, 3, 200
 def coordinated(text: str) -> list[list[str]]:
     """Return the ways in which a phrase may be several mentions that share words; the texts of these mentions.
 
-    Each way is a guess from form alone: a vocabulary, or a model, says which of them fits.
+    Each way is a guess from form alone: a vocabulary, or a model, decides which of them fits.
 
     1. The phrase is cut at coordinators and, before the first of them, at commas.
     2. An open hyphen takes what follows the hyphen of the last part: *T- and B-lymphocytes*.

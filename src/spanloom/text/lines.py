@@ -1,7 +1,7 @@
 """Line ends that end a sentence.
 
 A blank line does, and a page break. So does a line end beside a list item, a heading, a line ``key: value`` or a row of
-a table. Elsewhere a sentence goes on where a reader goes on:
+a table. Elsewhere a sentence continues:
 
 1. after a line that is full: one without room for the next line's first word, at the width at which lines were broken;
 2. before a small letter or an opening bracket, and after a comma, a hyphen or a word that never ends a sentence, unless
@@ -9,9 +9,9 @@ a table. Elsewhere a sentence goes on where a reader goes on:
 3. in a list item, before lines that are indented behind its mark;
 4. between ideographs, where lines are equally long;
 5. in prose that was broken by hand or by a narrow width, before other words, too, unless they usually begin sentences.
-   Prose are lines before most of which a sentence goes on by the second rule.
+   Lines are prose if a sentence continues before most of them by the second rule.
 
-Where lines go on and one ends with a full stop, `sentences` decides.
+If lines continue and one ends with a full stop, `sentences` decides.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _FUNCTION: Final = frozenset(
 )
 """Words by which prose shows, in several languages."""
 _NEVER_LAST: Final = _FUNCTION - frozenset(("is", "are", "was", "if", "se", "i", "o"))
-"""Words after which a sentence goes on, whatever follows."""
+"""Words after which a sentence always continues."""
 
 
 class _TextLine(NamedTuple):
@@ -170,7 +170,7 @@ def _within(text: str, group: Sequence[_TextLine], width: int) -> list[int]:
 
 
 def _way(text: str, before: _TextLine, line: _TextLine, listed: bool, longest: int) -> bool | None:
-    """Return whether a sentence goes on at a line end; false after a full stop, ``None`` where it may."""
+    """Return whether a sentence continues at a line end; false after a full stop, ``None`` if unknown."""
     above, head = text[max(before.start, before.end - _LOOK) : before.end], text[line.start : line.end][:_LOOK].lstrip()
     if _STOP.search(above):
         return False

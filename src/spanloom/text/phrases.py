@@ -54,7 +54,7 @@ class PhraseMatch(NamedTuple):
 class Phrases:
     """Set of phrases with labels, and their matches in sentences.
 
-    Of the phrases that begin at a word the longest is taken, and the search goes on after its end. Each word costs
+    Of the phrases that begin at a word the longest is used, and the search continues after its end. Each word costs
     one look-up, and one more for each length that phrases with this first word have.
 
     Args:
@@ -106,7 +106,7 @@ class Phrases:
         return found
 
     def column(self, words: Sequence[str], sentences: Iterable[Sequence[int]], *, ends: bool = False) -> list[str]:
-        """The place of each word in a phrase, with the phrase's labels joined by ``+``; empty where there is none.
+        """Return the place of each word in a phrase, with the phrase's labels joined by ``+``; empty outside.
 
         Args:
             words: of all sentences.

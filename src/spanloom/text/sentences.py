@@ -57,7 +57,7 @@ def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:
     """Split tokens into sentences.
 
     A sentence ends at a full stop, exclamation or question mark, unless a rule excludes it, and at a line end
-    that is a blank line, stands beside a list item or heading, or closes a short line. No sentence ends inside a token.
+    that is a blank line, is beside a list item or heading, or closes a short line. No sentence ends inside a token.
 
     Args:
         text: the text.

@@ -2,10 +2,10 @@
 
 A pattern is text with one bar, where the token is cut, in a small language without repetition or alternatives:
 
-- ``a|A`` stands between characters of these classes, one or two on each side: ``a`` and ``A`` a small and a capital
+- ``a|A`` is between characters of these classes, one or two on each side: ``a`` and ``A`` a small and a capital
   letter, ``ω`` and ``Ω`` Greek ones, ``x`` a letter of a script without capitals, ``0`` a digit, a blank white space;
-  any other character stands for itself, as in ``-|a``.
-- ``<anti|`` stands after these very characters at the start of a word, ``|-induced>`` before them at its end.
+  any other character means itself, as in ``-|a``.
+- ``<anti|`` is after exactly these characters at the start of a word, ``|-induced>`` before them at its end.
 
 No cut is made before a mark, such as an accent, or beside white space.
 """
@@ -84,7 +84,7 @@ class CutPattern(NamedTuple):
         """Read a pattern.
 
         Raises:
-            DataError: it is none.
+            DataError: it is invalid.
 
         >>> CutPattern.of("[a-z]|A")
         Traceback (most recent call last):
@@ -121,8 +121,8 @@ class Characters:
         batch: D documents with T tokens.
 
     Attributes: ``text``, all of it as a string of C characters; ``points`` and ``classes``, (C,) of each character
-    itself and its class; ``allowed``, (C,) whether a cut may stand before it; ``base``, (D,) what added to a document's
-    offsets gives a place here, and ``limits``, (D, 2) the offsets that are here at all.
+    itself and its class; ``allowed``, (C,) whether a cut may be before it; ``base``, (D,) the number to add to a
+    document's offsets for a place here, and ``limits``, (D, 2) the first and last offsets that are included.
     """
 
     def __init__(self, batch: Batch) -> None:

@@ -71,7 +71,7 @@ def tokenize(text: str) -> Offsets:
 
     Returns:
         (T, 2) start and end of each token in characters. White space, control characters and characters without width
-        stand outside the tokens.
+        are outside the tokens.
 
     >>> text = "IL-2-induced CD4+ cells, 3.5mg b.i.d. (5'-end)"
     >>> [text[start:end] for start, end in tokenize(text)]

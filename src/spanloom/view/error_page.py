@@ -73,10 +73,10 @@ def error_page(
 ) -> str:
     """Return the errors of a prediction as one HTML page.
 
-    Scores and kinds of error come first; further tables and the curves are folded. Each error has a heading that says
-    what is wrong with which mention, and its sentence, with gold above the text and the prediction below it; a side
-    shows the mention of the error and, dimmed, those that share a character with it. Of each kind at most 500 are
-    shown, the most confident first, with a line on their number.
+    Scores and kinds of error come first; further tables and the curves are folded. Each error has a heading that names
+    the mention and what is wrong, and its sentence, with gold above the text and the prediction below it; a side shows
+    the mention of the error and, dimmed, those that share a character with it. Of each kind at most 500 are shown, the
+    most confident first, with a line on their number.
 
     Args:
         gold: N documents.

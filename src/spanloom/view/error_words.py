@@ -68,7 +68,7 @@ def _words(numbers: set[int]) -> str:
 
 
 def _where(numbers: set[int], others: set[int]) -> str:
-    """Return at which end of other words some stand, if at one."""
+    """Return at which end of other words some words are, if at one."""
     if others and max(numbers) < min(others):
         return " at the start"
     return " at the end" if others and min(numbers) > max(others) else ""
@@ -87,5 +87,5 @@ def _concepts(mention: Mention) -> str:
 
 
 def _own(text: str) -> str:
-    """Return a user's text as HTML, whose direction does not touch what stands beside it."""
+    """Return a user's text as HTML, whose direction does not affect the text beside it."""
     return f"<bdi>{plain(text)}</bdi>"

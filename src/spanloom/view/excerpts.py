@@ -1,6 +1,6 @@
 """Excerpts of a comparison: a sentence with the mentions of one side above it and those of the other below.
 
-The text stands once, so both sides have the same lines, whatever breaks them; what is not looked at is dimmed.
+The text occurs once, so both sides have the same lines, and other mentions are dimmed.
 """
 
 from __future__ import annotations
@@ -75,12 +75,12 @@ def both_sides(
 ) -> str:
     """Return the sentence of some mentions with the tracks of two sides, and both sides in words.
 
-    Tracks that share a character with the mentions are drawn. The words of the mentions stand out, and the tracks of
-    others are dimmed.
+    Tracks that share a character with the mentions are drawn. The words of the mentions are highlighted, and the tracks
+    of others are dimmed.
 
     Args:
         text: of the document.
-        mentions: what is looked at; one at least.
+        mentions: the mentions to show; at least one.
         cuts: start and end of the document's sentences.
         sides: title -> the tracks of the side above the text, and of the one below it.
     """

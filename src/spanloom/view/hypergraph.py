@@ -75,9 +75,9 @@ def draw_hypergraph(
     Args:
         template: the template of the structure.
         words: T.
-        edges: (T, D) the hyperedges picked at each token; negative numbers are none.
-        leaf_roles: a hyperedge without children leads to the leaf. So does, beside its children, one with such a role:
-            in a template that names no leaf, those that say that something ends.
+        edges: (T, D) the hyperedges picked at each token; negative numbers for empty places.
+        leaf_roles: a hyperedge without children leads to the leaf. A hyperedge with one of these roles leads to it,
+            too, beside its children: in a template without a leaf, the roles of ends.
         leave_out: kinds of nodes that are not drawn, with their hyperedges and the lines to them.
         labels: write the labels of hyperedges that the children do not imply.
         title: a description of the drawing for screen readers.
@@ -87,7 +87,7 @@ def draw_hypergraph(
         group of class ``edge`` whose title is its word and its label; the description lists them all.
 
     Raises:
-        UsageError: ``edges`` has not one row a word, or holds a number that is no hyperedge of the template.
+        UsageError: ``edges`` does not have one row for each word, or has an invalid number of a hyperedge.
 
     >>> from spanloom.hypergraph import Child
     >>> coin = Template(("A",), "A", frozenset({"A"}), (Hyperedge("heads", "A", (Child("A", 1),)),))

@@ -39,7 +39,7 @@ class DisplayLine:
 
 
 def layout(document: Document, width: int) -> list[DisplayLine]:
-    """Break a document's text into lines of at most ``width`` columns: at white space, inside a word if there is none.
+    """Break a document's text into lines of at most ``width`` columns: at white space, or else inside a word.
 
     >>> [line.text for line in layout(Document("pain in the left arm"), 12)]
     ['pain in the', 'left arm']

@@ -15,7 +15,7 @@ _WIDTH = 100  # columns
 def drawing(document: Document) -> str:
     """Return HTML of a document: its drawing, which scrolls if it is wider than the page.
 
-    Of a very long document the first sentences are drawn, and a line says so. Text is never read as HTML.
+    Of a very long document the first sentences are drawn, with a note. Text is never read as HTML.
 
     >>> from spanloom.document import Mention
     >>> html = drawing(Document("pain <b>", mentions=[Mention("problem", [(0, 4)])]))

@@ -27,11 +27,11 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
 
     The text is unchanged, in its paragraphs, and below it is one track a mention: a bar in the colour and pattern of
     its type under each component, a dashed line across each gap, a thicker bar under its head, and beside it type,
-    score and concepts. Where a mention goes on in the next line, the name of its type stands there again. Below a
-    document its mentions are listed in words. Text is never read as HTML; control characters are shown as pictures.
+    score and concepts. Where a mention continues in the next line, the name of its type is repeated. Below a document
+    its mentions are listed in words. Text is never read as HTML; control characters are shown as pictures.
 
-    Where more than 40 mentions would stand below one another, or the drawing of a paragraph would be very large, the
-    rest are only in the list of mentions, with a note.
+    If more than 40 mentions would be below one another, or the drawing of a paragraph would be very large, the rest
+    are only in the list of mentions, with a note.
 
     Args:
         documents: the documents; offsets outside a text are drawn at its ends.

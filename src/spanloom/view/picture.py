@@ -1,8 +1,8 @@
 """SVG drawing of documents: the text in lines of a fixed width, and below each line its mentions as tracks.
 
 Lines, rows and columns are those of the terminal; each column is 8 pixels wide, and every word is fitted into its
-columns, so that the tracks stand under their words whatever font there is. Lines that run from right to left are
-mirrored, words that do within others are put in their order.
+columns, so that the tracks are under their words in any font. Lines from right to left are mirrored, and words from
+right to left within other lines are put in their order.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ def _strip(root: Element, title: str, strip: Strip, ruler: _Ruler, top: float) -
 
 
 def _arrow(group: Element, ruler: _Ruler, column: int, after: bool, y: float) -> None:
-    """Draw the sign that a mention goes on, in the direction of the text."""
+    """Draw the continuation mark of a mention, in the direction of the text."""
     at, left = ruler.cell(column)
     tip = _x(at + (after != left)) + (-4 if left else 4)
     back = 5 if left else -5

@@ -1,7 +1,7 @@
 """Placement of the tracks of a line in rows and columns, for the terminal and the SVG of a document.
 
-A mention is a strip under its words. Where the text is broken, the strip goes on in the next line; its name is at its
-end, right of the strip if there is room, else left of it, else below.
+A mention is a strip under its words. At a line break, the strip continues in the next line; its name is at its end,
+right of the strip if there is room, else left of it, else below.
 """
 
 from __future__ import annotations
@@ -94,15 +94,15 @@ def place(
 ) -> list[Strip]:
     """Return the strips below one line; those more than 100 rows below it are left out.
 
-    Tracks that go on stay in the same order from line to line, so that the eye can follow them.
+    Tracks that continue keep their order from line to line, so that the eye can follow them.
 
     Args:
         line: of the text.
         tracks: the tracks with a part in it, in text order.
         room: the first column and the end of the columns that names may use.
-        arrow: columns of the sign that a mention goes on.
-        extent: where columns ``first`` to ``end`` are drawn, in the direction of the line, if not where they are
-            written; names stand beside the drawn strip.
+        arrow: columns of the continuation mark.
+        extent: the drawn place of columns ``first`` to ``end``, in the direction of the line, if it differs from the
+            written one; names are beside the drawn strip.
     """
     taken: list[list[tuple[int, int]]] = []
     strips, lowest = [], 0

@@ -121,13 +121,13 @@ def _bdi(text: str) -> str:
 
 
 def _name(track: Track, start: int, end: int) -> str:
-    """Return the text beside a track, with arrows if it began before the sentence or goes on after it."""
+    """Return the text beside a track, with arrows if it began before the sentence or continues after it."""
     before, after = "→ " * (track.start < start), " →" * (track.end > end)
     return before + shorten(clean(track.label), LABEL) + after
 
 
 class _Place(NamedTuple):
-    """Where a track is drawn, and what stands beside it."""
+    """The place of a track, and the text beside it."""
 
     track: Track
     name: str
@@ -136,10 +136,10 @@ class _Place(NamedTuple):
 
 
 def _places(text: str, start: int, end: int, tracks: Sequence[Track], above: bool) -> list[_Place | None]:
-    """Return the place of each track of a side, in the first free row; ``None`` where none is.
+    """Return the place of each track of a side, in the first free row, or ``None`` without a free row.
 
-    A row is free where no other track or its name stands. How wide a browser draws them is not known, but names are
-    set a third smaller than the text, and are given the same cells.
+    A row is free if no other track or its name is there. The width of names in a browser is unknown, but they are a
+    third smaller than the text, and get the same cells.
     """
     column = [0]
     for char in text[start:end]:

@@ -1,7 +1,7 @@
 """Terminal view of a document: its text, and below each line its mentions.
 
-A mention is a line under its words, dotted where it skips some, heavy under its head, with its type, score and concepts
-beside it. Where the text is broken, an arrow says that the mention goes on in the next line; its name is at its end::
+A mention is a line under its words, dotted across gaps, heavy under its head, with its type, score and concepts beside
+it. At a line break, an arrow marks that the mention continues in the next line; its name is at its end::
 
     infarctions either watershed or embolic
     ┗━━━━━━━━━┛┄┄┄┄┄┄┄┄└───────┘ problem 97%

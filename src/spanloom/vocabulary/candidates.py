@@ -131,7 +131,7 @@ class CandidateFinder:
         """Restore a finder from `arrays`, for the same vocabulary and method; several times faster than building one.
 
         Raises:
-            ModelError: the arrays are none that `arrays` gives for a vocabulary of this size.
+            ModelError: the arrays are not from `arrays` of a vocabulary of this size.
         """
         kind = _check(method, k)
         if not arrays:  # they are made again
@@ -206,7 +206,7 @@ class CandidateFinder:
         return ways if self._remembered is None else ways + self._recall(self._remembered, texts, keys, vectors)
 
     def _recall(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[FoundPairs]:
-        """Search the memory; of the three degrees, the first with hits says how training mentions divide."""
+        """Search the memory; the first of the three degrees with hits gives the shares of training mentions."""
         ways = []
         free = np.ones(len(texts), np.bool_)
         for hits, score in (

@@ -11,12 +11,12 @@ class Concept:
 
     Args:
         id: such as ``MESH:D007674``.
-        name: the preferred one.
+        name: the preferred name.
         synonyms: its other names.
         alternatives: other identifiers of the same concept, such as ``OMIM:263200``.
         parents: ids of broader concepts; they need not be in the vocabulary.
-        definition: in a sentence or more; empty if there is none.
-        category: its semantic category, such as ``anatomy``; empty if there is none. Several have ``|`` between.
+        definition: in a sentence or more, possibly empty.
+        category: its semantic category, such as ``anatomy``, possibly empty. Several are separated by ``|``.
 
     >>> Concept("SPL:0002", "left ventricle", ("LV",)).names
     ('left ventricle', 'LV')

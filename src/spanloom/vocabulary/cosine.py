@@ -224,7 +224,7 @@ class CosineIndex:
         """Restore an index from the result of `arrays`, for vectors of this kind and rows of these concepts.
 
         Raises:
-            ModelError: they are none that `arrays` gives.
+            ModelError: the arrays are not from `arrays`.
         """
         codes = take_ascending(arrays, "codes")
         weights, other = (

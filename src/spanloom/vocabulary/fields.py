@@ -89,7 +89,7 @@ def given_columns(columns: Columns) -> dict[str, tuple[str, ...]]:
     """Return the columns that a user names.
 
     Raises:
-        UsageError: an item without ``=``, or a name that is none of `FIELDS`.
+        UsageError: an item without ``=``, or a name that is not in `FIELDS`.
 
     >>> given_columns("id=cui,name=str,synonyms=brand,synonyms=inn")
     {'id': ('cui',), 'name': ('str',), 'synonyms': ('brand', 'inn')}
@@ -192,14 +192,14 @@ class Gathering:
         self._unsure: list[tuple[Gathered, str, str]] = []  # cells with ; that may divide values
 
     def add(self, row: Mapping[str, Sequence[str]], line: int | None) -> None:
-        """Add what a row says.
+        """Add the content of a row.
 
         Args:
             row: our names -> values; an id and a name, or synonyms.
             line: where it starts.
 
         Raises:
-            ValueError: the row has no identifier or no name; its text is what is missing.
+            ValueError: the row has no identifier or no name; the message names what is missing.
         """
         for name, wanted in self._wanted.items():
             value = "".join(row.get(name, ()))

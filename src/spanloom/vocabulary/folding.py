@@ -1,12 +1,12 @@
-"""Names without what writers vary: case, accents, punctuation, word order, plurals, spelling, numerals, empty words.
+"""Names without their usual variation: case, accents, punctuation, word order, plurals, spelling, numerals, etc.
 
 Words are folded one by one, and a name is the *multiset* of its folded words: "Diabetes Mellitus, Type 2" is "type II
 diabetes mellitus". Its key is the sum of its words' hashes, so the key of any run of tokens is a difference of two
 prefix sums, and all runs of a sentence cost one addition each.
 
-There are two degrees. *Close* folding joins what means the same: nothing but spelling differs. *Loose* folding goes on
-to join what often means the same: endings ("hypertensive", "hypertension"), Greek and Latin with English ("renal",
-"kidney"), and words for illness as such ("disease", "disorder", "syndrome").
+There are two degrees. *Close* folding joins names of one meaning: they differ in spelling only. *Loose* folding also
+joins names that often have one meaning: endings ("hypertensive", "hypertension"), Greek and Latin with English
+("renal", "kidney"), and words for illness in general ("disease", "disorder", "syndrome").
 """
 
 from __future__ import annotations

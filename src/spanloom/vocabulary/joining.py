@@ -17,13 +17,13 @@ class Candidates(NamedTuple):
     Args:
         ptr: (Q + 1,) int64, where the candidates of each query begin.
         concept: (C,) int32, numbers of concepts.
-        score: (C,) float32, between 0 and 1; no probability.
-        source: (C,) uint8, who found it, as bits: ``EXACT`` a name as written but for case, ``FOLDED`` a closely folded
-            name, ``LOOSELY`` a loosely folded one, ``MEMORY`` a training mention, as written or folded, ``TRIGRAM`` the
-            cosine of trigrams, with a name or a training mention, ``EDIT`` equation 2.
+        score: (C,) float32, between 0 and 1; not a probability.
+        source: (C,) uint8, which searches found it, as bits: ``EXACT`` a name as written except for case, ``FOLDED`` a
+            closely folded name, ``LOOSELY`` a loosely folded one, ``MEMORY`` a training mention, as written or folded,
+            ``TRIGRAM`` the cosine of trigrams, with a name or a training mention, ``EDIT`` equation 2.
         name: (C,) int32, the number of the name that matched best; -1 if only the memory knew the concept.
-        share: (C,) float32, of the training mentions with this text, the share that was linked to the concept: of
-            those with the text as written if there are any, else folded closely, else loosely; 0 if there are none.
+        share: (C,) float32, the share of the training mentions with this text that was linked to the concept: of those
+            with the text as written if there are any, else folded closely, else loosely; 0 without any.
     """
 
     ptr: NDArray[np.int64]
@@ -68,16 +68,16 @@ class _Table(NamedTuple):
 def join(
     ways: Sequence[FoundPairs], query: NDArray[np.int64], text: NDArray[np.int64], queries: int, k: int
 ) -> Candidates:
-    """The best k candidates of each query.
+    """Return the best k candidates of each query.
 
-    Within a text, a concept gets ``1 - product of (1 - score)`` over the ways, of each way its best score; of a query
-    with two texts, a mention and its long form, the better one.
+    Within a text, a concept gets ``1 - product of (1 - score)`` over the ways, with its best score in each way; a query
+    with two texts, a mention and its long form, gets the better one.
 
     Args:
-        ways: what each found.
-        query, text: pairs that say which texts a query has; several queries may share a text.
+        ways: the findings of each way.
+        query, text: pairs that assign texts to queries; several queries may share a text.
         queries: Q.
-        k: how many.
+        k: the number of candidates.
     """
     best = [_distinct(way.text, way, np.full(len(way.text), way.source, np.uint8), one=True) for way in ways]
     joined = _Table(*(np.concatenate(column) for column in zip(*best, strict=True)))

@@ -46,13 +46,13 @@ class KeyTable:
     def build(
         cls, keys: Keys, values: NDArray[np.int32], most: int | None = None, counts: NDArray[np.int32] | None = None
     ) -> KeyTable:
-        """From pairs of keys and values; equal pairs are counted, key 0 is left out.
+        """Return a table from pairs of keys and values; equal pairs are counted, key 0 is left out.
 
         Args:
             keys: one for each value.
-            values: the values of a key will be ascending.
-            most: keys with more distinct values than this are left out, as they say nothing.
-            counts: how often each pair stands; once if ``None``.
+            values: they will be ascending within a key.
+            most: keys with more distinct values than this are left out, as they are uninformative.
+            counts: the number of occurrences of each pair; 1 by default.
 
         >>> table = KeyTable.build(np.array([7, 5, 7], np.uint64), np.array([1, 2, 1], np.int32))
         >>> table.keys.tolist(), table.values.tolist(), table.counts.tolist()

@@ -61,9 +61,9 @@ class Lexicon:
 
     Args:
         keys: (3, M) by degree; 0 where a text cannot be found.
-        concept: (M,) int32, -1 for none.
-        counts: (M,) int32, how often each stands.
-        most: texts of more distinct concepts than this say nothing; see `concepts`.
+        concept: (M,) int32, or -1.
+        counts: (M,) int32, the number of occurrences of each text.
+        most: texts of more distinct concepts than this are uninformative; see `concepts`.
 
     >>> from spanloom.vocabulary.runs import runs
     >>> names = ["Diabetes Mellitus, Type 2", "Renal Neoplasms", "Parkinson Disease"]
@@ -115,9 +115,9 @@ class Lexicon:
         return Hits(*table.gather(table.find(keys)))
 
     def spans(self, runs: Runs, sentences: Int64, longest: int = LONGEST_NAME, degree: int = CLOSE) -> Spans:
-        """All runs of tokens within a sentence that fold like texts.
+        """Return all runs of tokens within a sentence that fold like texts.
 
-        Punctuation and words that fold to nothing may stand inside a run, and neither begin nor end it.
+        Punctuation and words that fold to nothing may occur inside a run, but not at its begin or end.
 
         Args:
             runs: T tokens.
@@ -150,10 +150,10 @@ class Lexicon:
         cls, arrays: Mapping[str, NDArray[Any]], prefix: str, concept: NDArray[np.int32],
         counts: NDArray[np.int32] | None = None, first: int = CLOSE,
     ) -> Lexicon:  # fmt: skip
-        """Restore a lexicon from its `arrays`, with concepts and counts of the texts; names, if there are no counts.
+        """Restore a lexicon from its `arrays`, with concepts and counts of the texts; names if there are no counts.
 
         Raises:
-            ModelError: they are none that `arrays` gives.
+            ModelError: the arrays are not from `arrays`.
         """
         keys = np.zeros((DEGREES, len(concept)), np.uint64)
         for degree in range(first, DEGREES):

@@ -22,10 +22,10 @@ KINDS: Final = ("Disease", "Chemical")  # a file is of one kind, and its columns
 
 
 def scan_medic(path: str | Path, notes: Notes) -> Iterator[Record]:
-    """The concepts of a CTD file; XML if its first character is ``<``, tabs or commas as its line of columns says.
+    """Yield the concepts of a CTD file: XML if it begins with ``<``, else a table with the divider of its header line.
 
     Raises:
-        DataError: the file cannot be read, is not UTF-8, or not of this form.
+        DataError: the file cannot be read, is not UTF-8, or has another format.
     """
     first = next((line.strip() for _, line in raw_lines(path) if line.strip()), b"")
     # UTF-16 begins with a mark; as a table it would be refused anyway
@@ -62,7 +62,7 @@ def _xml_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
 
 
 def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
-    """The rows of a table; its columns stand in a comment, or in the first line that is none."""
+    """Yield the rows of a table; its columns are named in a comment, or in the first other line."""
     columns: list[str] = []
     separator = "\t"
     lines = _Lines(path)

@@ -156,11 +156,11 @@ class Memory:
         """Restore a memory from the result of `arrays`.
 
         Args:
-            arrays: those.
+            arrays: the result of `arrays`.
             concepts: V, the number of the vocabulary's concepts.
 
         Raises:
-            ModelError: they are none that `arrays` gives for such a vocabulary.
+            ModelError: the arrays are not from `arrays` with such a vocabulary.
         """
         texts, unknown = (Strings.from_arrays(arrays, name).to_list() for name in ("texts", "unknown"))
         number = take_numbers(arrays, "text", np.int32, len(texts))

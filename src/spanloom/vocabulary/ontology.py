@@ -44,7 +44,7 @@ _CATEGORY: Final = f"{_IN_OWL}hasOBONamespace"
 
 
 class Statement(NamedTuple):
-    """What an ontology says of something.
+    """A statement of an ontology.
 
     Args:
         subject: its address; empty if it has none.
@@ -107,7 +107,7 @@ class Ontology:
             self._describe(term, one)
 
     def _describe(self, term: Term, one: Statement) -> None:
-        """Add what a statement says of a term, but its labels."""
+        """Add a statement to a term, except labels."""
         predicate, text = one.predicate, one.text
         if predicate in _SYNONYMS and text:
             term.synonyms.append(text)

@@ -89,23 +89,23 @@ def read_vocabulary(
     sources: Collection[str] | None = None,
     encoding: str | None = None,
 ) -> Vocabulary:
-    """Reads a vocabulary, or opens the index of one.
+    """Read a vocabulary, or open the index of one.
 
     Args:
-        path: a file, which may be packed by gzip, or the folder of an index, of UMLS, RxNorm, SNOMED CT or OMOP files.
-        format: one of `VOCABULARY_FORMATS`; found from names and contents when ``None``.
-        columns: of a table or of JSON, which column or field holds the ``id``, the ``name``, the ``synonyms`` and so
-            on, as ``{"id": "cui", "name": "str"}`` or ``"id=cui,name=str"``; numbers from 1 where a table has no line
-            of names. Usual names are recognized without it.
-        languages: of names, as the files write them; of UMLS ``("ENG",)`` when ``None``, else all. An empty one stands
-            for all.
+        path: a file, possibly compressed by gzip, or the folder of an index, of UMLS, RxNorm, SNOMED CT or OMOP files.
+        format: one of `VOCABULARY_FORMATS`; inferred from names and contents when ``None``.
+        columns: of a table or of JSON, the column or field of the ``id``, the ``name``, the ``synonyms`` and so on, as
+            ``{"id": "cui", "name": "str"}`` or ``"id=cui,name=str"``; numbers from 1 for a table without a header.
+            Usual names are recognized without it.
+        languages: of names, as the files write them; when ``None``, ``("ENG",)`` of UMLS, and all of other formats. An
+            empty one means all.
         sources: of UMLS names, definitions and relationships, or of the rows of a table; all when ``None``.
         encoding: of files that are not in UTF-8, such as ``"cp1252"``.
 
     Raises:
-        DataError: the file cannot be read, or is not of its format; no concept in it.
+        DataError: the file cannot be read, is not of its format, or has no concept.
         ModelError: an index that is damaged or of another version.
-        UsageError: an unknown format, columns that are not there, or an option that the format does not have.
+        UsageError: an unknown format, missing columns, or an option that the format does not have.
 
     A `DataWarning` names the columns of a table, or fields of JSON, that are not read, and counts the rows left out.
 

@@ -1,4 +1,4 @@
-"""Keys of runs of tokens: what a run says exactly, folded closely, and folded loosely, as 64-bit numbers.
+"""Keys of runs of tokens: the words exactly, folded closely, and folded loosely, as 64-bit numbers.
 
 The key of a folded run is the sum of its words' hashes, that of its exact words a polynomial in an odd number; both are
 differences of prefix sums, so the keys of all runs of a text cost a few operations each (see
@@ -25,12 +25,12 @@ _INVERSE = pow(_ODD, -1, 1 << 64)
 
 
 class Runs(NamedTuple):
-    """T tokens, of which runs can be asked for.
+    """T tokens, for the keys of their runs.
 
     Args:
         sums: (3, T + 1) prefix sums of the hashes of words, by degree.
-        shift: (T + 1,) powers that bring an exact run to the text's beginning.
-        solid: (T,) whether a word says anything when folded; a run neither begins nor ends with one that does not.
+        shift: (T + 1,) powers that move an exact run to the text's begin.
+        solid: (T,) whether a word remains when folded; a run neither begins nor ends with one that does not.
         low: (T,) hashes of the words in lower case.
         endings: (T,) hashes of their last three letters.
         shapes: (T,) hashes of the kinds of their characters.
@@ -44,7 +44,7 @@ class Runs(NamedTuple):
     shapes: UInt64
 
     def keys(self, degree: int, first: Int64, end: Int64) -> UInt64:
-        """The keys of runs of tokens; 0 where a folded run begins or ends with a word that says nothing."""
+        """Return the keys of runs of tokens; 0 where a folded run begins or ends with an empty word."""
         keys: UInt64 = self.sums[degree, end] - self.sums[degree, first]
         if degree == EXACT:
             keys *= self.shift[first]
@@ -82,9 +82,9 @@ def runs(words: Sequence[str]) -> Runs:
 
 
 def text_runs(texts: Sequence[str]) -> tuple[Runs, Int64, Int64]:
-    """The runs of some short texts, with the first token and the end of each but for words that say nothing.
+    """Return the runs of some short texts, with the first token and the end of each, without empty words at the ends.
 
-    A text whose every word says nothing is left whole.
+    A text of nothing but empty words is left whole.
     """
     words = [[text[start:end] for start, end in tokenize(text).tolist()] for text in texts]
     sizes = np.array([len(text) for text in words], np.int64)
@@ -95,7 +95,7 @@ def text_runs(texts: Sequence[str]) -> tuple[Runs, Int64, Int64]:
 
 
 def _trimmed(solid: NDArray[np.bool_], first: Int64, end: Int64) -> tuple[Int64, Int64]:
-    """Runs without the words at their ends that say nothing; those of which nothing is left are as they were."""
+    """Return runs without the empty words at their ends; runs of empty words only are unchanged."""
     count = np.concatenate([[0], np.cumsum(solid)])
     places = np.append(np.flatnonzero(solid), 0)
     some = count[end] > count[first]

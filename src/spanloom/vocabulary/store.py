@@ -75,12 +75,12 @@ class Vocabulary(Sequence[Concept]):
     def of_records(
         cls, records: Iterable[Record], path: str | Path | None = None, notes: Notes | None = None
     ) -> Vocabulary:
-        """As `build`, of concepts with their lines, so that errors say where.
+        """Build a vocabulary as `build` does, from concepts with their lines, for the places in errors.
 
         Args:
-            records: what a reader gives.
+            records: from a reader.
             path: the file, for messages.
-            notes: what the reader noted; more is added.
+            notes: from the reader; more are added.
         """
         notes = Notes() if notes is None else notes
         concepts = merge(records, notes, path)
@@ -131,7 +131,7 @@ class Vocabulary(Sequence[Concept]):
         return self
 
     def find(self, id: str) -> int:
-        """The number of a concept, or -1 if there is none.
+        """Return the number of a concept, or -1.
 
         Args:
             id: its identifier or an alternative one, in any of the forms that `normalize_identifier` knows.
@@ -177,10 +177,10 @@ class Vocabulary(Sequence[Concept]):
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], notes: Iterable[Note] = ()) -> Vocabulary:
-        """The vocabulary that `arrays` gave; other arrays do not matter.
+        """Restore the vocabulary of which `arrays` gave these arrays; other arrays are ignored.
 
         Raises:
-            ModelError: an array is missing, or is none that `arrays` gives.
+            ModelError: an array is missing, or is not from `arrays`.
         """
         single = {name: Strings.from_arrays(arrays, name) for name in _SINGLE}
         several = {}
@@ -214,10 +214,10 @@ class Vocabulary(Sequence[Concept]):
 
     @classmethod
     def open(cls, path: str | Path) -> Vocabulary:
-        """The vocabulary that `save` wrote. Opening runs no code.
+        """Open a vocabulary that `save` wrote. Opening runs no code.
 
         Raises:
-            ModelError: there is none, or it is damaged or of another version.
+            ModelError: the folder is not an index, or it is damaged or of another version.
         """
         return load(cls, path)
 

@@ -13,16 +13,16 @@ from spanloom.vocabulary.strings import take
 
 
 def take_ptr(arrays: Mapping[str, NDArray[Any]], name: str, size: int, total: int) -> NDArray[np.int64]:
-    """Take the array of the positions where each of some parts begins, and the end of the last.
+    """Take the array with the begin of each of some parts, and the end of the last.
 
     Args:
         arrays: all of them.
-        name: of the one.
-        size: how many parts.
-        total: of what is parted.
+        name: of the array.
+        size: the number of parts.
+        total: the length of all parts together.
 
     Raises:
-        ModelError: the array is missing, or is none of this kind.
+        ModelError: the array is missing or invalid.
 
     >>> take_ptr({"ptr": np.array([0, 2, 2, 3])}, "ptr", 3, 3).tolist()
     [0, 2, 2, 3]

@@ -55,10 +55,10 @@ class Strings:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], name: str) -> Strings:
-        """The column that `arrays` gave.
+        """Restore the column of which `arrays` gave these arrays.
 
         Raises:
-            ModelError: an array is missing, or is none that `arrays` gives.
+            ModelError: an array is missing, or is not from `arrays`.
         """
         raw = take(arrays, f"{name}.text", np.uint8)
         try:
@@ -84,10 +84,10 @@ def take(arrays: Mapping[str, Array], name: str, dtype: Any) -> Array:
 
 
 def take_bounds(arrays: Mapping[str, Array], name: str, total: int) -> Int64s:
-    """Ends that never fall, the last of them the total.
+    """Take ends that never decrease, the last of them the total.
 
     Raises:
-        ModelError: the array is missing, or is none of this kind.
+        ModelError: the array is missing or invalid.
     """
     ends = take(arrays, name, np.int64)
     whole = ends[-1] == total if len(ends) else total == 0

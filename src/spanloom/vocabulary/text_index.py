@@ -79,7 +79,7 @@ class TextIndex:
         """Restore an index of these texts from the result of `arrays`.
 
         Raises:
-            ModelError: they are none that `arrays` gives for so many texts.
+            ModelError: the arrays are not from `arrays` with this number of texts.
         """
         rows = take_numbers(arrays, "rows", np.int32, len(texts))
         if (np.diff(rows) < 1).any():

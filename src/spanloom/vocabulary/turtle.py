@@ -135,7 +135,7 @@ class _Reader:
         return "", "", self._resource()
 
     def _skip(self) -> None:
-        """Skip what stands in brackets."""
+        """Skip the content of brackets."""
         closing = [_CLOSING[self._value]]
         while closing:
             self._next()

@@ -162,10 +162,10 @@ class _Comparison:
 
 
 def _in_process(job: TrainingJob) -> list[dict[str, Any]]:
-    """The rows of a model, from a process that ends when this one does.
+    """Return the rows of a model, from a process that ends when this one does.
 
     Raises:
-        SpanloomError: why there are none.
+        SpanloomError: the reason why there are no rows.
     """
     line = [sys.executable, "-P", "-m", "spanloom_lab.cli.compare_one", json.dumps(job._asdict())]
     # in a session of its own: Ctrl-C is for this process, which then ends the other

@@ -100,10 +100,10 @@ def work(job: TrainingJob) -> list[dict[str, Any]]:
 
 
 def peak_memory() -> int | None:
-    """The largest resident memory of this process so far, in bytes; ``None`` where the system does not say.
+    """Return the largest resident memory of this process so far, in bytes; ``None`` if the system does not report it.
 
-    Linux counts what the parent took at the start of a process into its ``ru_maxrss``, so there the process' own status
-    is asked instead.
+    Linux includes the parent's memory at the start of a process in its ``ru_maxrss``, so the process' own status is
+    used there.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -117,7 +117,7 @@ def peak_memory() -> int | None:
 
 
 def answer(job: TrainingJob) -> dict[str, Any]:
-    """The rows, or in one line why there are none."""
+    """Return the rows, or one line with the reason why there are no rows."""
     try:
         return {"rows": work(job)}
     except SpanloomError as error:

@@ -134,9 +134,9 @@ def asked(options: CompareOptions, data: Mapping[str, str], params: Mapping[str,
 
 
 def digests(options: CompareOptions) -> dict[str, str]:
-    """A digest of each part of the data; where there is none, of what stands for it.
+    """Return a digest of each part of the data, or of what replaces it.
 
-    The digest is of the documents as they are read, so every problem of the data shows here, before any training.
+    The digest is of the documents as they are read, so every problem of the data is reported before any training.
 
     Raises:
         DataError: the first problem, with file and line.
@@ -173,11 +173,11 @@ def file_digest(option: str, path: str) -> str:
 
 
 def kept(folder: Path, wanted: Mapping[str, Any]) -> VariantRecord | str | None:
-    """The record of a model that was trained as it is wanted now; why it cannot be used; or that there is none.
+    """Return the record of a model trained with these settings, the reason why it cannot be used, or ``None``.
 
     Args:
         folder: of the model.
-        wanted: what `asked` gives.
+        wanted: the settings, from `asked`.
     """
     if not folder.exists():
         return None

@@ -21,7 +21,7 @@ def heads(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Read, give heads and write, a document at a time; say what was lost."""
+    """Read, give heads and write, a document at a time; report the losses."""
     if rule not in HEAD_RULES:
         raise UsageError(f"no rule {rule!r}; there are {', '.join(HEAD_RULES)}")
     documents = give_heads(map(prepare, read(source, format=input_format)), rule)
@@ -33,7 +33,7 @@ def heads(
 def clusters(
     sources: list[str], output: str, size: int, min_count: int, input_format: str | None, force: bool, quiet: bool
 ) -> None:
-    """Read, cluster and write; say how many words there are."""
+    """Read, cluster and write; report the number of words."""
     check_free(output, force=force)
     documents = map(prepare, read(sources, format=input_format))
     paths = induce(sentence_words(documents), size, min_count)

@@ -133,9 +133,9 @@ class LanguageModel:
     def ranges(self, documents: Sequence[Document]) -> NDArray[np.uint8]:
         """Return (T, 2) the range, 0 to 9, of each token's bigram and trigram; 9 is the most probable.
 
-        Template 15 of Lou et al. (2017), section 2.5: ten even ranges. Ranges of the probability itself would say
-        little: of the bigrams of GENIA 80 % lie in the lowest. So these are even ranges of its logarithm, half a power
-        of ten each; the lowest is all below 10^-4.5.
+        Template 15 of Lou et al. (2017), section 2.5: ten even ranges. Ranges of the probability itself would be
+        uninformative: of the bigrams of GENIA 80 % lie in the lowest. So these are even ranges of its logarithm, half a
+        power of ten each; the lowest is all below 10^-4.5.
         """
         columns = zip(self.bounds, self.log_probabilities(documents).T[1:], strict=True)
         return np.stack([np.searchsorted(bounds, column, "right") for bounds, column in columns], 1).astype(np.uint8)

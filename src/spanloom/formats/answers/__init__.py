@@ -180,11 +180,11 @@ class Answer:
     """An answer about one document.
 
     Args:
-        id: the document's.
-        value: a string, or what JSON gives.
-        path: its file.
-        line: its line there; ``None`` if the file is the answer.
-        cut: whether the service says that it is incomplete.
+        id: of the document.
+        value: a string, or a JSON value.
+        path: the file of the answer.
+        line: its line in that file; ``None`` if the file is the answer.
+        cut: whether the service marked the answer as incomplete.
     """
 
     id: str

@@ -174,11 +174,11 @@ class Finder:
         return frozenset(tokens[:, 0].tolist()), frozenset(tokens[:, 1].tolist())
 
     def find(self, quote: str) -> Occurrences | None:
-        """Return the occurrences of a quote, ``None`` if there is none.
+        """Return the occurrences of a quote, or ``None``.
 
-        The comparison is relaxed step by step until there is a match of whole words: verbatim, folded, folded with
-        case, without white space. If there is none, the first match inside words is returned, but for the last step.
-        Then the same is tried without the punctuation around the quote.
+        The comparison is relaxed step by step until whole words match: verbatim, folded, folded with case, without
+        white space. If no whole words match, the first match inside words is returned, except for the last step. Then
+        the same is tried without the punctuation around the quote.
         """
         if quote not in self._found:
             plain, bare = quote.strip(), quote.strip(_AROUND)

@@ -108,7 +108,7 @@ def quotes_in(value: object, stands: Stands) -> Quotes | None:
 
 
 def is_nothing(text: str) -> bool:
-    """Whether a text says that there is no mention, such as ``none``."""
+    """Whether a text means that there are no mentions, such as ``none``."""
     return text.strip(" .*_`\"'()").casefold() in _NOTHING
 
 
@@ -324,7 +324,7 @@ def _inside(text: str) -> Iterator[Salvaged]:
 
 
 def _mended(text: str, start: int, end: int) -> tuple[Any, int] | None:
-    """Return the complete parts of an incomplete value, and where they end; ``None`` if there is none."""
+    """Return the complete parts of an incomplete value, and where they end; ``None`` without any."""
     closing: list[str] = []
     complete: tuple[int, str] | None = None
     for match in _TOKEN.finditer(text, start, end):

@@ -130,7 +130,7 @@ class Placer:
         finder: of the document.
         report: where quotes are counted.
         tell: called with each problem.
-        settings: the type of quotes that have none, and which occurrences are taken of ambiguous quotes.
+        settings: the type of quotes without one, and which occurrences of ambiguous quotes are used.
 
     >>> report = AnswerReport()
     >>> placer = Placer(Finder("No pain. Pain in the chest."), report, print, AnswerSettings(ambiguous="first"))

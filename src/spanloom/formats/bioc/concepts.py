@@ -1,15 +1,15 @@
-"""The type, the concepts and the attributes of BioC annotations: in which infons they are, and how they are written.
+"""Types, concepts and attributes of BioC annotations: the infons that hold them, and how they are written.
 
 Concepts are in infons of many names: ``identifier``, ``cui``, ``concept_id``, and names of vocabularies such as
 ``MESH`` or ``NCBI Gene``, in any case and with any of ``_``, ``-``, ``.`` and blanks. Those under a vocabulary's name
 get its prefix (``MESH`` with ``D003920`` is ``MESH:D003920``), and all are normalized. Several are joined by ``|`` (in
-BC5CDR the concepts of a composite mention), ``+`` (together they say what is meant), ``,`` or ``;``; ``-``, ``-1`` or
-nothing say that there is none.
+BC5CDR the concepts of a composite mention), ``+`` (the meaning is their combination), ``,`` or ``;``; ``-``, ``-1`` or
+an empty value mean no concept.
 
-Concepts that would not be read as they were written, because they are normalized, are in `EXACT` as well.
+Concepts that normalization would change on reading are written to `EXACT` as well.
 
-All other infons are attributes under their own names, but for those about the making of the file, such as
-``annotator``, and those that look like identifiers.
+All other infons are attributes under their own names, except those that look like identifiers and those about the
+production of the file, such as ``annotator``.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Names(NamedTuple):
         return cls(names.get("type", ""), names.get("concept", names.get("concepts", "")))
 
     def types_of(self, infons: Infons) -> list[str]:
-        """Return the types in infons; none if there are none.
+        """Return the types in infons, possibly none.
 
         >>> [Names().types_of(infons) for infons in ({"type": ["D", "E"]}, {"Entity_Type": "D"}, {"id": "1"})]
         [['D', 'E'], ['D'], []]

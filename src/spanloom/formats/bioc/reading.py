@@ -7,8 +7,8 @@ Data without a field in a document are kept in ``Document.meta["bioc"]``, as in 
 ``offset``
     of the document's first character, if it is not 0.
 ``passages``
-    ``start`` and ``end`` in the text, ``infons``, and ``sentences`` likewise. Where a file is wrong about an offset,
-    ``offset`` is the file's value.
+    ``start`` and ``end`` in the text, ``infons``, and ``sentences`` likewise. ``offset`` is the file's value, where
+    that is wrong.
 ``mentions``
     by the mention's identifier, infons that would be written in another way.
 ``annotations``
@@ -18,23 +18,22 @@ Data without a field in a document are kept in ``Document.meta["bioc"]``, as in 
 ``relations``
     each with the number of its ``passage``.
 ``unread``
-    by place, fields that BioC does not know.
+    by place, fields that are not in BioC.
 
 Concepts are in the infons of `spanloom.formats.bioc.concepts`.
 
-A piece is a passage, or a sentence where only the sentences have text. It says at which offset of the document it
-begins, and annotations count from the document's begin. Files are wrong about both, so that up to four readings are
-tried, and the one under which most annotations show their own text is taken (the first of those that are equally
-good):
+A piece is a passage, or a sentence where only the sentences have text. It declares its offset in the document, and
+annotations count from the start of the document. Both are wrong in some files. Therefore up to four readings are
+tried, and the one under which most annotations match their own text is used (the first of equally good ones):
 
 ``declared``
-    as BioC says: each passage stands at its offset, with blanks between.
+    as BioC defines: each passage is at its offset, with blanks between.
 ``joined``
-    passages are joined by one space, as the key of BC5CDR says, and annotations count in that text. In BC5CDR 31
-    passages declare another offset, and their annotations show that they are wrong.
+    passages are joined by one space, as the key of BC5CDR defines, and annotations count in that text. In BC5CDR 31
+    passages declare another offset, and their annotations show that these are wrong.
 ``own``
-    passages are joined by one space, and annotations count from their own passage's offset; where each passage begins
-    at 0, say.
+    passages are joined by one space, and annotations count from the offset of their own passage, for example where
+    each passage begins at 0.
 ``bytes``
     as ``declared``, in bytes of UTF-8, as the comments in BioC's DTD recommend.
 """

@@ -65,19 +65,18 @@ class BiocNode:
     """A document, passage, sentence, annotation or relation; a field that its kind does not have is empty.
 
     Args:
-        id: empty if there is none.
+        id: possibly empty.
         offset: the start of a passage or sentence in the document, as the file has it.
         infons: keys and values.
-        text: of an annotation, that of its pieces together; ``None`` if the file gives none, or if it stands in the
-            sentences only.
+        text: of an annotation, that of its pieces together; ``None`` if the file gives none, or only in the sentences.
         locations: offset and length of each piece of an annotation.
         nodes: of a relation, pairs of an identifier and a role.
         passages: of a document.
         sentences: of a passage.
-        annotations: that stand in it.
-        relations: that stand in it.
+        annotations: of a document, passage or sentence.
+        relations: of a document, passage or sentence.
         line: in the file, from 1; ``None`` in JSON.
-        unread: of a document, by place the fields that BioC does not know.
+        unread: of a document, by place the fields that are not in BioC.
     """
 
     id: str = ""

@@ -34,7 +34,7 @@ UNWANTED: Final = (
     *("return_dict", "chunk_size_feed_forward", "output_attentions", "output_hidden_states"),  # of use by others
     *("transformers_weights", "extra_files", "extra_config_files"),  # other files than those that were looked at
 )
-"""What a configuration may say that no encoder here is built by."""
+"""Entries of a configuration that are not used to build the encoder."""
 
 _CONFIG: Final = "config.json"
 _TOKENIZER: Final = "tokenizer.json"
@@ -153,10 +153,10 @@ def check_config(config: Any) -> str | None:
 
 
 def config_of(said: Mapping[str, Any]) -> Any:
-    """Return the configuration that transformers builds an encoder from, without what is for other programs.
+    """Return the configuration from which transformers builds an encoder, without the entries for other programs.
 
     Args:
-        said: what a ``config.json`` says, or a model file; checked by `check_config`.
+        said: the content of a ``config.json``, or of a model file; checked by `check_config`.
 
     Raises:
         ModelError: no encoder can be built from it.
@@ -227,8 +227,8 @@ def open_model(path: str | Path) -> Any:
     layers = [int(found[1]) for name in loaded["unexpected_keys"] if (found := _LAYER.search(name))]
     if layers and max(layers) >= config.num_hidden_layers:
         raise UsageError(
-            f"encoder {folder}: the weights have {max(layers) + 1} layers, {_CONFIG} says {config.num_hidden_layers}; "
-            "is it that of these weights?"
+            f"encoder {folder}: the weights have {max(layers) + 1} layers, but {_CONFIG} has "
+            f"{config.num_hidden_layers}; expected the configuration of these weights"
         )
     odd = next((name for name, weight in model.named_parameters() if not torch.isfinite(weight).all()), None)
     if odd is not None:
@@ -261,7 +261,7 @@ def open_encoder(path: str | Path) -> EncoderFolder:
 
 
 def _open_tokenizer(folder: Path, config: Any) -> tuple[SubwordTokenizer, int]:
-    """Return the tokenizer of a folder, and how many sub-words it says that the encoder reads; 0 for not said."""
+    """Return the tokenizer of a folder, and the maximum number of sub-words that it declares; 0 without one."""
     import transformers
 
     with _opening(folder, "the tokenizer", f"is its {_TOKENIZER} in the folder, and whole?"):
@@ -303,7 +303,7 @@ def digest_of(folder: Path) -> str:
 
 @contextmanager
 def _opening(folder: Path, what: str, remedy: str) -> Iterator[None]:
-    """Turn whatever libraries say while a piece of a folder is opened into one line."""
+    """Context that turns errors of libraries on opening a piece of a folder into one line."""
     try:
         yield
     except MemoryError:
@@ -311,7 +311,7 @@ def _opening(folder: Path, what: str, remedy: str) -> Iterator[None]:
     except Exception as error:  # of many kinds; what they say is all there is to know
         if _MISMATCHED in str(error):  # it tells of a report that nobody sees
             raise UsageError(
-                f"encoder {folder}: {what} has arrays in another shape than {_CONFIG} says; is that of these weights?"
+                f"encoder {folder}: {what} has arrays in another shape than {_CONFIG}; expected that of these weights"
             ) from None
         raise UsageError(f"encoder {folder}: {what} cannot be opened: {reason_of(error)}; {remedy}") from None
 

@@ -1,8 +1,8 @@
 """Outputs of an encoder that is not trained, as dense columns of features.
 
-What the encoder says of a token is a vector of it as word vectors are, but of the token in its sentence. Weights of
-these columns are those of the linear scorer, so training is convex, and takes no more of PyTorch than one reading of
-the text. PyTorch has one thread here: the same text has the same columns whatever the number of threads.
+The encoder's output for a token is used as a word vector, but depends on the sentence. Weights of these columns are
+those of the linear scorer, so training is convex, and needs PyTorch only to read the text once. PyTorch has one thread
+here: the same text has the same columns with any number of threads.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ class Network(nn.Module):
     def of_subwords(self, packed: Packed) -> Tensor:
         """Return the (W, S, R * K) scores of sub-words, padding among them, in 32 bits.
 
-        Each product has the shape of the pack, whatever stands in it; so the scores of a window do not depend on the
-        other windows where the encoder's own do not.
+        Each product has the shape of the pack, regardless of its content. The scores of a window therefore do not
+        depend on the other windows, if those of the encoder itself do not.
         """
         hidden = self._hidden(packed)
         with torch.autocast(hidden.device.type, enabled=False):

@@ -61,10 +61,10 @@ def pack(
         subwords: of the batch's tokens.
         around: special sub-words before and after each window.
         pooling: the sub-words of a token that count: ``first``, ``last`` or ``mean``.
-        padding: the sub-word that stands where there is none.
-        longest: sub-words that the encoder reads at once; fewer are padded to the next multiple of ``even``.
-        even: 1 for no more padding than the longest window asks for.
-        shape: windows and sub-words of each, where padding is to fill them up; windows of padding have one sub-word.
+        padding: the sub-word for empty places.
+        longest: the encoder's maximum number of sub-words; fewer are padded to the next multiple of ``even``.
+        even: 1 for no more padding than the longest window needs.
+        shape: windows and sub-words of each to pad to; windows of padding have one sub-word.
     """
     before, after = around
     ptr = subwords.ptr
@@ -142,10 +142,10 @@ def by_width(reading: Reading, around: int, longest: int, at_once: int) -> Itera
 
 
 def by_length(reading: Reading, at_once: int = AT_ONCE) -> Iterator[list[int]]:
-    """Yield windows of one document and of about one length: so many sub-words that are read at once, or one window.
+    """Yield windows of one document and of about one length: at most ``at_once`` sub-words, or one window.
 
-    Libraries add up in another order for other shapes. So no window is packed with those of another document: what an
-    encoder says of a document does not depend on its company, to the last bit.
+    Libraries add up in another order for other shapes. No window is packed with those of another document, so that the
+    output for a document does not depend on other documents, to the last bit.
     """
     windows, ptr = reading.windows, reading.subwords.ptr
     lengths = ptr[windows.end] - ptr[windows.first]

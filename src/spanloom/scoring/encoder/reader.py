@@ -45,7 +45,7 @@ class Whole(NamedTuple):
 class WindowScorer(ABC):
     """A scorer that reads windows of sub-words.
 
-    A class of its kind has the attributes below, and says what computes.
+    A subclass has the attributes below, and defines the computation.
 
     Attributes: ``tokenizer``, of the encoder; ``settings``, how it reads; ``roles`` and ``types``, R and K.
     """
@@ -58,7 +58,7 @@ class WindowScorer(ABC):
     @property
     @abstractmethod
     def padding(self) -> int:
-        """The sub-word that stands where there is none."""
+        """The sub-word for empty places."""
 
     @property
     @abstractmethod

@@ -127,7 +127,7 @@ class EncoderScorer(WindowScorer):
 
     @cached_property
     def padding(self) -> int:
-        """The sub-word that stands where there is none."""
+        """The sub-word for empty places."""
         found = getattr(self.network.encoder.config, "pad_token_id", None)
         return 0 if found is None else int(found)
 
@@ -235,7 +235,7 @@ def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Ne
     """Return a network of a configuration, with any weights.
 
     Raises:
-        ModelError: it is none that an encoder can be built from; the library says so in many ways.
+        ModelError: no encoder can be built from it; libraries raise many kinds of errors.
     """
     try:
         made = config_of(config)

@@ -19,9 +19,9 @@ class Windows(NamedTuple):
     Args:
         first, end: (W,) the tokens that a window reads.
         own_first, own_end: (W,) those of them whose vectors are taken from it; each token has one such window.
-        sentences: (W + 1,) the sentence that each window begins with, or goes on with, and N; windows of one long
-            sentence have the same.
-        overlapping: windows that hold a part of a sentence which is longer than a window.
+        sentences: (W + 1,) the sentence that each window begins or continues, and N; windows of one long sentence have
+            the same.
+        overlapping: windows with a part of a sentence that is longer than a window.
         document: (W,) number of each one's document.
     """
 

@@ -80,8 +80,8 @@ def encoder_graph(network: Network, padding: int) -> bytes:
     """Return the graph of a network, with any number of windows of any length.
 
     Args:
-        network: it stays as it is.
-        padding: the sub-word that stands where there is none.
+            network: it is not changed.
+            padding: the sub-word for empty places.
 
     Raises:
         UsageError: PyTorch cannot export it.

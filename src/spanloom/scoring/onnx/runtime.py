@@ -17,10 +17,10 @@ _FATAL = 4  # of ONNX Runtime's log; what goes wrong is an exception, too
 
 
 def check_installed() -> None:
-    """Check that the libraries of prediction are there.
+    """Check that the libraries of prediction are installed.
 
     Raises:
-        UsageError: one is not; says what to install.
+        UsageError: one is missing; the message has the package to install.
     """
     with extra("onnx", "a model with an encoder as an ONNX graph"):
         import onnxruntime  # noqa: F401

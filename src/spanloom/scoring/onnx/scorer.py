@@ -26,14 +26,14 @@ _AT_ONCE: Final = 1 << 8  # sub-words; more gain nothing here, and leave more pa
 
 
 class OnnxSettings(WindowSettings):
-    """What a model file says of an encoder's graph.
+    """The settings of an encoder's graph in a model file.
 
     Args:
         precision: of its products.
         family: of the encoder, as its configuration named it.
         width: D, of the encoder.
-        parameters: numbers that training changed.
-        padding: the sub-word that stands where there is none.
+        parameters: the number of trained parameters.
+        padding: the sub-word for empty places.
     """
 
     precision: Literal["float32", "int8"]
@@ -73,7 +73,7 @@ class OnnxScorer(WindowScorer):
 
     @property
     def padding(self) -> int:
-        """The sub-word that stands where there is none."""
+        """The sub-word for empty places."""
         return self.settings.padding
 
     @property
@@ -110,7 +110,7 @@ class OnnxScorer(WindowScorer):
         return {"encoder": {**first, "form": "onnx", **said}}
 
     def to_part(self) -> ModelPart:
-        """Return the graph, the tokenizer and what stands beside the graph as a part of a model file."""
+        """Return the graph, the tokenizer and their settings as a part of a model file."""
         arrays: dict[str, Array] = {
             "graph": np.frombuffer(self.runtime.graph, np.uint8),
             "tokenizer": np.frombuffer(self.tokenizer.json.encode(), np.uint8),
@@ -120,15 +120,15 @@ class OnnxScorer(WindowScorer):
 
     @classmethod
     def from_part(cls, part: ModelPart, outputs: Outputs, types: int) -> OnnxScorer:
-        """Return the scorer that `to_part` gave.
+        """Restore a scorer from the result of `to_part`.
 
         Args:
-            part: that one.
+            part: the result of `to_part`.
             outputs: roles and constants that have scores, such as a template's.
             types: K.
 
         Raises:
-            ModelError: a graph that is none, is hostile, or does not fit the template or the tokenizer.
+            ModelError: the graph is invalid or hostile, or does not fit the template or the tokenizer.
             UsageError: a library is missing.
         """
         check_installed()

@@ -55,9 +55,9 @@ class Strand(NamedTuple):
     """The paths of mentions in P positions.
 
     A path begins at one of the first positions, follows one link at each token, and ends. Every place with links is on
-    a path, and so is every link. There are two kinds of strands: positions are component, gap, component, and so on,
-    and paths begin at the first; or they are what stands before a head, the head, and what stands after it, and paths
-    begin at the first or the second.
+    a path, and so is every link. There are two kinds of strands. In the first, positions are component, gap, component,
+    and so on, and paths begin at the first. In the second, they are the part before a head, the head, and the part
+    after it, and paths begin at the first or the second.
 
     Args:
         start: (T, K) bits: 1 << p if a path begins at this token at position p.

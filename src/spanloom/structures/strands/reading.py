@@ -1,40 +1,40 @@
-"""The paths of a strand as mentions: as few as use every arc, all of them, or only their number.
+"""The paths of a strand as mentions: the fewest that use every arc, all of them, or only their number.
 
-Muis and Lu (2016), section 3.3 and supplement, section 3, name the readings ENOUGH and ALL; how to compute them is
-ours. What has no choice, a run of arcs from a start to an end, is read for the whole batch at once; only what branches
-is walked. A strand must be valid: every place with links is reached, and leads to an end. `draw` gives such a one, and
-so does every sub-hypergraph of a template.
+Muis and Lu (2016), section 3.3 and supplement, section 3, name the readings ENOUGH and ALL; the algorithms are
+ours. Runs of arcs without a choice, from a start to an end, are read for the whole batch at once; only branches are
+walked. A strand must be valid: every place with links is reached, and leads to an end. Strands from `draw`, and from
+any sub-hypergraph of a template, are valid.
 
 ENOUGH is a minimum path cover of all arcs, starts and ends included: a minimum flow with at least one unit on each
 arc. Write the flow of an arc as 1 + its *spare* units. A joint with more arcs in than out has spare units to give away,
 one with more arcs out than in needs some.
 
-1. From left to right, each joint first serves itself from the spare units that come in, then passes on what is left.
-2. Still from left to right, each joint that needs more looks back, against arcs or along spare units, for a spare unit
-   that leaves by an end, and leads it here: an augmenting path. The joints that a search saw in vain are closed for
-   good, for none of them will ever find one.
-3. What is still needed then comes from the starts. No augmenting path is left, so nothing can save a unit: the cover is
-   minimal. From right to left, each joint asks the one before it.
+1. From left to right, each joint first serves itself from the spare units that come in, then passes on the rest.
+2. Again from left to right, each joint that needs more searches backwards, against arcs or along spare units, for a
+   spare unit that leaves by an end, and leads it here: an augmenting path. The joints of a search without success are
+   closed, as none of them can find one later.
+3. The remaining need comes from the starts. No augmenting path is left, so no unit can be saved: the cover is minimal.
+   From right to left, each joint asks the one before it.
 
 Where 1 and 3 have a choice, components and mentions become as long as they can, and gaps as short as they can.
 
-Then the units become paths. A joint in a component is a stack: what started, or entered the component, last lies on
-top; from the top first the steps into a gap are served, then the ends. So mentions nest rather than cross, and the
-shorter of two goes on after a gap: "blood in stomach and ... lac" is *blood in stomach* and *stomach ... lac* (Figure
-1). Without gaps an end so closes the latest start that is still open. A joint in a gap is a queue: what entered the gap
-first leaves it first, so "alpha and beta chains 1 and 2" is *alpha ... 1* and *beta ... 2*. Of the orders tried this
-restores gold mentions best: of GENIA with conjuncts (training and development data, 1,082 mentions with gaps) it misses
-25 mentions in SHARED and 14 in SPLIT, where brackets in gaps miss 181 and 166.
+Then the units become paths. A joint in a component is a stack: the unit that started, or entered the component, last
+is on top; from the top, first the steps into a gap are served, then the ends. So mentions nest rather than cross, and
+the shorter of two continues after a gap: "blood in stomach and ... lac" is *blood in stomach* and *stomach ... lac*
+(Figure 1). Without gaps an end closes the latest open start. A joint in a gap is a queue, first in, first out, so
+"alpha and beta chains 1 and 2" is *alpha ... 1* and *beta ... 2*. Of the orders tried this restores gold mentions
+best: of GENIA with conjuncts (training and development data, 1,082 mentions with gaps) it misses 25 mentions in SHARED
+and 14 in SPLIT, where brackets in gaps miss 181 and 166.
 
-On strands of heads a joint is a stack in which what started last lies on top. Before a head, from the top first the
-steps into the head are served, so that the inner of two mentions has its head first: "the [blue car]'s owner". Of two
-mentions that go through the same head words, the inner one has the longer head, as in GUM, where "the [White House]
-[staff]" has names as heads of names and words as heads of descriptions: so in a head from the top first the ends are
-served, then what stays. Of GUM (training and development data, 25,323 mentions) this misses 97 mentions; 239 where the
-outer mention has the longer head, 542 where the outer one has its head first.
+On strands of heads a joint is a stack with the latest start on top. Before a head, the steps into the head are served
+from the top, so that the inner of two mentions has its head first: "the [blue car]'s owner". Of two mentions that go
+through the same head words, the inner one has the longer head, as in GUM, where "the [White House] [staff]" has names
+as heads of names and words as heads of descriptions: in a head, the ends are served first, from the top, then the units
+that stay. Of GUM (training and development data, 25,323 mentions) this misses 97 mentions; 239 if the outer mention
+has the longer head, 542 if the outer one has its head first.
 
-ALL lists the paths from each start to each token where one of them ends, by a walk that enters only what leads there,
-so that it can stop after any number of paths. The number of paths is counted from right to left.
+ALL lists the paths from each start to each token where one of them ends, by a walk that enters only arcs that lead
+there, so that it can stop after any number of paths. The number of paths is counted from right to left.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def find_all(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
 
 
 def _pairs(strand: Strand, offsets: Ints, most: int) -> FoundPaths:
-    """`find_all` for one position: each start with each end up to where nothing goes on, the last first."""
+    """`find_all` for one position: each start with each end up to where nothing continues, the last first."""
     tokens = len(strand.start)
     links = strand.links[..., 0].T.ravel()  # types one after the other
     stretch = np.cumsum(np.append(False, (links & STAY == 0)[:-1])[: len(links)])
@@ -211,7 +211,7 @@ def _sorted(found: FoundPaths, offsets: Ints) -> FoundPaths:
 
 
 def _order(bounds: Ints, kind: Ints) -> Ints:
-    """By first token, longest first, type, then what `FoundPaths` says; -1 is no bound."""
+    """Sort by first token, longest first, type, then as `FoundPaths` documents; -1 is no bound."""
     ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in reversed(range(1, bounds.shape[1]))]
     return np.lexsort((*ties, kind, -bounds.max(axis=1), bounds[:, 0]))
 
@@ -221,7 +221,7 @@ def _ints(values: Iterable[int]) -> Ints:
 
 
 def _rank(found: FoundPaths) -> Ints:
-    """Count the paths of the same sentence and type that stand before each."""
+    """Count the paths of the same sentence and type before each."""
     order = np.lexsort((found.kind, found.sentence))
     same = (np.diff(found.sentence[order]) == 0) & (np.diff(found.kind[order]) == 0)
     place = np.arange(len(order))
@@ -231,7 +231,7 @@ def _rank(found: FoundPaths) -> Ints:
 
 
 class Path(NamedTuple):
-    """A mention as bounds: tokens of the batch, as `spanloom.structures.strands.graph` says."""
+    """A mention as bounds: tokens of the batch, as in `spanloom.structures.strands.graph`."""
 
     sentence: int
     kind: int

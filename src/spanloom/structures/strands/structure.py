@@ -1,9 +1,9 @@
 """Base of the structures whose mentions run along strands of nodes.
 
-For each type, ``A`` stands for all mentions that start here or later, ``T`` for those that start here. From T a mention
+For each type, ``A`` represents all mentions that start here or later, ``T`` those that start here. From T a mention
 enters a *strand* of nodes: it stays at a node for some tokens, advances to the following one, and so on, until it ends.
-A node takes up any of these at once, since mentions that share it may part there. Structures differ in which strands
-there are, where a mention may enter and leave them, and in what a node says of a token.
+A node takes several of these links at once if the mentions that share it part there. Structures differ in their
+strands, in where a mention may enter and leave them, and in the roles of a node.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _edge(shape: Shape, position: int, links: int) -> Hyperedge:
 
 
 def _roles(groups: Iterable[tuple[str, ...]]) -> tuple[Role, ...]:
-    """Each role once: what is said twice is not said louder."""
+    """Return each role once, so that repetition does not change the score."""
     return tuple(Role(name) for name in dict.fromkeys(name for group in groups for name in group))
 
 
