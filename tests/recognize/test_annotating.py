@@ -158,7 +158,10 @@ def test_two_annotators_of_different_texts_are_no_several() -> None:
         ({"passes": "two"}, "with several annotators there is one pass over documents, passes is 'two'"),
         ({"density": 30}, "density is 30, but several annotators determine"),
         ({"annotation": "at-least"}, "no annotator's annotation of type 'drug' is complete anywhere"),
-        ({"encoder": "folder"}, "and an encoder without features beside it .with_features. takes one annotation of each"),
+        (
+            {"encoder": "folder"},
+            "and an encoder without features beside it .with_features. takes one annotation of each",
+        ),
     ],
 )
 def test_what_is_refused(parameters: dict[str, Any], told: str, tmp_path: Any) -> None:

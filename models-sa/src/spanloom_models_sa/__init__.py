@@ -1,4 +1,4 @@
-"""Models for Spanloom under share-alike licences: a folder described by ``catalogue.json``; see `spanloom.models.installed`."""
+"""Models for Spanloom under share-alike licences, described by ``catalogue.json``; see `spanloom.models.installed`."""
 
 from pathlib import Path
 
