@@ -215,7 +215,7 @@ def partial_annotation(kind: Kind) -> None:
 
 
 def claims(kind: Kind) -> None:
-    """Learns from what is said not to be a mention."""
+    """Learns from what is declared not to be a mention."""
     kind.fit(_marked(kind, {"default": "complete", "not": [{"spans": [[0, 2]]}]}))
 
 

@@ -89,6 +89,7 @@ def opened(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
         contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(120_000)  # other tests may take all of the processor
 
         def only_ours(route: Route) -> None:
             if route.request.url.startswith(server.url):
@@ -103,7 +104,8 @@ def opened(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         page.goto(f"{server.url}?layer={layer}")
         page.wait_for_selector("body[data-ready]")
-        page.select_option("#documents", label=document)
+        [number] = page.select_option("#documents", label=document)
+        page.wait_for_selector(f"body[data-shown='{number}']")
         page.wait_for_timeout(300)
         return page
 

@@ -22,7 +22,7 @@ def characters(*texts: str) -> list[Document]:
 
 
 def test_white_space_is_no_character_and_a_word_begins_behind_it():
-    batch, first, _ = split(characters("痛 痒\u3000。", "", " \n", "好"))
+    batch, first, *_ = split(characters("痛 痒\u3000。", "", " \n", "好"))
     assert [where.tolist() for where in positions_of(batch)] == [[0, 2, 4], [], [], [0]]
     assert batch.sentences.tolist() == [0, 3, 4]
     assert first.tolist() == [True, True, True, True]

@@ -424,7 +424,7 @@ async function open(number, start = 0) {
   collect();
   layOut(seen);
   showUndo(found.undo, found.redo);
-  $("documents").value = String(number);
+  $("documents").value = document.body.dataset.shown = String(number);
   progress();
   types();
   describe();
