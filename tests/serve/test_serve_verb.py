@@ -24,9 +24,11 @@ def test_a_request_in_flight_is_finished(models: dict[str, Path]) -> None:
     with running(models["clinical"], "--jobs", 1) as server:
         answers: list[httpx.Response] = []
         body = [{"text": "No chest pain. " * 1000}] * 3
+        client = httpx.Client(timeout=60)
+        assert client.get(server.url + "health").status_code == 200  # it is connected before the server is ended
 
         def ask() -> None:
-            answers.append(httpx.post(server.url + "predict", json=body, timeout=60))
+            answers.append(client.post(server.url + "predict", json=body))
 
         asking = threading.Thread(target=ask)
         asking.start()
@@ -35,6 +37,7 @@ def test_a_request_in_flight_is_finished(models: dict[str, Path]) -> None:
         assert server.stop(signal.SIGTERM) == 0
         asking.join(60)
         idle.close()
+        client.close()
         assert [answer.status_code for answer in answers] == [200]
         assert len(answers[0].json()) == 3
         with pytest.raises(httpx.ConnectError):
