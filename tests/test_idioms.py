@@ -41,8 +41,6 @@ EXEMPT = tuple(
         "attributes/",
         "concepts/",
         "link/",
-        "model/",
-        "recognize/",
         "rescoring/",
         "segment/",
         "serve/",

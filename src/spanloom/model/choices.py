@@ -1,6 +1,6 @@
 """The names that parameters of estimators may have, as type checkers and editors see them.
 
-What each name means stands in its table, such as `spanloom.structures.STRUCTURES`; a test compares them.
+A table, such as `spanloom.structures.STRUCTURES`, gives the meaning of each name; a test compares the two.
 """
 
 from __future__ import annotations

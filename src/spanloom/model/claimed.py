@@ -157,7 +157,8 @@ def _laid(
 ) -> tuple[Gold, dict[int, list[Condition]]]:
     """Return the mentions of which something is claimed, and the conditions on each sentence.
 
-    A mention that the structure cannot hold is not there. What is claimed of it is lost, but for claims that say so.
+    Mentions that the structure cannot hold are left out. A claim that needs one of them is lost, unless its kind is
+    ``not``.
     """
     copies = [
         document.copy(mentions=list(dict.fromkeys(m for claim in own for reading in claim.readings for m in reading)))

@@ -185,7 +185,7 @@ def place(
 ) -> list[Document]:  # fmt: skip
     """Return the documents of a batch with found mentions in place of their own, as of `remarked`.
 
-    They stand in the order of `MentionTable.order`, whatever found them and in whatever company.
+    Mentions are in the order of `MentionTable.order`, which does not depend on how they were found.
 
     Args:
         batch: what the mentions were found in.
@@ -227,7 +227,7 @@ def _characters(batch: Batch, base: Ints, first: Ints, end: Ints) -> list[tuple[
 
 
 def crowd_notice(crowd: Crowd, batch: Batch, types: Sequence[str]) -> str:
-    """Say where the reading ``all`` is cut short in one of the batch's sentences."""
+    """Return the notice that the reading ``all`` of a sentence of the batch is cut short."""
     at, sentence = batch.locate(crowd.sentence)
     return (
         f"document {clip(batch.documents[at].id)}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
@@ -293,14 +293,14 @@ class TypeFilter:
 
 
 def check_complete(documents: Sequence[Document], what: str) -> None:
-    """Check that documents say nothing but that their annotation is complete, and that each has one annotator.
+    """Check that the annotation of documents is complete, and that each has one annotator.
 
     Args:
         documents: training data.
         what: what learns from them.
 
     Raises:
-        UsageError: one says something else.
+        UsageError: a document has incomplete annotation, claims, or several annotators.
     """
     check_one_voice(documents, what)
     for document in documents:
@@ -324,7 +324,7 @@ def known_types(
     Nothing can be tuned for a type that is never predicted; as misses such mentions would only blur the choices.
 
     Args:
-        documents: development data, unless ``what`` says otherwise.
+        documents: development data, or what ``what`` names.
         types: K names.
         what: these documents, in the warning.
         lack: why other types are unknown, in the warning; training documents have none where it is empty.
@@ -389,8 +389,8 @@ def _continues(before: Document, document: Document) -> bool:
 def _uncollected() -> Iterator[None]:
     """Disable the garbage collector of cycles while many objects without cycles are made, such as mentions.
 
-    It would traverse all objects repeatedly, a sixth of the time of prediction; reference counting goes on. The
-    collector is shared by all threads: if several are here, it may run meanwhile, or start a little later.
+    It would traverse all objects repeatedly, a sixth of the time of prediction. Reference counting remains active. All
+    threads share the collector: if several threads use this, it may run meanwhile, or start a little later.
 
     >>> with _uncollected():
     ...     gc.isenabled()

@@ -32,7 +32,7 @@ class HeldOut:
         headless: as for `Gold`.
         tunes: whether the mention penalty is tuned.
         wanted: how many mentions it is to make found, where too few are annotated to tune it by F1.
-        silent: (N, K) sentences that say nothing of a type; what is found of it there is not counted.
+        silent: (N, K) sentences whose annotation of a type is unknown; mentions of it found there do not count.
     """
 
     _wanted: float | None = None
@@ -68,7 +68,7 @@ class HeldOut:
         return 2 * len(mentions & self._gold) / max(1, len(mentions) + self._total)
 
     def speaking(self, potentials: Potentials) -> Potentials:
-        """Potentials, in place, in which no mention of which nothing is said may start."""
+        """Change potentials in place, so that no mention starts where the annotation of its type is unknown."""
         if self.silent is not None:
             silent = np.repeat(self.silent, np.diff(self._offsets), axis=0)
             for row in self._model.start_rows:
@@ -127,7 +127,7 @@ class Development(HeldOut):
         self._matrix = model.scorer.matrix(batch, run)
 
     def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:
-        """Potentials under weights of single features; no mention of which nothing is said may start."""
+        """Return potentials under weights of single features, as `speaking` changes them."""
         return self.speaking(role_scores(self._matrix, weights, run=run))
 
     def metric(self, weights: Weights, run: Executor) -> float:

@@ -1,4 +1,4 @@
-"""Draws from the distribution of a trained model: whole sets of mentions, and what they say of an answer."""
+"""Draw whole sets of mentions from the distribution of a trained model, and estimate the F1 of an answer from them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Parameters of estimators, declared once: constructor, checks, command line, TOML and documentation come from here.
 
-A parameter is a field of a dataclass, which says what it may be: ``epochs: int = EPOCHS(30)``. Nothing here loads
-NumPy, so that `--help` need not wait for it.
+A parameter is a field of a dataclass, which declares its possible values: ``epochs: int = EPOCHS(30)``. Nothing here
+loads NumPy, so that `--help` need not wait for it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _PARAMETER = "parameter"
 
 @dataclass(frozen=True)
 class Parameter:
-    """Declaration of a parameter: its possible values and its help; any text, unless a subclass says more.
+    """Declaration of a parameter: its possible values and its help; any text, unless a subclass restricts it.
 
     Args:
         help: on the command line.
         doc: in Python, where it differs.
         metavar: what stands for the value on the command line; of a switch, what on and off are called.
         shown: the default as shown to users, where it is not the value itself.
-        option: the name of the option, where it is not the parameter's; ``None`` where there is none.
-        several: whether the option may stand several times.
+        option: the name of the option, where it is not the parameter's; ``None`` for a parameter without an option.
+        several: whether the option may occur several times.
         toml: the type in a configuration file, where it is not that of the option.
     """
 
@@ -224,8 +224,8 @@ VOCABULARY_COLUMNS = Parameter(
 MIN_COUNT = Whole("Minimum number of tokens of a feature.", "features of fewer training tokens are left out.")
 NAMES = Switch(
     "Store names of strong features, which contain words of the training text.",
-    "whether the model keeps readable names of its strongest features, which are words of the training text: of those "
-    "that 5 documents have, or as many as the number says. Without them it shows what they look at.",
+    "whether the model keeps readable names of its strongest features, which are words of the training text that occur "
+    "in at least 5 documents, or in the given number of them. Without names it shows what the features look at.",
     toml=bool | int,
 )
 TUNE_PENALTY = Switch(

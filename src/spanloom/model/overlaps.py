@@ -89,7 +89,7 @@ class OverlapRules:
         return mask
 
     def conflicts(self, table: MentionTable) -> Pairs:
-        """Return the pairs of mentions that may not stand together.
+        """Return the pairs of mentions that the rules forbid.
 
         Args:
             table: by sentence and first token.
@@ -101,7 +101,7 @@ class OverlapRules:
         return Pairs(*(column[kept] for column in pairs))
 
     def consistent(self, table: MentionTable, weights: Floats) -> Mask:
-        """Return which of M mentions are the set of the largest total weight among which all may stand together, (M,).
+        """Return which of M mentions are in the set of the largest total weight that the rules allow, (M,).
 
         Args:
             table: by sentence and first token.
@@ -112,7 +112,7 @@ class OverlapRules:
         return best_set(np.where(self.possible(table), weights, -1.0), self.conflicts(table))
 
     def report(self, name: str, gold: MentionTable) -> OverlapReport:
-        """Say what is forbidden, and what of training mentions is."""
+        """Report which pairs are forbidden, and how many pairs of training mentions are."""
         broken = np.bincount(self.conflicts(_sorted(gold)).way, minlength=len(_WAYS))
         against = {said: int(broken[way]) for way, said in _WAYS.items() if broken[way]}
         never = [int((~allowed).sum()) for allowed in self.allowed]
@@ -166,7 +166,7 @@ def rules_of(name: Overlap, gold: MentionTable, types: int, silent: Mask | None 
         name: ``learned``, ``free``, ``nested`` or ``none``.
         gold: training mentions.
         types: K.
-        silent: (N, K) training sentences that say nothing of a type.
+        silent: (N, K) training sentences whose annotation of a type is unknown.
     """
     if name == "learned":
         told = None if silent is None else (~silent).astype(np.float64)
@@ -193,7 +193,7 @@ class OverlapReport:
     against: dict[str, int]
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         pairs = self.types**2
         never = [
             f"no two {said}" if count == pairs else f"{count:,} of {pairs:,} pairs of types do not {said}"
@@ -212,7 +212,7 @@ class OverlapReport:
 
 
 class Consistent(NamedTuple):
-    """The best structures of N sentences, without mentions that may not stand together.
+    """The best structures of N sentences, without pairs of mentions that the rules forbid.
 
     Args:
         table: M mentions, by sentence and first token.
@@ -229,9 +229,9 @@ def best_consistent(
     model: AnyModel, rules: OverlapRules, potentials: Potentials, offsets: Ints, reading: str,
     run: Executor = SERIAL,
 ) -> Consistent:  # fmt: skip
-    """Find the mentions of the best structures; of those that may not stand together, the set with most that are right.
+    """Find the mentions of the best structures, without pairs that the rules forbid.
 
-    That is the set with the largest sum of marginals, the expected number of right mentions.
+    Of all such sets, it returns the one with the largest sum of marginals, the expected number of right mentions.
 
     Args:
         model: trained.

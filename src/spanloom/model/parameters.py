@@ -108,7 +108,7 @@ class Parameters(Generic[M]):
         raise NotImplementedError
 
     def _shown_params(self) -> dict[str, Any]:
-        """The parameters; a model that stands among them, and in the file, is reported separately."""
+        """Return the parameters; a model among them is ``None``, as it is in the file and reported separately."""
         given = {name: value for name, value in self.get_params().items() if name not in _OF_THE_MACHINE}
         return {
             name: str(value) if isinstance(value, Path | Structure) else value if isinstance(value, _PLAIN) else None

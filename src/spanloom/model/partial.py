@@ -16,7 +16,7 @@ Bools = NDArray[np.bool_]
 
 
 def given_mentions(table: MentionTable, said: Said, offsets: Ints) -> Bools:
-    """Return (M,) whether something is said of a token of each mention, so that it is there.
+    """Return (M,) whether the annotation of at least one token of each mention is known, so that the mention counts.
 
     Args:
         table: M mentions.
@@ -33,9 +33,10 @@ def given_mentions(table: MentionTable, said: Said, offsets: Ints) -> Bools:
 
 
 def silent_cells(said: Said | None, offsets: Ints) -> Bools | None:
-    """Return (N, K) the sentences and types of which nothing is said; ``None`` where some are said partly, or nothing.
+    """Return (N, K) the sentences whose annotation of a type is unknown, where all others are complete.
 
-    Such sentences are no evidence about these types, and all others are complete, so that nothing is to be filled in.
+    Nothing is to be filled in then: such sentences are no evidence about these types. The result is ``None`` if
+    ``said`` is, if a sentence annotates a type partly, or if all annotation is unknown.
 
     Args:
         said: (T, K) of each token and type.
@@ -54,14 +55,14 @@ def silent_cells(said: Said | None, offsets: Ints) -> Bools | None:
 
 
 def said_of_lanes(structure: Structure, said: Said) -> Said:
-    """Return what is said of each token and copy of a structure's template.
+    """Return the completeness of annotation for each token and each copy of a structure's template.
 
     Args:
         structure: which may join all types.
         said: (T, K) of each token and type.
 
     Raises:
-        DataError: different things are said of types that the structure joins.
+        DataError: the completeness differs between types that the structure joins.
     """
     if not structure.joint:
         return said
@@ -77,10 +78,10 @@ def allowed_structures(
     structure: Structure, engine: Engine, table: MentionTable, edges: Edges, said: Said, offsets: Ints,
     types: tuple[str, ...],
 ) -> Bools:  # fmt: skip
-    """Return the hyperedges (T, E, K) of the structures with all given mentions, and no others where it is said so.
+    """Return the hyperedges (T, E, K) of the structures that partial annotation allows.
 
-    At a token where annotation is complete there is what the given mentions make of it, and nothing else: also a
-    mention that begins before a complete zone, or ends behind it, is in it.
+    They have all given mentions. At a token where annotation is complete, they have nothing else: a mention that begins
+    before a complete zone, or ends after it, also counts inside it.
 
     Args:
         structure: in which the mentions are written.
@@ -92,7 +93,7 @@ def allowed_structures(
         types: K names.
 
     Raises:
-        DataError: different things are said of types that the structure joins.
+        DataError: the completeness differs between types that the structure joins.
     """
     lanes = edges.shape[1]
     said = said_of_lanes(structure, said)

@@ -89,7 +89,7 @@ class Model(Saved, Protocol):
         """Change parameters; ``n_jobs``, the number of threads, is one of them."""
 
     def summary(self) -> Iterator[str]:
-        """Say in some lines what training saw, chose and could not hold."""
+        """Yield lines on the training data, the choices of training, and the mentions that the model cannot hold."""
 
 
 class MentionModel(Model, Protocol):
@@ -120,14 +120,14 @@ class LinkingModel(MentionModel, Protocol):
 
 
 class Explainer(MentionModel, Protocol):
-    """A model that says why it finds mentions."""
+    """A model that explains why it finds mentions."""
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain mentions of a text; what is predicted when ``None``."""
 
 
 class Considering(MentionModel, Protocol):
-    """A model that says which mentions it considers beside those that it finds."""
+    """A model that returns the mentions that it considers, but does not find."""
 
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Return documents with mentions that are considered, but not found."""

@@ -30,7 +30,7 @@ _CUTS = "inside a token"  # `spanloom validate` lists these in full
 
 
 def lost_lines(reasons: Mapping[str, int], lost: Sequence[Lost], *, every: bool = False) -> Iterator[str]:
-    """Say what a model cannot hold, with examples.
+    """Yield lines on the mentions that a model cannot hold, with examples.
 
     Args:
         reasons: reason -> how many mentions.
@@ -79,7 +79,7 @@ class ReportLines:
         return iter(())
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
-        """Say what training saw, chose and could not hold.
+        """Yield lines on the training data, the choices of training, and the mentions that the model cannot hold.
 
         Args:
             lost: the mentions that the model cannot hold.
@@ -136,7 +136,7 @@ class CompactReport:
     f1_after: float | None = None
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         f1 = ""
         if self.f1_before is not None and self.f1_after is not None:
             f1 = f"; F1 on the data given {100 * self.f1_before:.1f} before, {100 * self.f1_after:.1f} after"
@@ -162,7 +162,7 @@ class PassReport:
     kept: bool = False
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         if not self.several:
             yield (
                 "one pass over documents: fewer than three training documents have several sentences, so there is "
@@ -233,7 +233,7 @@ class RescoringReport:
     kept: bool
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         yield (
             f"second stage: {plural(self.candidates, 'candidate')}, {self.right:,} of them right, "
             f"{100 * self.reached:.1f} % of development mentions among them, lambda {self.l2:g}; development F1 "
@@ -256,7 +256,7 @@ class EncoderReport:
         seeds: of several seeds, the development F1 of each.
         averaged: the places of those whose weights are averaged, the best first.
         mean: development F1 of their mean.
-        share: of features in the mean of scores; ``None`` where there are none.
+        share: of features in the mean of scores; ``None`` without features.
     """
 
     family: str
@@ -272,7 +272,7 @@ class EncoderReport:
     share: float | None = None
 
     def lines(self, token: str = "token") -> Iterator[str]:
-        """Say it; of tokens that are characters, of those."""
+        """Yield the report as lines of text, in which ``token`` is the word for a token, such as *character*."""
         parts = [f"{plural(self.subwords, 'sub-word')} in {plural(self.windows, 'window')}"]
         if self.overlapping:
             parts.append(f"{self.overlapping:,} of them with parts of longer sentences")
@@ -291,7 +291,7 @@ class EncoderReport:
 
 @dataclass(frozen=True)
 class TeachingReport:
-    """Report on what teachers said of raw text, and how much of it counted.
+    """Report on what teachers predicted for raw text, and on its weight in training.
 
     Args:
         teachers: how many.
@@ -328,7 +328,7 @@ class TeachingReport:
         return replace(parts[0], **sums, others=others, crossed=sum(part.documents for part in parts[1:]))
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         agreement = "" if self.agreement is None else f", who agree on {100 * self.agreement:.1f} % of their starts"
         others = f", and by {self.others} more on {self.crossed:,} others" if self.others else ""
         yield (
@@ -363,8 +363,8 @@ class CompletionReport:
         densities: type -> how many mentions there are.
         given: how many mentions start in the annotation.
         expected: how many are expected to start in the text, given ones included.
-        sure: of each type, or of all where types are joined, the share of what was filled in that stands where a
-            mention is likelier than none.
+        sure: of each type, or of all where types are joined, the share of filled-in mentions at places where a mention
+            is likelier than no mention.
         offsets: of the same, in this order, what was added to the scores of starts to meet the density.
     """
 
@@ -375,7 +375,7 @@ class CompletionReport:
     offsets: tuple[float, ...]
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         told = ", ".join(
             f"{name} {one.mentions:.3g}" + ("" if one.error is None else f" ± {one.error:.2g}")
             for name, one in self.densities.items()
@@ -440,7 +440,7 @@ class AnnotatorsReport:
     mentions: int
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         yield (
             f"{plural(len(self.annotators), 'annotator')} of {plural(self.documents, 'text')}, {self.shared:,} of them "
             f"marked by several: {plural(self.mentions, 'mention')} probably there"
@@ -474,7 +474,7 @@ class TrainingReport(ReportLines):
         rescoring: what the second stage did; ``None`` where none was trained.
         overlaps: which mentions may overlap; ``None`` for a model that was trained before this was learned.
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
-        encoder: what an encoder read; ``None`` where there is none.
+        encoder: what an encoder read; ``None`` without an encoder.
         vectors: share of the words of the training data that have a vector, 0 to 1; ``None`` without vectors.
         teaching: what was learned from teachers; ``None`` where there were none.
         completion: of partial annotation; ``None`` where all is complete.

@@ -1,6 +1,6 @@
 """Patterns at which tokens are split, learned where training mentions begin or end inside tokens.
 
-Candidates are what stands around such ends: classes of the nearest characters, and starts and ends of words. The best
+Candidates describe the text around such ends: classes of the nearest characters, and starts and ends of words. The best
 is taken, then the best of what is left, and so on (a greedy cover). A pattern is worth the ends that it reaches less a
 price for each other place where it would cut. Both are counted on folds: a pattern counts in a fold only where the
 others alone would have chosen it, so that what is peculiar to one document brings nothing.
@@ -52,7 +52,7 @@ class SplittingReport:
     parts: int
 
     def lines(self) -> Iterator[str]:
-        """Say it."""
+        """Yield the report as lines of text."""
         yield (
             f"tokens are split at {plural(len(self.patterns), 'pattern')}: {'  '.join(self.patterns)}; "
             f"{plural(self.cutting, 'mention')} began or ended inside a token, {self.still:,} still "
@@ -164,7 +164,7 @@ def _candidates(data: _Annotated) -> Iterator[_Candidate]:
 
 
 def _word(text: str, place: int) -> tuple[str, str]:
-    """Return what stands before and after the place in its word: letters and digits, and a mark beside the place."""
+    """Return the parts of a word before and after a place: letters and digits, and a mark beside the place."""
     start, end = place, place
     if not text[place - 1].isalnum():
         start -= 1

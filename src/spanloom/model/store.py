@@ -174,7 +174,7 @@ def structure_in(part: ModelPart, given: Structure | None) -> Structure:
     """Return the structure of a stored model: one of Spanloom's, or the one that is given.
 
     Raises:
-        OtherModelError: it is none of Spanloom's, or another than is given.
+        OtherModelError: it is a user's own class, and ``given`` is ``None``; or ``given`` is another structure.
     """
     text = part.read(_Model).structure
     if given is None and text.partition("(")[0] not in STRUCTURES:
@@ -187,7 +187,7 @@ def structure_in(part: ModelPart, given: Structure | None) -> Structure:
 
 
 def shared_part(features: FeatureSet | None) -> ModelPart | None:
-    """Rules, where a template depends on them, clusters, categories, vectors; ``None`` where there is none of them."""
+    """Return rules, where a template needs them, clusters, categories and vectors; ``None`` without any of them."""
     if features is None:
         return None
     rules = features.resources.rules if {"section", "note"} & set(features.computed) else None
@@ -228,7 +228,7 @@ def shared_of(part: ModelPart | None) -> ColumnResources:
 
 
 def _packed_clusters(clusters: Clusters) -> dict[str, Array]:
-    """Return clusters as arrays; counts stand in the order of the sorted words."""
+    """Return clusters as arrays; counts are in the order of the sorted words."""
     arrays = {"clusters": packed(clusters)}
     if clusters.counts:
         arrays["counts"] = np.array([clusters.counts[word] for word in sorted(clusters)], np.int64)
@@ -272,7 +272,7 @@ def unpacked(array: Array) -> dict[str, list[str]]:
 
 
 def _plain(value: Any) -> Any:
-    """A parameter as JSON has it; of lists of phrases it says how long they are, as a model holds the phrases.
+    """Return a parameter as JSON has it; lists of phrases are replaced by their length, as a model holds the phrases.
 
     A model or a vocabulary that was given is ``None``: it is a part of the file.
     """

@@ -28,8 +28,8 @@ class StructuredModel(Generic[S]):
         types: K names.
         engine: the structure's template with a way of counting.
         scorer: gives tokens the scores of the structure's roles.
-        penalty: added to the score of roles that say that a mention starts (Lu and Roth 2015, section 3.7). It decides
-            what is predicted; no probability depends on it.
+        penalty: added to the scores of roles that start a mention (Lu and Roth 2015, section 3.7). It changes
+            predictions, but no probability.
         scalings: from the model's probabilities to how often such predictions are right.
     """
 
@@ -70,7 +70,7 @@ class StructuredModel(Generic[S]):
 
     @property
     def start_rows(self) -> list[int]:
-        """The numbers of the roles that say that a mention starts."""
+        """The numbers of the roles that start a mention."""
         starts = self.structure.start_roles(self.types)
         return [i for i, role in enumerate(self.engine.template.roles) if role in starts]
 
@@ -114,10 +114,10 @@ class StructuredModel(Generic[S]):
         return self.scalings.answers.of_log(self.log_answers(potentials, offsets, edges))
 
     def log_likelihood(self, potentials: Potentials, offsets: Ints, edges: Edges) -> Floats:
-        """The exact log-probability of the mentions that given structures say, (N, K), under the trained model.
+        """Return the exact log-probability (N, K) of the mentions of given structures, under the trained model.
 
-        All encodings of the same mentions count, where `Structure.all_encodings` has them; else it is that of the given
-        structures.
+        It sums over all encodings of the same mentions if `Structure.all_encodings` returns them. Otherwise it is that
+        of the given structures.
         """
         allowed = self.structure.all_encodings(edges, offsets)
         if allowed is None:

@@ -21,8 +21,8 @@ _LONG: Final = 30  # characters of a word
 def in_words(document: Document, mention: Mention, contributions: Iterable[Contribution], predicted: bool) -> str:
     """Return a sentence that names the words that speak most for a mention, and the one that speaks most against it.
 
-    What a word adds is the sum over all features that are made of it, wherever they stand, and all roles in which the
-    structures with the mention and without it differ; a feature of several words counts for each in equal parts.
+    The contribution of a word is a sum over all features that use it, at any token, and over all roles in which the
+    structures with the mention and without it differ. A feature of several words counts for each in equal parts.
 
     Args:
         document: with tokens.
@@ -74,7 +74,7 @@ def _said(document: Document, mention: Mention, token: int, score: float) -> str
 
 
 def _place(tokens: Sequence[Sequence[int]], mention: Mention, token: int) -> str:
-    """Return where a word stands, seen from a mention."""
+    """Return the position of a word relative to a mention."""
     own = [i for i, (start, end) in enumerate(tokens) if any(start < b and a < end for a, b in mention.spans)]
     if token in own:
         if len(own) == 1:

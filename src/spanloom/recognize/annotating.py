@@ -1,4 +1,4 @@
-"""Training on several annotators of the same texts: what they say, what is probably there, and how good they are."""
+"""Training on several annotators of the same texts: estimate the true mentions and the quality of each annotator."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Heard(NamedTuple):
     """A corpus after its annotators have been heard.
 
     Args:
-        data: with what annotators say as its target.
-        start: weights from which training goes on.
+        data: with the annotation of all annotators as its target.
+        start: weights at which training starts.
         known: the corpus, with the likeliest mentions.
         gold: these mentions.
         edges: (T, K, D) their structures.
@@ -64,7 +64,7 @@ class _Annotator(NamedTuple):
         name: of the annotator.
         covers: (D,) the texts that are annotated.
         said: (T, K) of each token and type.
-        marks: (M,) which mentions of all are marked where something is said.
+        marks: (M,) which of all mentions the annotator marked, where the annotation is known.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Annotating(NamedTuple):
 
         Args:
             data: the corpus, as if all that any annotator marked were there.
-            l2, rate, seed: of the models that say what the text says.
+            l2, rate, seed: of the models that predict mentions from the text.
             run: how pieces of the work are run.
             callback: called for each round.
 
@@ -199,7 +199,7 @@ class Annotating(NamedTuple):
 
 
 def _said(known: Batch, name: str, types: Sequence[str]) -> Said:
-    """Return (T, K) what an annotator says of each token and type; nothing of other texts."""
+    """Return (T, K) the completeness of an annotator's annotation; it is unknown in texts of others."""
     documents = []
     for one in known.documents:
         own = versions_of(one).get(name)

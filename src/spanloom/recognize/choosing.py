@@ -62,7 +62,7 @@ def choose_structure(train: Batch, dev: Batch, types: Sequence[str], components:
 
 
 def _represented(structure: Structure, offsets: Ints, mentions: MentionTable, types: Sequence[str]) -> float:
-    """Return the share of mentions that a structure gives back as they were, 0 to 1; 1 if there are none."""
+    """Return the share of mentions that a structure encodes and decodes unchanged, 0 to 1; 1 without mentions."""
     encoded = structure.encode(mentions, offsets, types)
     held = np.ones(len(mentions), np.bool_)
     held[list(encoded.lost)] = False

@@ -45,7 +45,7 @@ def compact(
     """Return a smaller model that predicts almost the same: small weights are left out, the others have eight bits.
 
     It does whatever the model does, and is saved and loaded as any other. Readable names of its strongest features are
-    left out. What was done stands in its report, ``report_.compact``.
+    left out. ``report_.compact`` reports the threshold, the sizes and F1.
 
     Args:
         model: a trained recognizer or segmenter, whose scores are of features.
@@ -180,7 +180,7 @@ def _f1(model: MentionEstimator[Any], gold: Sequence[Document]) -> float:
 
 
 def _told(model: M, made: M, threshold: float, f1: tuple[float, float] | tuple[None, None] = (None, None)) -> M:
-    """Return a model that says in its report how it was made."""
+    """Return a compact model with its report."""
     made.report_ = replace(model.report_, compact=CompactReport(threshold, _size(model), _size(made), *f1))
     return made
 

@@ -1,4 +1,4 @@
-"""Training on partial annotation: what is said of it, what it allows, and how many mentions there should be."""
+"""Training on partial annotation: its completeness, the structures that it allows, and the density of mentions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DensityLike = float | str | Mapping[str, float] | Sequence[str]
 
 
 def marked(documents: Sequence[Document], says: Completeness) -> list[Document]:
-    """Return documents that say what their annotation is, where they do not say so themselves."""
+    """Return documents with the completeness of their annotation in their metadata; their own takes precedence."""
     if says == "complete":
         return list(documents)
     return [one if "annotation" in one.meta else one.copy(meta={**one.meta, "annotation": says}) for one in documents]
@@ -50,10 +50,10 @@ def partly(documents: Sequence[Document], types: Sequence[str]) -> bool:
 
 
 def silent_in(batch: Batch, model: LinearModel) -> NDArray[np.bool_] | None:
-    """Return (N, K) the sentences that say nothing of a type, where each says of a type all or nothing.
+    """Return (N, K) the sentences whose annotation of a type is unknown, where all others are complete.
 
-    It is ``None`` where annotation is complete, nowhere complete, or partly missing otherwise, and of a structure that
-    joins types or has constants, whose counts are not of single sentences.
+    The result is ``None`` if all annotation is complete, if none is, or if a sentence is partly annotated; also for a
+    structure that joins types or has constants, whose counts are not of single sentences.
     """
     if model.structure.joint or model.engine.template.constants:
         return None
@@ -144,7 +144,7 @@ class Filled(NamedTuple):
 
     Args:
         data: the corpus.
-        start: weights from which training goes on; ``None`` for zero.
+        start: weights at which training starts; ``None`` for zero.
         report: ``None`` where annotation is complete.
     """
 
@@ -159,8 +159,8 @@ def completed(
 ) -> Filled:  # fmt: skip
     """Return the training data of an estimator with completed annotation, where it is not complete.
 
-    Where no density is given, and each sentence says of a type all or nothing, nothing is filled in: a type is learned
-    from the sentences that say something of it. Development data that are complete give the density where nothing else
+    Nothing is filled in if no density is given, and each sentence annotates each type completely or not at all: a type
+    is then learned from the sentences that annotate it. Complete development data give the density if nothing else
     does.
     """
     said = completeness(known, tagger.types)
@@ -275,7 +275,7 @@ class Completing(NamedTuple):
                 )
 
     def _check_something_said(self) -> None:
-        """Check that something says where mentions are: a density gives how many, and any place would do."""
+        """Check that some annotation is known: a density gives the number of mentions, but not where they are."""
         table = self.gold.table
         begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
         named = (self.said[begin, table.kind] != UNKNOWN).any() or (self.said == COMPLETE).any()

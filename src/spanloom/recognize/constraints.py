@@ -1,9 +1,9 @@
 """Constraints on predictions: mentions that stay, that must be there, that may not be, and types never inside others.
 
-A structure *has* a mention if it keeps to a path of it, as its probability says. Constraints on mentions are demands on
-paths (`spanloom.hypergraph.guards`), so the best structure and all probabilities are those of the structures that meet
-them. A rule such as *drug never inside problem* is about pairs: the best structure that has no such pair is searched by
-branch and bound, from the best one on, forbidding one mention of a pair or the other.
+A structure *has* a mention if it keeps to a path of it, as in the definition of the mention's probability. Constraints
+on mentions are demands on paths (`spanloom.hypergraph.guards`), so the best structure and all probabilities are those
+of the structures that meet them. A rule such as *drug never inside problem* is about pairs: the best structure that has
+no such pair is searched by branch and bound, from the best one on, forbidding one mention of a pair or the other.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Mask = NDArray[np.bool_]
 
 
 class Pattern(NamedTuple):
-    """Words that are mentions, or are none.
+    """Text whose mentions are required or forbidden.
 
     Args:
         type: of the mentions; any if ``*``.
@@ -115,11 +115,11 @@ class Constraints:
 
     Args:
         keep: whether the documents' own mentions stay as they are; or documents whose mentions stay.
-        require: what is a mention.
-        forbid: what is none.
+        require: mentions that must be found.
+        forbid: mentions that must not be found.
 
     Raises:
-        UsageError: an entry that is none of these.
+        UsageError: an entry has another form.
 
     >>> from spanloom import Document, Mention, Recognizer
     >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
@@ -207,7 +207,7 @@ class Constraints:
         return list(given.mentions)
 
     def tell_unused(self, notice: Notice) -> None:
-        """Tell of documents whose constraints were about no document that was read."""
+        """Report how many documents' constraints were not used, as no document with their id was read."""
         unused = sum(f"{option} {key}" not in self._used for option, own in self._given.items() for key in own)
         if unused:
             notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
@@ -254,7 +254,7 @@ class Constraints:
             return None
         if model.structure.heads:
             raise UsageError(
-                f"the structure {model.structure} finds heads, of which constraints say nothing; take another model"
+                f"the structure {model.structure} finds heads, which constraints do not support; take another model"
             )
         tables = []
         for which in (0, 1):
@@ -279,7 +279,7 @@ class Constraints:
         for document in copies:
             for mention in document.mentions:
                 if mention.type not in model.types:
-                    _refuse(document, mention, f"its type is none of the model's ({', '.join(model.types)})")
+                    _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
         lost = [(one.document, one.mention, one.reason) for one in gold.lost]
         held = model.structure.holds(gold.table)
         encoded = model.structure.encode(gold.table, batch.sentences, model.types).lost
@@ -323,7 +323,7 @@ def constraints_of(
     """Return constraints that are given as such, or as a mapping of their arguments.
 
     Raises:
-        UsageError: it is neither, or a type is none of a model's, or the mentions are given.
+        UsageError: it is neither, a type is unknown to the model, or the mentions are given.
     """
     if isinstance(given, Mapping) and given.keys() <= {"keep", "require", "forbid"}:
         given = Constraints(**given)
@@ -418,7 +418,7 @@ class Laid:
         """Return which mentions are the best set with all that are required, (M,), and which are required.
 
         Args:
-            learned: which mentions may overlap; required ones may whatever these rules say.
+            learned: which mentions may overlap; required mentions may do so even against these rules.
             table: M mentions, in order.
             weights: (M,) of each.
         """
@@ -449,7 +449,7 @@ class Laid:
         1. Of all branches that wait, take the one whose best structure has the highest score.
         2. If it has no pair, it is the best of all. Else branch: one mention of a pair is forbidden, or the other.
 
-        After `MOST_STEPS` the one at hand is returned; mentions that may not stand together are left out of it then.
+        After `MOST_STEPS` the one at hand is returned; one mention of each forbidden pair is then left out of it.
         """
         alone = np.array([0, len(scores.roles)])
         must = {row[1:] for row in self.required.take(self.required.sentence == sentence).rows()}
@@ -533,7 +533,7 @@ def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
 
 
 def _merged(kept: Mention | None, found: Mention) -> Mention:
-    """Return a kept mention with what stages found, where it says nothing itself."""
+    """Return a kept mention, in which values that it lacks are those of the found one."""
     if kept is None:
         return found
     changes: dict[str, Any] = {} if kept.score is not None else {"score": found.score}

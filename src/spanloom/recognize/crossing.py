@@ -52,7 +52,7 @@ def crossed_folds(train: Batch, seed: int) -> Ints:
 
 
 class _Unjudged:
-    """A judge of a training whose length is known: it goes on to the last pass."""
+    """A judge of a training whose length is known: it never stops before the last pass."""
 
     tunes = False
 

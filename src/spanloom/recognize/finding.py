@@ -81,7 +81,7 @@ class Finder(ABC):
         """Return the calibrated probability of each mention, found or not."""
 
     def tell_crowds(self, batch: Batch, edges: Edges, notice: Notice) -> None:
-        """Tell of sentences where the reading ``all`` of the best structures is cut short."""
+        """Report sentences in which the reading ``all`` of the best structures is cut short."""
         if self.reading == "all":
             for crowd in self.model.structure.crowded(edges, batch.sentences, self.model.types):
                 notice(crowd_notice(crowd, batch, self.model.types))
@@ -124,7 +124,7 @@ class Finder(ABC):
 
 @dataclass(frozen=True)
 class OneStage(Finder):
-    """The best structure, without mentions that may not stand together; probabilities are the mentions' marginals.
+    """The best structure, without pairs of mentions that the rules forbid; probabilities are the mentions' marginals.
 
     Args:
         rules: which mentions may overlap.

@@ -19,7 +19,7 @@ __all__ = ["Lessons"]
 
 
 class Lessons(NamedTuple):
-    """What teachers expect of raw documents, which stand behind a student's annotated ones.
+    """What teachers expect of raw documents, which follow a student's annotated ones.
 
     Args:
         soft: expected counts of the raw sentences.

@@ -70,7 +70,7 @@ def check_executor(estimator: RecognizerParameters, executor: str | Executor, wo
         work: the folder that workers are to share; ``None`` for none.
 
     Raises:
-        UsageError: there is none of that name, or what it needs is not there.
+        UsageError: its name is unknown, or a requirement is missing.
     """
     if isinstance(executor, str):
         executor_named(executor, 1)
@@ -149,7 +149,7 @@ def prepared_on_disk(
 
 
 class _Checked:
-    """What a stream of training documents says of itself.
+    """Checks and counts of a stream of training documents.
 
     Attributes: ``named``, whether an annotator is, ``mentions``, how many have come, and their ``types``, sorted.
     """

@@ -109,7 +109,7 @@ STRUCTURE = Parameter(
 )
 ANNOTATION = Choice(
     "Completeness of the training annotation, if the data do not state it: complete, at-least or unknown.",
-    'what the annotation is of training text that does not say so itself (``meta["annotation"]``, see '
+    'completeness of the annotation of training text that does not declare it (in ``meta["annotation"]``, see '
     "`spanloom.document.annotation`): ``complete``; ``at-least``, where mentions that are not annotated may be; or "
     "``unknown``. What is missing is filled in by models of other parts of the text, up to a density.",
     names=Completeness,
@@ -138,7 +138,7 @@ ENCODER = Folder(
     "Folder of an encoder to fine-tune instead of features (extra torch).",
     "a folder with an encoder of Hugging Face's form, which is trained together with a linear layer in place of "
     "features, or by a recognizer beside them (``with_features``); ``None`` for features alone. There is then "
-    "one pass over documents; without features, nothing else that is said of them has a use.",
+    "one pass over documents; without features, their other parameters are not used.",
 )
 CHECKPOINT = Folder(
     "Checkpoint folder of an encoder's training; an interrupted training resumes from it.",
@@ -338,14 +338,14 @@ def check_one_pass(encoder: str | Path | None, passes: str) -> None:
 
 
 def check_encoder_training(parameters: EncoderParameters, *, several: bool = False) -> None:
-    """Check that there is an encoder for what is said of its training, and one training that a checkpoint can be of.
+    """Check that parameters of an encoder's training come with an encoder, and a checkpoint with a single training.
 
     Args:
         parameters: of the estimator.
         several: whether it trains several encoders, one after the other.
 
     Raises:
-        UsageError: there is none, or for a checkpoint more than one.
+        UsageError: there is no encoder, or a checkpoint and several trainings.
     """
     if parameters.encoder is None:
         if parameters.checkpoint is not None:

@@ -148,7 +148,7 @@ def _crossed(estimator: Estimator, train: Sequence[Document], types: Types) -> b
 
 
 def _given(estimator: Estimator, documents: list[Document]) -> list[Document]:
-    """Return training documents that say what their annotation is; those of several annotators as one a text."""
+    """Return training documents with the completeness of their annotation; several annotators of a text are merged."""
     if not isinstance(estimator, RecognizerParameters):
         check_one_voice(documents, f"a {estimator.kind}")
         return documents
@@ -198,7 +198,7 @@ def finished(
 
     Args:
         estimator: its parameters.
-        data: what it learns from; raw text stands behind the training documents in the result.
+        data: what it learns from; raw text follows the training documents in the result.
         callback: called at each step.
         templates: beside those that the parameters name.
 
@@ -243,10 +243,10 @@ def check_annotation(estimator: Estimator, known: Batch, types: Types) -> None:
 
 
 def check_encoder(estimator: Estimator) -> None:
-    """Check what stands beside an encoder, where there is one.
+    """Check parameters that are given beside an encoder, if there is one.
 
     Raises:
-        UsageError: something that only features have a use for.
+        UsageError: a parameter that has an effect only with features.
     """
     if not estimator.featured:
         check_one_pass(estimator.encoder, estimator.passes)

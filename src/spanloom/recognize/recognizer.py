@@ -116,8 +116,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
                 seed, when ``None``.
             progress: called at each step.
             work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
-                it comes. The model is the same. A training that was killed goes on there, and removes what it wrote at
-                its end, or if this is a `spanloom.recognize.work.Work`, at the end of that.
+                it comes. The model is the same. A killed training resumes from the folder. What it wrote is removed
+                at its end, or if this is a `spanloom.recognize.work.Work`, at the end of that.
             executor: what L-BFGS's objective is summed by: ``threads`` of this process, or with a folder that they
                 share ``processes``, ``ray`` or ``spark``, ``n_jobs`` of them, or an `spanloom.parallel.Executor`. The
                 model is the same, to the byte.
@@ -125,7 +125,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         Raises:
             DataError: no tokens, or no mentions; or the folder has no room.
             UsageError: a parameter whose value is not valid, or one that a folder or an executor has no place for.
-            SpanloomError: a worker died. The folder stays, and the same call goes on there.
+            SpanloomError: a worker died. The folder is kept, and the same call resumes from it.
         """
         self.check()
         check_executor(self, executor, work)
@@ -149,7 +149,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             ready: training and development data.
             callback: called at each step.
             began: when, by `monotonic`.
-            lessons: what teachers expect of the raw documents, which stand behind the others.
+            lessons: what teachers expect of the raw documents, which follow the others.
             work: the folder that training data are in, where they are not in memory.
         """
         run = threads(self.n_jobs)
@@ -343,7 +343,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             mentions: ``find``, or ``given`` to keep to the documents' own mentions, which get what stages after
                 recognition add, such as concepts.
             attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
-                marked by rules, see `spanloom.attributes`; ``all`` is all of both, ``none`` is none.
+                marked by rules, see `spanloom.attributes`; ``all`` selects all of both, ``none`` no attribute.
             constraints: on the mentions, or a mapping of their arguments: see `spanloom.recognize.Constraints`.
 
         Raises:
@@ -465,7 +465,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
         Args:
             part: what `to_part` gave.
-            structure: that of the model, where its class is none of Spanloom's.
+            structure: that of the model, if its class is your own.
         """
         said = part.read(_Described)
         if not {"structure", "reading"} <= said.params.keys():

@@ -1,8 +1,9 @@
 """Guarantees: candidates that are mentions, that are not, and that need review, at promised rates.
 
-Annotated documents that training has not seen tell from which probability on candidates are right often enough, and
-below which so few gold mentions lie that they may be left out. Both are tests (Learn then Test, Angelopoulos et al.
-2021): a threshold is taken only if so good a result would be unlikely if the rate were not kept.
+Annotated documents that training has not seen give two thresholds: candidates from the upper one on are right often
+enough, and so few gold mentions lie below the lower one that candidates there may be left out. Both are found by tests
+(Learn then Test, Angelopoulos et al. 2021): a threshold is taken only if so good a result would be unlikely if the rate
+were not kept.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ class Reliance:
             rate: as of the class.
 
         Raises:
-            UsageError: a rate that is none, or a model that is no recognizer.
+            UsageError: the rate is not from 0.5 to below 1, or the model is not a recognizer.
             DataError: there is no mention.
         """
         if "guarantees" not in model.capable:
@@ -246,7 +247,7 @@ def _effect(sample: _Sample, wrong: Mask) -> float:
 
 
 def _kept(errors: int, count: int, rate: float, effect: float) -> bool:
-    """Return whether it is shown that a rate is kept: with as many as independent ones would tell the same."""
+    """Return whether a test shows that a rate is kept; ``effect`` reduces the counts to those of independent cases."""
     return chance(np.ceil(errors / effect), np.floor(count / effect), rate) <= DOUBT
 
 

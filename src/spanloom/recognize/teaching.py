@@ -69,7 +69,7 @@ def teach(
         raw: texts or documents, whose own mentions are not looked at.
         crossed: other teachers (each one model, or several), and the texts that each of them marks up in place of
             ``teacher``. So the text of ``train`` can be learned from twice, as people and as models see it: what a
-            model says of text that it was trained on is too sure, so each fold is given to a model of the others.
+            model predicts for text that it was trained on is too sure, so each fold is given to a model of the others.
         train: documents with gold mentions, to learn from, too.
         dev: documents with gold mentions, by which the student is tuned. When ``None``, a tenth of ``train``; without
             that a tenth of the raw text, as the teacher marks it up.
@@ -79,8 +79,8 @@ def teach(
         parameters: those of `Recognizer` but for `OF_TEACHER`.
 
     Raises:
-        UsageError: a model that cannot teach, teachers that differ, a pair that is none, a weight or a parameter that
-            is not valid.
+        UsageError: a model that cannot teach, teachers that differ, an item of ``crossed`` that is not a pair, or an
+            invalid weight or parameter.
         DataError: raw text without words, or gold documents without mentions.
 
     >>> from spanloom import Document, Mention, Recognizer

@@ -1,7 +1,7 @@
 """A folder for what training on much text holds: documents, arrays, and how far it is.
 
-A training that was killed reads its data again, which shows whether it is the same training, and goes on with the
-index and with the passes that are whole. All of it is in a folder of its own within the one that is given, and nothing
+A training that was killed reads its data again, which shows whether it is the same training, and resumes with the index
+and with the passes that are complete. All of it is in a folder of its own within the one that is given, and nothing
 else is ever written or removed: users name folders that hold their data.
 """
 
@@ -101,7 +101,7 @@ class Work:
     def _clear(self) -> None:
         """Remove all but the lock, which is the last to go, as others look at it.
 
-        The state goes first: what is left of a removal that was cut short is not taken for a training to go on with.
+        The state is removed first, so that no training resumes from what an interrupted removal leaves.
         """
         (self.folder / _STATE).unlink(missing_ok=True)
         for path in self.folder.iterdir():
@@ -213,7 +213,7 @@ class Work:
 
 
 def _described(said: Any) -> dict[str, Any]:
-    """Return the kind and the shape of each array, as they are said to be.
+    """Return the declared kind and shape of each array.
 
     Raises:
         ValueError, TypeError, AttributeError: that is no such description.

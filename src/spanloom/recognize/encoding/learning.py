@@ -164,7 +164,7 @@ def finetuning_of(chosen: EncoderParameters, seed: int) -> Finetuning:
 
 
 def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) -> None:
-    """Refuse what will not fit, where the system reports what would; a graphics card says so itself."""
+    """Check that training fits into free memory, if the system reports it; a graphics card raises its own error."""
     config, windows = scorer.network.encoder.config, seen.windows
     if scorer.network.head.weight.device.type != "cpu" or not len(windows.first):
         return

@@ -29,7 +29,7 @@ def checkpoint_of(
         chosen: parameters of the estimator.
         scorer: untrained.
         batches: training and development data.
-        more: what else says of the data, as JSON has it, such as the types of mentions.
+        more: other properties of the data, as JSON has them, such as the types of mentions.
         seed: of this training, which may be one of several.
     """
     if chosen.checkpoint is None:
