@@ -11,7 +11,7 @@
     DataWarning                   data that a reader changed: sorted, trimmed, left out
     LostWarning                   training mentions that a model cannot represent
 
-Every message says what was found, what was expected and what to do, in one line.
+Every message is one line: what was found, what was expected and what to do.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def meant(given: object, known: Iterable[str]) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return what an error of another library says, in one line; its kind, where it says little else.
+    """Return the message of an error of another library in one line, with its class where the message alone is unclear.
 
     >>> reason_of(ValueError("too\\n  long")), reason_of(KeyError("added_tokens")), reason_of(OSError(2, "Gone"))
     ('too long', "KeyError: 'added_tokens'", 'gone')
@@ -185,7 +185,7 @@ class LostWarning(UserWarning):
 
 
 LOG = "SPANLOOM_LOG"
-"""The environment variable that says what lines on standard error are: ``json``, or text."""
+"""The environment variable for the form of lines on standard error: ``json``, or text."""
 
 
 def as_json() -> bool:
@@ -194,7 +194,7 @@ def as_json() -> bool:
 
 
 def log_line(level: str, **fields: Any) -> str:
-    """A line of a log: time in UTC, level (``info``, ``warning``, ``progress`` or ``error``), what there is to say."""
+    """Return a line of a log: time in UTC, level (``info``, ``warning``, ``progress`` or ``error``), and the fields."""
     return json.dumps({"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": level, **fields})
 
 

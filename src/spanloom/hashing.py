@@ -111,7 +111,7 @@ class RangeHashes:
 
         Args:
             first, end: (N,) ranges, half-open.
-            before: (N,) how many values of the whole stand before each; none when ``None``.
+            before: (N,) number of values of the whole before each range; 0 when ``None``.
         """
         own = (self._sums[end] - self._sums[first]) * self._up[first]
         return own if before is None else own * self._down[before]

@@ -55,7 +55,7 @@ class Installed(NamedTuple):
 
 
 class _Listed(BaseModel):
-    """What a catalogue says of a model; more may stand there."""
+    """Fields of a model in a catalogue; other fields are ignored."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -71,8 +71,8 @@ _LISTS: Final = TypeAdapter(dict[str, _Listed])
 def installed() -> dict[str, Installed]:
     """Return the models that were installed as packages, by name; of two of one name that of the first package.
 
-    A package has an entry point of the group ``spanloom.models``, whose value is a module with a path ``FOLDER``. There
-    stand a file ``catalogue.json``, which names the models and says what they are, and a folder for each.
+    A package has an entry point of the group ``spanloom.models``, whose value is a module with a path ``FOLDER``. This
+    folder contains ``catalogue.json``, which names and describes the models, and a folder for each model.
 
     Raises:
         ModelError: a package cannot be imported, or its catalogue cannot be read.
@@ -152,8 +152,8 @@ def load(
 
     Args:
         path: the folder; or the name of an installed model, such as ``"genia"``, where no model is at such a path.
-        structure: of a recognizer whose structure is none of Spanloom's: the file keeps its name and parameters only.
-            As for `Recognizer`, a text or a value.
+        structure: of a recognizer with a structure from outside Spanloom: the file keeps its name and parameters only.
+            A text or a value, as for `Recognizer`.
         encoder: the folder of the encoder that a model with adapters was trained with, where it is neither in the
             model's folder, nor where it was, nor in a folder that the environment variable SPANLOOM_ENCODERS names.
         mapped: leave weights in the file, so that processes that load the same model have them in memory once. The file
@@ -162,7 +162,7 @@ def load(
 
     Raises:
         ModelError: the folder holds no model, or a damaged one, or one of another format, kind or structure.
-        UsageError: a structure for a model that is no recognizer, or one that is none.
+        UsageError: ``structure`` is not a structure, or the model is not a recognizer.
     """
     path = locate(path)
     kind = kind_of(Path(path))

@@ -1,6 +1,6 @@
 """Executors: one after the other, threads for kernels that release the interpreter's lock, processes for the rest.
 
-Results stand in the order of the pieces, and whatever adds up numbers is cut into pieces by the data alone, never by
+Results are in the order of the pieces, and whatever adds up numbers is cut into pieces by the data alone, never by
 the number of workers. So every executor, with any number of workers, gives the same bytes.
 """
 
@@ -192,7 +192,7 @@ def _follow() -> None:
 
 
 def unfinished(who: str, error: BaseException) -> SpanloomError:
-    """Return the error that says that a worker died."""
+    """Return the error for a worker that died."""
     return SpanloomError(
         f"{who} did not finish its work: {reason_of(error)}; was it killed, or is memory short? Give the same command "
         "again, perhaps with fewer workers"

@@ -109,7 +109,7 @@ def _same_type(first: Mapping[str, int], second: Mapping[str, int]) -> float:
 
 
 def place_of(document: Document, mention: Mention) -> _Place:
-    """Return where a mention could stand: the sentence or sentences that hold it, their tokens, and its shape.
+    """Return the place of a mention: first token and length of the sentences that hold it, and its shape.
 
     A shape is the number of tokens of each part and of each gap in turn. Tokens that a mention cuts belong to it.
 

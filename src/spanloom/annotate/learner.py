@@ -21,7 +21,7 @@ _LINE: Final = 2**20  # bytes
 
 
 def check_folder(folder: str, data: str) -> str | None:
-    """Return the model in a folder in which an earlier run has learned; ``None`` if there is none yet.
+    """Return the model in a folder in which an earlier run has learned; ``None`` before the first model.
 
     Raises:
         UsageError: the folder has other content, or is within the data.

@@ -3,7 +3,7 @@
 1. Documents are numbered in the order in which they were first finished. Of each ten one, drawn at random, is held out
    (of the first ten, the second or the third): no model learns from it, also when it is open again.
 2. Finished documents are learned from as complete, others with any annotation as at least what is marked, with
-   what was rejected as no mention. Before there are enough complete mentions to tell how many there should be, only
+   what was rejected as no mention. Until there are enough complete mentions to estimate how many to expect, only
    the finished sentences of these count.
 3. The new model takes the place of the present one if its F1 on the finished held-out documents is larger.
 

@@ -60,7 +60,7 @@ class Suggestions:
 
     Args:
         store: open for writing.
-        served: the model; ``None`` if there is none before one was learned.
+        served: the model; ``None`` until one is learned.
         workers: processes that ask it.
     """
 

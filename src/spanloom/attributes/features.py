@@ -82,7 +82,7 @@ def mention_features(documents: Sequence[Document], rules: Rules) -> MentionFeat
 
 
 def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, verdicts: Flags) -> UInt64:
-    """Return (M, F) keys, 0 where there is none."""
+    """Return (M, F) keys; 0 for a missing value."""
     batch, hashes = scopes.batch, scopes.hashes
     count = len(parts.ptr) - 1
     if not count or not len(hashes):

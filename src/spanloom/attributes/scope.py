@@ -110,7 +110,7 @@ class Reached(NamedTuple):
     Args:
         there: (M,) whether it reaches the mention.
         distance: (M,) tokens between; -1 if the sentence has none.
-        phrase: (M,) the number of its phrase; -1 if there is none.
+        phrase: (M,) the number of its phrase; -1 without a cue.
     """
 
     there: Flags

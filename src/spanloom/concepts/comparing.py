@@ -63,7 +63,7 @@ class _Words(NamedTuple):
         return _Words(self.known, np.searchsorted(keys, np.arange(texts + 1) * size), keys % size)
 
     def at(self, texts: Int64, place: int) -> Int64:
-        """Return the numbers of the words at a place, counted from the end if negative; -1 where there is none."""
+        """Return the numbers of the words at a place, counted from the end if negative; -1 without a word there."""
         at = self.ptr[texts] + place if place >= 0 else self.ptr[texts + 1] + place
         there = (at >= self.ptr[texts]) & (at < self.ptr[texts + 1])
         found = np.full(len(texts), -1)

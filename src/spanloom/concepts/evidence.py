@@ -1,4 +1,4 @@
-"""What the other mentions of a document say of a candidate."""
+"""Evidence for a candidate from the other mentions of its document."""
 
 from __future__ import annotations
 

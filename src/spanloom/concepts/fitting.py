@@ -153,8 +153,8 @@ def fit_concepts(
 ) -> tuple[ConceptStage, ConceptReport]:  # fmt: skip
     """Train the linking stage.
 
-    1. Folds of the training documents are searched with the memory of the other folds: what a memory says of its own
-       mentions is always right, and would be believed too much.
+    1. Folds of the training documents are searched with the memory of the other folds: a memory is always right
+       for its own mentions, and would get too much weight.
     2. A ranker learns from all of them, for each lambda; development data choose.
     3. The best candidate's share is mapped to how often such candidates are right in development data.
 

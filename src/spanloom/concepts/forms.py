@@ -72,7 +72,7 @@ class FormTable(NamedTuple):
         sets: of concepts, each ascending.
         numbers: (C, D) float64, by `NUMBERS`.
         values: (V, C) uint64, in the order in which the templates read them; 0 for one that a candidate lacks.
-        likely: (C,) float64 from 0 to 1, what names and memory say of each before anything is learned.
+        likely: (C,) float64 from 0 to 1, the prior of each from names and memory, before training.
     """
 
     ptr: Int64
@@ -102,7 +102,7 @@ class _Single(NamedTuple):
 
     @property
     def likely(self) -> NDArray[np.float64]:
-        """(S,) what names and memory say together."""
+        """(S,) the noisy-or of names and memory."""
         found: NDArray[np.float64] = 1 - (1 - np.minimum(self.name, 1)) * (1 - np.minimum(self.memory, 1))
         return found
 
@@ -280,7 +280,7 @@ class VocabularyForms:
 
 
 def _best(single: _Single, forms: int) -> list[tuple[int, float]]:
-    """Return the likeliest concept of each form, and how likely; `NIL` where there is none."""
+    """Return the likeliest concept of each form, and its score; `NIL` without candidates."""
     best, likely = np.full(forms, NIL), single.likely
     order = np.lexsort((-single.concept, likely, single.form))
     best[single.form[order]] = order  # the last one stays

@@ -17,7 +17,7 @@ class Data(NamedTuple):
         words: (T,) hashes.
         endings: (T,) hashes of last letters.
         shapes: (T,) hashes.
-        language: (T, 2) ranges of bigram and trigram, 0 where there are none.
+        language: (T, 2) ranges of bigram and trigram; 0 without a language model.
         span_ptr: (N + 1,) the spans of each sentence.
         span_first, span_end: (S,) in tokens of the sentence.
         span_known: (S,) uint8, whether it is a name of the vocabulary.
@@ -120,13 +120,13 @@ class Workspace(NamedTuple):
         states: (2, B + 1, WIDTH) of this step and the next; the last one is the gold derivation's.
         scores: (2, B + 1).
         parent, choice, label: (T + 1, B + 1) back pointers.
-        span_at: (T, longest) number of the span that begins here and has so many tokens, -1 if there is none.
+        span_at: (T, longest) number of the span with this first token and so many tokens; -1 for no span.
         segments: (T, longest, K) scores of entities; NaN where not computed.
-        choices: scores of the sentence's candidates, of linking each of its spans to nothing, and of linking to nothing
-            what is none of them and begins at each token.
+        choices: scores of the sentence's candidates, of linking each of its spans to nothing, and, by first token, of
+            linking any other span to nothing.
         context, closing, following: for each of ``choices`` what is near, the score of choosing it there, and with each
             next label.
-        near, far: (B, ) what of the states of this step was seen, and (B, 1 + K) what each next label says with it.
+        near, far: (B,) distinct contexts of this step's states, and (B, 1 + K) scores of each next label in them.
         linked: (V,) number of the document that was last linked to each concept, counted from 1.
         keys: scratch.
     """

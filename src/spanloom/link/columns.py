@@ -1,4 +1,4 @@
-"""Columns that the linker's templates may name: what a dictionary and a language model say of each token."""
+"""Columns that the linker's templates may name, from dictionaries and a language model."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def with_columns(
 
     ``dictionary`` is B at the first token of a name of the vocabulary, I behind it and O elsewhere; of the names that
     begin at a token the longest is taken, and the next one is looked for behind it. The others are the ranges of
-    `WordModel.ranges`. With common words, ``common`` says of each token whether it is one of them.
+    `WordModel.ranges`. With common words, ``common`` marks these words.
     """
     columns = {DICTIONARY: _dictionary(batch, names)}
     if common is not None:
@@ -73,7 +73,7 @@ def _dictionary(batch: Batch, names: Lexicon) -> list[str]:
 
 
 def language_ranges(batch: Batch) -> NDArray[np.uint8]:
-    """(T, 2) the ranges in the columns, counted from 1; 0 where there are none."""
+    """(T, 2) the ranges in the columns, counted from 1; 0 without a language model."""
     ranges = np.zeros((len(batch.tokens), 2), np.uint8)
     for i, name in enumerate((BIGRAM, TRIGRAM)):
         if batch.has(name):

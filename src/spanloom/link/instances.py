@@ -194,7 +194,7 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
 
 
 def _choice(data: Data, span: int, concept: int) -> int:
-    """The number of a concept among the candidates of a span; one past the last if it is none of them."""
+    """Return the number of a concept among the candidates of a span; one past the last if it is not a candidate."""
     if span < 0:
         return 0
     candidates = data.cand_concept[data.cand_ptr[span] : data.cand_ptr[span + 1]].tolist()

@@ -42,7 +42,7 @@ class History(NamedTuple):
 
     Args:
         ptr: (D + 1,).
-        sentence: where each concept first stands, counted over all documents.
+        sentence: the first sentence with each concept, counted over all documents.
         concept: its number.
     """
 
@@ -117,7 +117,7 @@ def perceptron(
 ) -> None:  # fmt: skip
     """Train; ``callback`` gets the averaged weights after each pass, and stops by a true result.
 
-    A row of the matrix has the value sqrt(g r), for g features that always stand together and the rate r of words. In
+    A row of the matrix has the value sqrt(g r), for g features that always occur together and the rate r of words. In
     the end each of the g has the row's weight times sqrt(r / g): so the row learns what the g would learn one by one,
     in steps of r.
 

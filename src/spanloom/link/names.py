@@ -61,7 +61,7 @@ class Concepts:
 
     @cached_property
     def common_words(self) -> frozenset[str]:
-        """Words that say what kind of thing a name means, in lower case: those that end at least one name in 1,000.
+        """Words for the kind of thing that a name means, in lower case: those that end at least one name in 1,000.
 
         Of a name with a comma, such as *Nephritis, Interstitial*, the part before it counts.
         """

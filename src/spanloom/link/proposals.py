@@ -29,7 +29,7 @@ UNDEFINED = -1.0  # probability of the long form of a span that is no defined sh
 
 
 class FoundSpans(NamedTuple):
-    """Candidates of a span by its words alone, whatever stands around it.
+    """Candidates of a span by its words alone, without context.
 
     Args:
         concept: (C,) candidates, best first.
@@ -211,7 +211,7 @@ class _Look:
         memory: of training mentions.
         most: candidates of a text.
         own: keys of the texts, by degree.
-        long: keys of the texts with abbreviations written out; 0 where there are none.
+        long: keys of the texts with abbreviations written out; 0 for a text without abbreviations.
     """
 
     def __init__(self, names: Lexicon, memory: NameMemory, most: int, own: list[UInt64], long: list[UInt64]) -> None:
@@ -279,7 +279,7 @@ def _entries(table: KeyTable, keys: UInt64) -> list[list[tuple[int, int]]]:
 def with_gold(ptr: Int64, found: FoundSpans, spans: Int64, concepts: Int64) -> tuple[Int64, FoundSpans]:
     """Candidates and those that training adds: the concepts of some spans, where they are not among theirs.
 
-    What is added stands last, as a similar name no more similar than the last candidate that was found.
+    Added candidates come last, as similar names with the similarity of the last candidate that was found.
 
     Args:
         ptr: (S + 1,) the candidates of each span.

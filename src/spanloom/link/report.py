@@ -52,7 +52,7 @@ class LinkReport:
     calibration: CalibrationReport | None = None
 
     def lines(self, lost: Sequence[Lost], types: Sequence[str]) -> Iterator[str]:
-        """Say what training saw, chose and could not hold.
+        """Yield lines on the training data, the choices of training, and lost mentions.
 
         Args:
             lost: the mentions that the linker cannot hold.

@@ -33,7 +33,7 @@ def measure(
 ) -> LinkerScores:
     """The scores of some entities: first token and end counted over all documents, type, and concept.
 
-    Mentions that no linker can hold count as missed. Identifiers that the vocabulary lacks count as they stand.
+    Mentions that no linker can hold count as missed. Identifiers that the vocabulary lacks are compared unchanged.
     """
     number = {name: kind for kind, name in enumerate(types)}
     gold: dict[tuple[int, int, int], frozenset[str]] = {}

@@ -65,7 +65,7 @@ def _of_spans(p: Proposals) -> Values:
 
 
 def _evidence(p: Proposals, document: Int64, kind: int) -> Values:
-    """Return all that the tagging chain says of spans of a type, (S,) by the names of atoms."""
+    """Return the values from the tagging chain for spans of a type, (S,) by the names of atoms."""
     probability = p.probability[:, kind]
     again = {"again.exact": p.exact, "again.close": p.close, "again.concept": _top(p)}
     return {
@@ -153,7 +153,7 @@ def _ratio(p: Proposals, degree: int) -> Int64:
 def elsewhere(
     document: Int64, key: NDArray[np.generic], first: Int64, probability: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(S,) the highest probability of another span of the document with the same key; 0 if there is none."""
+    """(S,) the highest probability of another span of the document with the same key; 0 without such a span."""
     if not len(document):
         return np.zeros(0)
     _, group = np.unique(np.stack([document.astype(np.uint64), key.astype(np.uint64)]), axis=1, return_inverse=True)

@@ -172,7 +172,7 @@ class System:
         return DecodedMentions(labels, choices)
 
     def local_scores(self, matrix: Sparse, run: Executor = SERIAL) -> Singles:
-        """(T, R) what the words around each token say, the bias added."""
+        """Return the scores of the words around each token, (T, R), with the bias."""
         roles = Weights(self.weights.roles[:, :, None], np.zeros((0, 1), np.float32))
         local: Singles = role_scores(matrix, roles, run=run).roles[:, :, 0]
         local[:, [label_of(kind, True) for kind in range(len(self.types))]] += np.float32(self.bias)
@@ -201,7 +201,7 @@ class Prescribed:
     """The documents' own mentions, as labels that a search must keep to.
 
     Mentions of other types, discontiguous ones, those that cut a token or cross a sentence, and the shorter of two that
-    overlap are none of it; they keep the concepts that they have.
+    overlap are not prescribed; they keep their concepts.
     """
 
     def __init__(self, batch: Batch, types: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 The notation is that of `spanloom.features.conjunctions`.
 Of a segment, ``n[-1]`` is the last one before the action and ``n[-2]`` the one before; ``e[-1]`` is the last entity,
 ``label[-1]`` the last label, as in Table 2 of Lou et al. (2017). ``label`` is the next label, and ``word`` the next
-word. What stands in a template's key beside its values is its number, which model files depend on.
+word. A template's key contains its values and its number; model files depend on the number.
 """
 
 from __future__ import annotations

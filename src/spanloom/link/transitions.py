@@ -4,7 +4,7 @@ A token is taken by one action, which gives it a label::
 
     SEPN            O      the token is outside of entities
     SEPY(k)         B-k    the token begins an entity of type k
-    APP             I-k    the token goes on with the entity that is open
+    APP             I-k    the token continues the open entity
     SEPNOR(c) + SEPN or SEPY(k)    as these, after the open entity was linked to concept c
 
 An open entity that a plain SEPN or SEPY follows is linked to nothing (NIL). After the last token one more action,

@@ -1,4 +1,4 @@
-"""The second stage: candidate mentions scored as wholes, and the best set of them that may stand together."""
+"""The second stage: candidate mentions scored as wholes, and the best set of compatible ones."""
 
 from spanloom.rescoring.candidates import CandidateMentions, propose
 from spanloom.rescoring.fitting import FirstStage, Proposer, RescoringDevelopment, calibrate_second, fit_rescorer

@@ -27,13 +27,13 @@ def explain_wholes(
     model: AnyModel, second: Rescorer, document: Document, explained: Iterable[Explanation],
     found: Sequence[Mention], reading: str,
 ) -> Iterator[Explanation]:  # fmt: skip
-    """Yield explanations with what the second stage says.
+    """Yield explanations with the contributions of the second stage.
 
     Args:
         model: the first stage.
         second: the second.
         document: prepared, with the columns that the first stage reads.
-        explained: what the first stage says of some mentions.
+        explained: explanations of some mentions by the first stage.
         found: the mentions that both stages find in it.
         reading: of overlapping mentions.
     """

@@ -219,7 +219,7 @@ class Proposer(NamedTuple):
         features: whose columns templates may read.
         reading: of overlapping mentions.
         f1: on development data.
-        silent: (N, K) sentences of the second stage's training data that say nothing of a type.
+        silent: (N, K) sentences of the second stage's training data that are not annotated for a type.
         held_out: gives candidates of these data that models without them propose, from their words, the fold of each
             sentence and where names are; ``None`` if their potentials are of such models.
         seen: names of other training data; those of the second stage's own, of other folds, when ``None``.
@@ -352,7 +352,7 @@ def _named(listed: ListedIn | None, gold: MentionTable, fold: Ints) -> MentionTa
 
 
 def _told(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Return (C,) of which candidates sentences say whether they are right; (N, K) are the silent ones."""
+    """Return (C,) whether the sentence of each candidate is annotated for its type; ``silent`` is (N, K)."""
     table = candidates.table
     return np.ones(len(candidates), np.bool_) if silent is None else ~silent[table.sentence, table.kind]
 
@@ -370,7 +370,7 @@ class RescoringDevelopment(NamedTuple):
         batch: with the columns that the first stage reads.
         potentials: of it.
         gold: its mentions.
-        silent: (N, K) sentences that say nothing of a type; candidates of it are found there, but not counted.
+        silent: (N, K) sentences that are not annotated for a type; candidates of it are found there, but not counted.
     """
 
     batch: Batch

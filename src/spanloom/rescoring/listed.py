@@ -92,7 +92,7 @@ class ListedNames:
         return replace(self, proposing=KeyTable.build(every, np.concatenate([own.values, kinds.astype(np.int32)])))
 
     def within(self, batch: Batch) -> ListedIn:
-        """Return what the names say of a batch."""
+        """Return the tokens of a batch, to compare the names with."""
         return ListedIn(self, runs(batch.words), batch.sentences)
 
     def to_part(self) -> ModelPart:

@@ -35,7 +35,7 @@ _SCALE = 4.0  # log-odds that count as one, so that their weights are about as s
 
 
 class ScoredCandidates(NamedTuple):
-    """Candidates and what the second stage says of them.
+    """Candidates and their log-odds by the second stage.
 
     Args:
         candidates: C.
@@ -95,7 +95,7 @@ def _skipped(candidates: CandidateMentions, threshold: float) -> NDArray[np.bool
 
 
 class _Rescorer(Described):
-    """What is said of a second stage."""
+    """Description of a second stage in a model file."""
 
     templates: list[str]
     threshold: Bounded
@@ -191,9 +191,9 @@ class Rescorer:
         return self.scalings.mentions.of_log(-np.logaddexp(0.0, -odds))
 
     def log_answers(self, scored: ScoredCandidates, chosen: NDArray[np.bool_], sentences: int) -> Floats:
-        """Return the log-probability that all candidates of each sentence are what they are said to be, (N,).
+        """Return the log-probability that all candidates of each sentence are classified correctly, (N,).
 
-        They are taken for independent of one another, given what the first stage says of all.
+        Candidates are assumed to be independent given the output of the first stage.
         """
         sure = -np.logaddexp(0.0, np.where(chosen, -scored.odds, scored.odds))
         return np.bincount(scored.candidates.table.sentence, sure, sentences).astype(np.float64)

@@ -105,7 +105,7 @@ def columns_of(template: str) -> list[Column]:
 
 @lru_cache(maxsize=1024)
 def read_column(name: str) -> tuple[Column, str, int] | None:
-    """Return the column of a value, and the place that it is read at; ``None`` for a value that is none of tokens."""
+    """Return the column of a value, and the place that it is read at; ``None`` for a value of another kind."""
     found = _COLUMN.fullmatch(name)
     if not found:
         return None
@@ -155,7 +155,7 @@ def _reads_column(name: str, features: FeatureSet) -> bool:
 
 
 def binned(odds: Floats, width: float) -> Ints:
-    """Return the number of each bin of log-odds, from 1; 0 for -inf, which is none.
+    """Return the number of each bin of log-odds, from 1; -inf has no bin and gives 0.
 
     >>> binned(np.array([-np.inf, -100, -0.1, 0.0, 100]), 0.5).tolist()
     [0, 1, 16, 17, 32]
@@ -342,7 +342,7 @@ class CandidateValues:
 
     @cached_property
     def _gap(self) -> tuple[Ints, Ints]:
-        """(C,) first token and end of each one's first gap, both the same where there is none."""
+        """(C,) first token and end of each one's first gap; both are the same without a gap."""
         table = self.candidates.table
         begin = table.end[table.ptr[:-1]]
         behind = np.minimum(table.ptr[:-1] + 1, max(0, len(table.first) - 1))

@@ -43,7 +43,7 @@ class Tagging(NamedTuple):
 
 
 def taggings(types: Sequence[str], constraints: tuple[Constraint, ...], *, pairs: bool) -> dict[str, Tagging]:
-    """The chains that stand alone, by name: that of pairs, or that of words and that of mentions.
+    """The independent chains, by name: that of pairs, or that of words and that of mentions.
 
     Raises:
         UsageError: there are too many types for one chain.
@@ -129,7 +129,7 @@ def _within(whole: Scorer, section: Section, _: Scorer) -> Scorer:
 
 
 class Scored(NamedTuple):
-    """A chain and what it says of a text.
+    """A chain and its potentials for a text.
 
     Args:
         model: whose penalty decides which tags are the best.

@@ -59,7 +59,7 @@ class Characters(NamedTuple):
         batch: whose tokens are characters; its documents are as they were given, with words and sentences.
         first: (T,) where a word must begin: at the beginning of a sentence, and after white space.
         inner: (T,) where none may begin: at marks, at what has no width, and after a zero-width joiner.
-        kept: words that must be found; they do not overlap, and keep to what ``first`` and ``inner`` say.
+        kept: words that must be found; they do not overlap, and conform to ``first`` and ``inner``.
     """
 
     batch: Batch
@@ -158,7 +158,7 @@ def words_at(batch: Batch, begins: Bools) -> MentionTable:
 
 
 def positions_of(batch: Batch) -> list[Ints]:
-    """Return where the characters of each document stand in its text."""
+    """Return the positions of the characters of each document in its text."""
     return np.split(batch.tokens[:, 0], batch.starts[1:-1]) if batch.documents else []
 
 

@@ -1,4 +1,4 @@
-"""Constraints between words and mentions, as data: what the two chains may not say of one character at once.
+"""Constraints between words and mentions, as data: what the two chains may not predict for the same character.
 
 A constraint is text: ``TYPE WHAT -> [not] word WHAT``. A type is the name of a mention type, or ``*`` for all. Of a
 mention there are ``begins``, ``ends``, ``continues`` (it holds the character and does not begin there) and ``inside``
@@ -23,7 +23,7 @@ def parse(text: str) -> Constraint:
     """A constraint from its text.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the text is not a constraint.
 
     >>> parse("medication continues -> not word begins").negated
     True

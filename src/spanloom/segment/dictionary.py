@@ -31,7 +31,7 @@ class Dictionary:
         given: a file with one word a line, or words; or a mapping from labels to such: ``word``, or the mention type
             that all these words have.
         types: K names of the model.
-        allowed: (4, L) which tags of words and of mentions the model lets stand together.
+        allowed: (4, L) which tags of words and of mentions the model allows at the same character.
 
     Raises:
         UsageError: what is no dictionary, a file that cannot be read, a label that is no type of the model, a type

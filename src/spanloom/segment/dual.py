@@ -1,8 +1,8 @@
 """Dual decomposition: two models that must agree, by subgradients (Rush et al. 2010; Xu et al. 2014, Box 1).
 
-Two models each give a best structure x, y of a sentence; C *indicators* say something of x and of y at each position,
-and at no position may a_c(x) and b_c(y) both hold. (That a_c and b_c are equal is two such constraints, each with one
-of them negated.) With multipliers u >= 0, at every u
+Two models each give a best structure x, y of a sentence. C *indicators* are true or false of x and of y at each
+position, and at no position may a_c(x) and b_c(y) both hold. (That a_c and b_c are equal is two such constraints, each
+with one of them negated.) With multipliers u >= 0, at every u
 
     L(u)  =  max_x [f(x) - sum u a(x)]  +  max_y [g(y) - sum u b(y)]  +  sum u   >=   f(x) + g(y) of every agreeing pair
 
@@ -97,8 +97,8 @@ def solve(first: Oracle, second: Oracle, offsets: Ints, iterations: int = DUAL_I
     Only sentences whose two structures clash are looked at again, all of them together in each iteration.
 
     Args:
-        first, second: the models, with the same indicators. Whatever the first one says, the second must have a
-            structure that agrees.
+        first, second: the models, with the same indicators. For each structure of the first, the second must
+            have one that agrees.
         offsets: (N + 1,) first position of each sentence.
         iterations: K, how often a sentence's models are asked at most.
     """

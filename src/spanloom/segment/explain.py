@@ -32,7 +32,7 @@ class SegmenterExplainer:
     Args:
         model: trained.
         characters: of the document alone.
-        decoded: what a method says of it.
+        decoded: the output of a method for it.
     """
 
     def __init__(self, model: SegmenterModel, characters: Characters, decoded: Decoded) -> None:

@@ -109,7 +109,7 @@ class SegmenterModel:
     Args:
         types: K names.
         constraints: between words and mentions.
-        parts: one, or for the method ``incremental`` three: the two chains that stand alone, the words that see
+        parts: one, or for the method ``incremental`` three: the two independent chains, the words that see
             mentions, and the mentions that see words.
         phrases: of the dictionaries.
         joint_penalty: what ``exact`` and ``dual`` add to the scores of tags that begin a mention, beside the mention
@@ -130,12 +130,12 @@ class SegmenterModel:
 
     @cached_property
     def allowed(self) -> Bools:
-        """(4, L) which tags of words and of mentions may stand at one character."""
+        """(4, L) which tags of words and of mentions are allowed at the same character."""
         return allowed_pairs(self.constraints, self.types)
 
     @cached_property
     def product(self) -> StructuredModel[ProductScorer]:
-        """The product of the two chains that stand alone."""
+        """The product of the two independent chains."""
         return product_model(self.parts[0], self.constraints)
 
     def serves(self, method: str) -> bool:
@@ -239,7 +239,7 @@ class SegmenterModel:
 
 
 def output_columns(labels: Labels, types: Sequence[str]) -> dict[str, list[str]]:
-    """The columns in which a chain sees what the other one said; nothing for O."""
+    """Return the columns with the output of each chain, which the other one reads; empty for O."""
     words = np.array(WORD_TAGS)[labels.words]
     mentions = np.array(["", *MENTION_CHAIN.tags(types)[1:]])[labels.mentions]
     return {WORD_COLUMN: words.tolist(), MENTION_COLUMN: mentions.tolist()}

@@ -45,7 +45,7 @@ class _OfSegmenters:
         f"{', '.join(reversed(get_args(SegmentMethod)))}.",
         "``exact``, the best words and mentions that keep to the constraints, by the product of the two chains; "
         "``dual``, the same by dual decomposition; ``independent``, each chain alone; ``incremental``, each chain sees "
-        "what the other one says alone; ``joint_labels``, one chain over pairs of tags. After training, "
+        "what the other one predicts alone; ``joint_labels``, one chain over pairs of tags. After training, "
         "``independent``, ``dual`` and ``exact`` can be exchanged.",
         names=SegmentMethod,
     )("exact")

@@ -57,7 +57,7 @@ class SegmenterReport:
         calibration: of the probabilities, on the development data; ``None`` for a model that was not calibrated.
         rescoring: what the second stage did; ``None`` where none was trained.
         passes: how many passes over documents there are, and why; ``None`` where one was asked for.
-        encoder: what an encoder read, whose tokens are characters; ``None`` where there is none.
+        encoder: what an encoder read, whose tokens are characters; ``None`` without an encoder.
         compact: what became of the weights of a compact model; ``None`` for any other.
         attributes, concepts: as of a recognizer.
     """
@@ -83,7 +83,7 @@ class SegmenterReport:
     concepts: ConceptReport | None = None
 
     def lines(self, lost: Sequence[Lost]) -> Iterator[str]:
-        """Say what training saw, chose and could not hold.
+        """Yield lines on the training data, the choices of training, and lost mentions.
 
         Args:
             lost: the mentions that the chains cannot hold.
@@ -130,7 +130,7 @@ def make_report(
         train: the training documents.
         gold: their tags.
         dev: development data.
-        decoded: what the method says of them.
+        decoded: the output of the method for them.
         trained: parts, in their order.
         checked: their probabilities.
     """

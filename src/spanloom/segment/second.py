@@ -41,7 +41,7 @@ class MentionSide:
     """The chain that gives mentions their probabilities, as a first stage: its mentions, without words.
 
     Args:
-        side: the chain with what it says of a text.
+        side: the chain with its potentials for a text.
         types: K names.
     """
 
@@ -247,7 +247,7 @@ def fit_second(
     Args:
         model: the first stage.
         known, tuning: training and development data.
-        decoded: what the first stage says of the latter.
+        decoded: the output of the first stage for the development data.
         models: of folds of the training data, each with the documents that it did not see. Without them the second
             stage is trained on the development data.
         method, weight: of decoding.

@@ -89,8 +89,8 @@ class _Learned(NamedTuple):
         trained: parts, in their order.
         model: of them.
         known, tuning: training and development data, with the columns that the features read.
-        held_out: gives models of folds of the training data; ``None`` if there are none.
-        decoded: what the method says of them.
+        held_out: gives models of folds of the training data; ``None`` with an encoder or for ``incremental``.
+        decoded: the output of the method for the development data.
         seconds: of the processor, for the joint penalty.
     """
 
@@ -242,7 +242,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         return _Learned(trained, model, known, tuning, held_out, decoded, seconds)
 
     def _features(self, dictionaries: bool) -> FeatureSet:
-        """Return the templates; with an encoder there are none."""
+        """Return the templates; empty with an encoder."""
         return FeatureSet(()) if self.encoder is not None else make_features(self.features, (), dictionaries)
 
     @overload
@@ -281,8 +281,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
         Sentences are kept; columns, which were those of other tokens, are not. For the method ``dual``,
-        ``meta["dual"]`` says of each sentence whether its answer is ``optimal``, the ``gap`` to the bound where it is
-        not, and after how many ``iterations``.
+        ``meta["dual"]`` holds for each sentence whether its answer is ``optimal``, the ``gap`` to the bound where it is
+        not, and the number of ``iterations``.
 
         Args:
             X: a text, a document, several of them, or a column of texts; sentences are made where they are missing.

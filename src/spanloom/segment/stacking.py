@@ -30,7 +30,7 @@ def train_stack(
     see of new text does. Gold would teach them to trust the other task too much.
 
     Args:
-        alone: the two chains that stand alone.
+        alone: the two independent chains.
         model: of them.
         tagged: what the two chains tag.
         templates: of the features.
@@ -87,7 +87,7 @@ def held_out_models(
 def held_out_outputs(
     models: Sequence[tuple[SegmenterModel, list[int]]], train: Corpus, run: Executor
 ) -> dict[str, list[str]]:
-    """Return what models of `held_out_models` say of training data."""
+    """Return the outputs of models of `held_out_models` for training data."""
     every: list[dict[str, list[str]]] = [{} for _ in train.text.batch.documents]
     for other, held in models:
         part = train.take(held)
@@ -99,5 +99,5 @@ def held_out_outputs(
 
 
 def _outputs(model: SegmenterModel, corpus: Corpus, run: Executor) -> dict[str, list[str]]:
-    """Return the outputs of the two chains that stand alone."""
+    """Return the outputs of the two independent chains."""
     return output_columns(model.decode(corpus.text, "independent", run=run).labels, model.types)

@@ -101,7 +101,7 @@ def parse(raw: bytes) -> object:
     """A body as JSON.
 
     Raises:
-        Refused: it is none.
+        Refused: the body is not JSON.
     """
     try:
         return loads(raw, "body")
@@ -113,7 +113,7 @@ def document_of(record: object, place: str) -> Document:
     """The document of a record.
 
     Raises:
-        Refused: it is none; the message names the place and the first problem.
+        Refused: the record is invalid; the message names the place and the first problem.
     """
     try:
         return from_record(record)

@@ -197,7 +197,7 @@ def _either(name: str) -> dict[str, Any]:
 
 
 def _inline(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of what stands in no answer, and so not among the components, though its parts do."""
+    """Return the schema of a model that no answer contains, so that only its parts are among the components."""
     found = model.model_json_schema(ref_template="#/components/schemas/{model}")
     return {name: value for name, value in found.items() if name != "$defs"}
 

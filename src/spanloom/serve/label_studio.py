@@ -1,8 +1,8 @@
 """The protocol of Label Studio's ML backends: a model suggests regions for the tasks of a project.
 
-A project says in its labelling setup, XML, which control marks which text with which labels. A mention becomes a region
-of the control that has its type as a label; types without a label are left out, as are attributes and concepts without
-a control (`Choices`, and a `TextArea` called ``concept``). The spans of one mention are regions that a relation
+The labelling setup of a project, XML, declares which control marks which text with which labels. A mention becomes a
+region of the control that has its type as a label; types without a label are left out, as are attributes and concepts
+without a control (`Choices`, and a `TextArea` called ``concept``). The spans of one mention are regions that a relation
 ``fragment`` joins, as `spanloom.formats.label_studio` writes and reads them.
 """
 
@@ -92,7 +92,7 @@ class _Regions:
         config: the labelling setup.
 
     Raises:
-        Refused: it is none, or marks no text with a type of the model.
+        Refused: the setup is invalid, or marks no text with a type of the model.
     """
 
     def __init__(self, served: Served, config: object) -> None:

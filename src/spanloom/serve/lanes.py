@@ -125,7 +125,7 @@ class Lane:
         """The answer of the first process that is free.
 
         Raises:
-            Ended: there is none.
+            Ended: the process ended before its answer.
         """
         process = await self._free.get()
         while process.ended or process.models != self._models:

@@ -1,8 +1,8 @@
 """Requests and answers as pydantic models: the OpenAPI page is made of them, and tests hold answers to them.
 
-What a record holds is said in `spanloom.formats.record` alone: `Record` and `MentionRecord` are made of its tables. A
-record that comes in is read by `spanloom.formats.from_record`, as a line of a file is, whose messages are better than
-those of a schema.
+The fields of a record are defined in `spanloom.formats.record` alone: `Record` and `MentionRecord` are made of its
+tables. A record that comes in is read by `spanloom.formats.from_record`, as a line of a file is, whose messages are
+better than those of a schema.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Served:
         return self.model.stream(documents, **({"threshold": threshold} if self.scores else {}))
 
     def others(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found; none for a model that cannot say."""
+        """Documents with mentions that are considered, but not found; without mentions if `considers` is false."""
         if considers(self.model):
             return self.model.alternatives(documents)
         return (document.copy(mentions=[]) for document in documents)

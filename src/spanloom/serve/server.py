@@ -69,7 +69,7 @@ def serve(
     started: Callable[[], object], names: Iterable[str] = (), start: Starter | None = None,
     make: Callable[[Mapping[str, Served], Limits, Workers], ASGIApp] = make_api,
 ) -> int:  # fmt: skip
-    """Serve until a signal says to stop (SIGINT, SIGTERM); requests in flight have a few seconds to be finished in.
+    """Serve until SIGINT or SIGTERM; requests in flight have a few seconds to finish.
 
     Args:
         models: by name; the first is used where a request names none.
@@ -79,7 +79,7 @@ def serve(
         n_jobs: short requests that are worked on at once, and as many long ones in the background; -1 for as many as
             there are cores.
         started: called when connections are taken.
-        names: by which requests may call the server, too. If there are none and it can be reached from elsewhere, any.
+        names: by which requests may call the server, too. Without names, a server that is not local takes any.
         start: what starts processes; what the system is best at when ``None``.
         make: the application that is served.
 

@@ -2,7 +2,7 @@
 
 A short request is tried in the lane of short ones. If it takes longer than short ones do, its process is ended, and it
 is begun again in the lane of long ones, as are requests with a large body: at the same time as short ones, but in the
-background. So a long request never stands before a short one, whatever its text is like.
+background. So a long request delays short ones no longer than a short one may take, whatever its text.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def learn_chains(
         features: of columns that the encoder cannot see, whose scores are added to its own; perhaps none.
         train: characters with gold tags.
         dev: the same, to choose by.
-        settings: of learning; what they say of features is not looked at.
+        settings: of learning; those of features are ignored.
         callback: called at each step.
         began: when training began.
 
