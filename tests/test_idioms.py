@@ -21,7 +21,6 @@ IDIOMS = {
     r"righter": "more often right",
     r"of before": "earlier",
     r"is not where it was": "moved",
-    r"stands? twice": "occurs twice",
     r"goes on where it": "resumes",
     r"tells?": "show, report",
     r"says?|said": "show, report, declare",
