@@ -160,7 +160,7 @@ def test_two_annotators_of_different_texts_are_no_several() -> None:
         ({"annotation": "at-least"}, "no annotator's annotation of type 'drug' is complete anywhere"),
         (
             {"encoder": "folder"},
-            "and an encoder without features beside it .with_features. takes one annotation of each",
+            "and an encoder without features beside it (with_features) takes one annotation of each",
         ),
     ],
 )

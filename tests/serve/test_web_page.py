@@ -228,7 +228,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
 
 def test_a_linker_shows_its_candidates(page: Page) -> None:
     page.select_option("#model", "linker")
-    assert page.is_disabled("#threshold")
+    assert page.is_enabled("#threshold")
     mark_up(page, "Worsening chest pain and dyspnea on exertion. Mitral regurgitation.")
     page.click("#marked [data-m] button >> nth=0")
     page.wait_for_selector("#detail h3:text-is('Candidate concepts')")
@@ -241,7 +241,7 @@ def test_models_can_be_switched(page: Page) -> None:
     page.wait_for_selector("#about:text-is('segmenter')")
     page.wait_for_selector("#marked .word")
     assert page.is_enabled("#threshold")
-    assert page.is_hidden("#with-others")
+    assert page.is_visible("#with-others")
     assert page.locator("#marked p.t").first.text_content() == "患者无关节疼痛。"
 
 

@@ -399,6 +399,7 @@ def name_rows(features: FeatureSet, batch: Batch, built: Built, rows: Sequence[i
         built: from its keys.
         rows: the rows to name.
 
+    >>> from spanloom.document import Document
     >>> document = Document("No pain", tokens=[[0, 2], [3, 7]], sentences=[[0, 2]])
     >>> features = FeatureSet(["bias", "low[0]", "suffix4[0]"])
     >>> batch = Batch.of([document])
