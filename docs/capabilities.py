@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
+import runpy
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -123,8 +123,8 @@ def kinds(folder: Path) -> list[Kind]:
 
     def tiny() -> str:
         if not encoder:
-            sys.path.insert(0, str(ROOT / "tests" / "encoder"))
-            encoder.append(str(resolve_name("conftest:write_encoder")(folder / "encoder")))
+            shared = runpy.run_path(str(ROOT / "tests" / "encoder" / "conftest.py"))
+            encoder.append(str(shared["write_encoder"](folder / "encoder")))
         return encoder[0]
 
     def of_features(name: str, **params: Any) -> Callable[..., Any]:
