@@ -11,18 +11,28 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import runpy
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from spanloom import Document, Mention, Recognizer, load
+from spanloom import Document, Linker, Mention, Recognizer, Segmenter, load
+from spanloom.clean import find_suspects
 from spanloom.errors import SpanloomError
+from spanloom.label import label as label_documents
+from spanloom.parallel import threads
+from spanloom.recognize import compact as make_compact
+from spanloom.recognize import teach
+from spanloom.recognize.relying import Reliance
+from spanloom.serve.served import served
+from spanloom.tag.pos_tagger import PosTagger
+from spanloom.text import prepare
+from spanloom_lab import Cascade
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = Path(__file__).parent / "capabilities.md"
@@ -51,7 +61,6 @@ def notes(count: int = 42) -> list[Document]:
 def flat(count: int = 42) -> list[Document]:
     """The same without sites, with words as parts of speech."""
     made = (one.copy(mentions=one.mentions[:1]) for one in notes(count))
-    prepare = resolve_name("spanloom.text:prepare")
     return [one.copy(columns={"pos": [word[-1] for word in one.words]}) for one in map(prepare, made)]
 
 
@@ -127,39 +136,42 @@ def kinds(folder: Path) -> list[Kind]:
             encoder.append(str(shared["write_encoder"](folder / "encoder")))
         return encoder[0]
 
-    def of_features(name: str, **params: Any) -> Callable[..., Any]:
+    def of_features(estimator: Callable[..., Any], **params: Any) -> Callable[..., Any]:
         settings = {"features": _TEMPLATES, "epochs": 3, "l2": 1.0, **params}
         if "folds" in params:  # a linker has passes by another name, and no lambda
             del settings["epochs"], settings["l2"]
-        return lambda **more: resolve_name(name)(**{**settings, **more})
+        return lambda **more: estimator(**{**settings, **more})
 
-    def of_encoder(name: str, **params: Any) -> Callable[..., Any]:
+    def of_encoder(estimator: Callable[..., Any], **params: Any) -> Callable[..., Any]:
         settings = {"encoder_epochs": 2, "device": "cpu", "precision": "float32", "head_rate": 0.05, **once, **params}
-        return lambda **more: resolve_name(name)(encoder=tiny(), **{**settings, **more})
+        return lambda **more: estimator(encoder=tiny(), **{**settings, **more})
 
     (folder / "vocabulary.tsv").write_text("id\tname\n" + _VOCABULARY, encoding="utf-8")
     vocabulary = str(folder / "vocabulary.tsv")
-    recognizer, segmenter = "spanloom:Recognizer", "spanloom.segment:Segmenter"
-    linker = of_features("spanloom.link:Linker", iterations=2, folds=2)
-    tagger = of_features("spanloom.tag.pos_tagger:PosTagger")
+    linker = of_features(Linker, iterations=2, folds=2)
+    tagger = of_features(PosTagger)
     own_set = {"features": ("bias", "w[-1..1]"), "attributes": "off"}
     beside = {"structure": "separators", "with_features": True, "features": _TEMPLATES, "epochs": 2, "l2": 1.0}
     return [
-        Kind("recognizer", of_features(recognizer, **once, structure="separators"), notes, folder),
-        Kind("encoder", of_encoder(recognizer, structure="separators"), notes, folder),
-        Kind("encoder and features", of_encoder(recognizer, **beside), notes, folder),
-        Kind("with link", of_features(recognizer, **once, link=[f"disease={vocabulary}"]), notes, folder),
-        Kind("cascade", of_features("spanloom_lab:Cascade"), notes, folder),
-        Kind("segmenter", of_features(segmenter, **own_set), chinese, folder),
-        Kind("segmenter, encoder", of_encoder(segmenter), chinese, folder),
+        Kind("recognizer", of_features(Recognizer, **once, structure="separators"), notes, folder),
+        Kind("encoder", of_encoder(Recognizer, structure="separators"), notes, folder),
+        Kind("encoder and features", of_encoder(Recognizer, **beside), notes, folder),
+        Kind("with link", of_features(Recognizer, **once, link=[f"disease={vocabulary}"]), notes, folder),
+        Kind("cascade", of_features(Cascade), notes, folder),
+        Kind("segmenter", of_features(Segmenter, **own_set), chinese, folder),
+        Kind("segmenter, encoder", of_encoder(Segmenter), chinese, folder),
         Kind("joint linker", linker, flat, folder, {"vocabulary": vocabulary}),
         Kind("tagger", tagger, flat, folder),
     ]  # fmt: skip
 
 
+class NotDoneError(Exception):
+    """A model does something else than the capability asks for."""
+
+
 def _check(true: object, message: str) -> None:
     if not true:
-        raise LookupError(message)
+        raise NotDoneError(message)
 
 
 def _mentions(documents: Iterable[Document]) -> list[Mention]:
@@ -174,7 +186,7 @@ def probabilities(kind: Kind) -> None:
 
 
 def alternatives(kind: Kind) -> None:
-    """Mentions that are considered, but not found."""
+    """Other candidate mentions, with their probabilities."""
     _check(len(list(kind.model.alternatives(kind.bare))) == len(kind.bare), "no documents")
 
 
@@ -215,7 +227,7 @@ def partial_annotation(kind: Kind) -> None:
 
 
 def claims(kind: Kind) -> None:
-    """Learns from what is declared not to be a mention."""
+    """Learns from spans that are declared to be no mention."""
     kind.fit(_marked(kind, {"default": "complete", "not": [{"spans": [[0, 2]]}]}))
 
 
@@ -234,13 +246,11 @@ def given_mentions(kind: Kind) -> None:
 
 def teacher(kind: Kind) -> None:
     """Teaches a fast recognizer."""
-    teach = resolve_name("spanloom.recognize:teach")
     teach(kind.model, kind.bare * 5, train=kind.data[:60], dev=kind.data[:20], features=_TEMPLATES, epochs=2, l2=1)
 
 
 def student(kind: Kind) -> None:
     """Learns from a teacher's probabilities on raw text."""
-    teach = resolve_name("spanloom.recognize:teach")
     plain = Recognizer(features=_TEMPLATES, epochs=2, l2=1, structure="separators").fit(kind.data, dev=kind.data[:40])
     made = kind.make()
     own = {"encoder": made.encoder} if getattr(made, "encoder", None) else {"features": _TEMPLATES, "epochs": 2}
@@ -267,7 +277,7 @@ def resume(kind: Kind) -> None:
 def executor(kind: Kind) -> None:
     """Trains on several machines."""
     with TemporaryDirectory() as work:
-        run = resolve_name("spanloom.parallel:threads")(2)
+        run = threads(2)
         kind.fit(iter(kind.data), optimizer="lbfgs", iterations=3, given={"work": Path(work) / "own", "executor": run})
 
 
@@ -295,8 +305,7 @@ def constraints(kind: Kind) -> None:
 
 def rely(kind: Kind) -> None:
     """Labels candidates at promised rates."""
-    reliance = resolve_name("spanloom.recognize.relying:Reliance")
-    fitted = reliance.fit(kind.model, kind.data, 0.9)
+    fitted = Reliance.fit(kind.model, kind.data, 0.9)
     _check(all("rely" in one.attributes for one in _mentions(fitted.stream(kind.model, kind.bare))), "no labels")
 
 
@@ -309,7 +318,7 @@ def clean(kind: Kind) -> None:
     """Finds suspects in annotated text by models of this kind."""
     _check(isinstance(kind.make(), Recognizer), "recognizers are trained, whatever is given")
     params = kind.make().get_params()
-    resolve_name("spanloom.clean:find_suspects")(kind.data[:60], folds=2, **params)
+    find_suspects(kind.data[:60], folds=2, **params)
 
 
 def label(kind: Kind) -> None:
@@ -318,27 +327,30 @@ def label(kind: Kind) -> None:
     phrases = ", ".join(f'"{name}"' for name in (*_DISEASES, *_CHINESE))
     own = kind.data[0].mentions[0].type
     rules.write_text(f'[[rule]]\nkind = "phrases"\ntype = "{own}"\nphrases = [{phrases}]\n', encoding="utf-8")
-    kind.fit(list(resolve_name("spanloom.label:label")(kind.data, rules)))
+    kind.fit(list(label_documents(kind.data, rules)))
 
 
 def compact(kind: Kind) -> None:
     """Takes weights of eight bits."""
-    made = resolve_name("spanloom.recognize:compact")(kind.model, dev=kind.data[:30])
+    made = make_compact(kind.model, dev=kind.data[:30])
     _check(len(made.predict(kind.bare)) == len(kind.bare), "no documents")
 
 
 def serve(kind: Kind) -> None:
     """Answers requests."""
-    own = resolve_name("spanloom.serve.served:served")("own", load(kind.saved), str(kind.saved))
+    own = served("own", load(kind.saved), str(kind.saved))
     own.warm_up()
     _check(len(list(own.stream(kind.bare))) == len(kind.bare), "no documents")
 
 
 def lake(kind: Kind) -> None:
     """Annotates folders of tables."""
-    pa = resolve_name("pyarrow")
+    import pyarrow as pa  # of an extra, as the next
+
+    from spanloom.lake import Annotator
+
     batch = pa.record_batch({"text": [one.text for one in kind.bare]})
-    [found] = resolve_name("spanloom.lake:Annotator")(str(kind.saved), id=None)([batch])
+    [found] = Annotator(str(kind.saved), id=None)([batch])
     _check(found["problem"].null_count == len(kind.bare), "problems")
 
 
@@ -402,7 +414,7 @@ REASONS: Final[Mapping[str, str]] = {
     "clusters": "Clusters are of words; segmenters read characters, and taggers have templates alone.",
     "vocabulary": "A joint linker knows its own vocabulary's names; taggers have templates alone.",
 }
-"""What a page says where Python has refused an argument or a method that is not there."""
+"""What the page shows for a method or an argument that the class does not have."""
 NOT_OF_TAGGERS: Final = frozenset((
     "probabilities", "alternatives", "arrays", "sweep", "explain", "rely", "constraints", "given_mentions",
     "second_stage", "split_tokens", "claims", "label", "clean", "teacher", "student", "attributes", "concepts", "lake",
@@ -410,6 +422,7 @@ NOT_OF_TAGGERS: Final = frozenset((
 ))  # fmt: skip
 """Capabilities that are about mentions, which taggers do not find."""
 _NOT_ABOUT: Final = "–"
+_ABSENT: Final = re.compile(r"unexpected keyword argument|has no attribute")
 
 
 def tried(kind: Kind, row: Callable[[Kind], None]) -> str:
@@ -422,7 +435,11 @@ def tried(kind: Kind, row: Callable[[Kind], None]) -> str:
             row(kind)
         except SpanloomError as error:
             return str(error).replace(str(kind.folder), "FOLDER").split("\n")[0]
-        except (AttributeError, TypeError, LookupError):
+        except NotDoneError:
+            return REASONS[row.__name__]
+        except (AttributeError, TypeError) as error:
+            if not _ABSENT.search(str(error)):
+                raise
             return REASONS[row.__name__]
     return ""
 

@@ -57,7 +57,7 @@ class Workplace:
         changed: identifiers of documents that differ from the data that they were imported from.
         finder: of concepts, if a vocabulary is given.
         suggestions: of a model, if one is given or learned.
-        learner: that learns from what is annotated, if that is wanted.
+        learner: trains models in the background, with ``--learn``.
         limits: of requests.
     """
 
@@ -70,6 +70,11 @@ class Workplace:
         self._finder, self._suggestions, self._learner, self._limits = finder, suggestions, learner, limits
         self._order = list(order)
         self._documents: dict[int, Document] = {}
+
+    @property
+    def _model(self) -> Suggestions | None:
+        """Suggestions, if there is a model; with ``--learn`` there may be none yet."""
+        return self._suggestions if self._suggestions is not None and self._suggestions.ready else None
 
     async def store(self, layer: Annotated[str, Query(max_length=100)] = "") -> Response:
         """What the page begins with: documents and their states, types, and where the annotator was."""
@@ -93,7 +98,7 @@ class Workplace:
                 "documents": documents,
                 "types": self._known_types(), "attributes": list(ATTRIBUTES), "position": position,
                 "concepts": self._finder is not None,
-                "model": self._suggestions is not None and self._suggestions.ready, "learns": self._learner is not None,
+                "model": self._model is not None, "learns": self._learner is not None,
             }
         )  # fmt: skip
 
@@ -149,18 +154,18 @@ class Workplace:
         document = self._document(number)
         if layer == ADJUDICATED:
             return JSONResponse(of_annotators(self._store, number))
-        if self._suggestions is None or not self._suggestions.ready or part >= len(parts_of(document)):
+        if self._model is None or part >= len(parts_of(document)):
             raise Refused(404, "there is no model, or no such part of the document; start with --model M")
-        return JSONResponse(await self._suggestions.of_part(number, document, part, lambda: hung_up(request)))
+        return JSONResponse(await self._model.of_part(number, document, part, lambda: hung_up(request)))
 
     async def explain(self, request: Request) -> Response:
         """Why the model suggests a mention, or does not."""
         asked = await self._read(request, Question)
-        if self._suggestions is None or not self._suggestions.ready:
+        if self._model is None:
             raise Refused(404, "there is no model to ask; start with --model M")
         mention = asked.mention.model_dump()
         document = self._document(asked.document)
-        return JSONResponse(await self._suggestions.explain(document, mention, lambda: hung_up(request)))
+        return JSONResponse(await self._model.explain(document, mention, lambda: hung_up(request)))
 
     async def learning(self) -> Response:
         """What is learned in the background: the curve, and how often the model was replaced."""

@@ -111,7 +111,7 @@ class Linked(NamedTuple):
 
     @classmethod
     def of(cls, link: Any, documents: Sequence[Document]) -> Linked | None:
-        """Return that of the parameter ``link`` and training documents, read before all that takes long.
+        """Return the vocabularies of the parameter ``link``, and those of the types of training mentions.
 
         Raises:
             DataError: a vocabulary cannot be read, or no training mention has a concept of any.
@@ -124,9 +124,9 @@ class Linked(NamedTuple):
 
 def learn_stages(
     known: Sequence[Document], held: Sequence[Document] | None, linked: Linked | None, attributes: str, tokens: int,
-    seed: int, run: Executor, tell: Callable[[str], object],
+    seed: int, run: Executor, callback: Callable[[str], object],
 ) -> tuple[list[Stage], dict[str, Any]]:  # fmt: skip
-    """Train the stages that follow recognition; the same for whatever finds the mentions.
+    """Train the stages that follow recognition, for any kind of model that finds mentions.
 
     Args:
         known: training documents.
@@ -136,15 +136,15 @@ def learn_stages(
         tokens: of the training documents.
         seed: deals documents to folds.
         run: how pieces of the work are run; the result does not depend on it.
-        tell: called with the name of each step.
+        callback: called with the name of each step.
 
     Returns:
-        The stages, and what reports hold of each.
+        The stages, and their entries in the training report.
     """
     stages: list[Stage] = []
     report: dict[str, Any] = {}
     if linked is not None:
-        tell("linking")
+        callback("linking")
         fit = resolve_name("spanloom.concepts.fitting:fit_concepts")
         linking, report["concepts"] = fit(known, held, *linked, seed=seed, run=run)
         stages.append(linking)
@@ -192,7 +192,7 @@ class Staged:
     def _of_given(
         self, documents: Iterable[Document], attributes: Sequence[str] | str | None, tokens: int
     ) -> Iterator[Document]:
-        """Yield documents whose own mentions have what stages add, some tokens at a time.
+        """Yield documents with the additions of stages to their own mentions, some tokens at a time.
 
         Raises:
             UsageError: nothing is added to them.

@@ -213,12 +213,12 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             interval = f1_interval(unseen.documents, found, self.random_state)
             folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
             self.report_ = replace(self.report_, interval=interval, folds=folds)
-        following, told_of = learn_stages(
+        following, reports = learn_stages(
             stage.known.documents[: None if lessons is None else lessons.annotated],
             unseen.documents if ready.fold is None else None, linked, self.attributes, len(stage.known.tokens),
             self.random_state, run, lambda name: callback(Progress(name, seconds=monotonic() - began)),
         )  # fmt: skip
-        self.report_ = replace(self.report_, **told_of)
+        self.report_ = replace(self.report_, **reports)
         self._follow(following)
         self._learn_profile(stage.known)
         self._tell_lost(stacklevel=4)

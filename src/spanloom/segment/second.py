@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,15 @@ class MentionSide:
 
     Args:
         side: the chain with its potentials for a text.
-        types: K names.
     """
 
     side: Scored
-    types: tuple[str, ...]
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """K names."""
+        types = self.side.model.types
+        return types[1:] if isinstance(self.side.model.structure, Product) else types
 
     @property
     def structure(self) -> Bilou:
@@ -73,68 +77,55 @@ class MentionSide:
         return self.side.model.probabilities(potentials, offsets, asked, run, calibrated=calibrated)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rescored(Decoded):
     """Result of a method and of the second stage behind it.
 
     Args:
-        first: the result of the method alone.
         second: the second stage.
         scored: candidates and their log-odds.
         chosen: (C,) which of them are found.
         beside: the chain that the words were chosen by, whose tags keep to the mentions.
     """
 
-    first: Decoded | None = None
-    second: Rescorer | None = None
-    scored: ScoredCandidates | None = None
-    chosen: NDArray[np.bool_] | None = None
-    beside: Scored | None = None
+    second: Rescorer
+    scored: ScoredCandidates
+    chosen: NDArray[np.bool_]
+    beside: Scored | None
 
     def chances(self, asked: MentionTable, run: Executor = SERIAL) -> Floats:
         """Return the probability of each mention by the second stage, not calibrated."""
-        assert self.second is not None and self.scored is not None
-        known = set(self.scored.candidates.table.rows())
         scored = self.scored
-        if any(row not in known for row in asked.rows()):
+        if not set(scored.candidates.table.rows()).issuperset(asked.rows()):
             side = self.side(words=False)
-            model = MentionSide(side, _types_of(side))
-            scored = self.second.scored(model, self.text.batch, side.potentials, run=run, given=asked)
+            scored = self.second.scored(MentionSide(side), self.text.batch, side.potentials, run=run, given=asked)
         found: Floats = np.exp(-np.logaddexp(0.0, -scored.odds[scored.rows_of(asked)]))
         return found
 
     def whole_parts(self, asked: MentionTable) -> tuple[Part, ...]:
-        """Return what speaks for a mention as a whole, or against it."""
-        assert self.second is not None
+        """Return the contributions of features of a mention as a whole."""
         side = self.side(words=False)
-        model: Any = MentionSide(side, _types_of(side))
         batch = self.second.features.enrich(self.text.batch)
-        return whole_parts(model, self.second, batch, side.potentials, asked)[1]
+        return whole_parts(MentionSide(side), self.second, batch, side.potentials, asked)[1]
 
     def log_answers(self) -> Floats:
         """Return the log-probability of mentions and words of each sentence, (N,).
 
         Candidates are taken for independent; the words are as probable as given the mentions.
         """
-        assert self.second is not None and self.scored is not None and self.chosen is not None
         mentions = self.second.log_answers(self.scored, self.chosen, len(self.text.offsets) - 1)
         words = (self.beside or self.side(words=True)).log_answers(self.labels, self.text.offsets)
         return mentions + words
 
 
-def _types_of(side: Scored) -> tuple[str, ...]:
-    types = side.model.types
-    return types[1:] if isinstance(side.model.structure, Product) else types
-
-
 def rescored(
     decoded: Decoded, second: Rescorer, scored: ScoredCandidates | None = None, run: Executor = SERIAL
 ) -> Rescored:
-    """Return what the second stage makes of a result.
+    """Return a result with the mentions that the second stage chooses.
 
     1. The mentions are the best set of candidates.
     2. Where constraints bind words and mentions, the words of a sentence whose mentions change are the best ones that
-       keep to them; else they stay.
+       conform to them; others do not change.
 
     Args:
         decoded: the result of a method.
@@ -144,8 +135,7 @@ def rescored(
     """
     side, offsets = decoded.side(words=False), decoded.text.offsets
     if scored is None:
-        model = MentionSide(side, _types_of(side))
-        scored = second.scored(model, decoded.text.batch, side.potentials, run=run)
+        scored = second.scored(MentionSide(side), decoded.text.batch, side.potentials, run=run)
     chosen = second.chosen(scored)
     tags, _ = MENTION_CHAIN.tags_of(scored.candidates.table.take(chosen), offsets)
     labels, beside = Labels(decoded.labels.words, tags), None
@@ -157,19 +147,19 @@ def rescored(
         words[positions] = beside.take(positions).best(bounds, run).words
         labels = Labels(words, tags)
     return Rescored(
-        labels, decoded.text, decoded.make_sides, decoded.solution, second.scalings, decoded, second, scored, chosen,
-        beside,
+        labels, decoded.text, decoded.make_sides, decoded.solution, second.scalings, second=second, scored=scored,
+        chosen=chosen, beside=beside,
     )  # fmt: skip
 
 
 def considered(decoded: Decoded, run: Executor = SERIAL) -> MentionTable:
     """Return candidates that are not found."""
-    if isinstance(decoded, Rescored) and decoded.scored is not None:
+    if isinstance(decoded, Rescored):
         candidates = decoded.scored.candidates
     else:
         side, batch = decoded.side(words=False), decoded.text.batch
         words = TokenColumns(batch, (), WORDS).words(batch)
-        candidates = propose(MentionSide(side, _types_of(side)), side.potentials, words, run=run)
+        candidates = propose(MentionSide(side), side.potentials, words, run=run)
     found = set(decoded.mentions.rows())
     return candidates.table.take(np.array([row not in found for row in candidates.table.rows()], np.bool_))
 
@@ -177,7 +167,7 @@ def considered(decoded: Decoded, run: Executor = SERIAL) -> MentionTable:
 def _keeping_to(side: Scored, tags: Ints) -> Scored:
     """Return a chain of pairs in which only these tags of mentions are possible, (T,)."""
     model, roles = side.model, side.potentials.roles.copy()
-    names = MENTION_CHAIN.tags(_types_of(side))
+    names = MENTION_CHAIN.tags(MentionSide(side).types)
     rows = np.array([model.engine.template.roles.index(name) for name in names])
     own = roles[np.arange(len(tags)), rows[tags]].copy()
     roles[:, rows] = -np.inf
@@ -232,7 +222,7 @@ def held_out_candidates(
         own = _sentences(known, rows)
         bounds, characters = tokens_of(offsets, own)
         side = model.decode(known.take(rows).text, method, weight=weight, run=run).side(words=False)
-        found = propose(MentionSide(side, model.types), side.potentials, text.take(own, characters, bounds), run=run)
+        found = propose(MentionSide(side), side.potentials, text.take(own, characters, bounds), run=run)
         parts.append(replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:])))
     return merge(parts)
 
@@ -258,7 +248,7 @@ def fit_second(
     side, gold = decoded.side(words=False), GoldMentions.of(tuning)
     development = RescoringDevelopment(decoded.text.batch, side.potentials, gold)
     first = Proposer(
-        MentionSide(side, model.types), features_of_chains(model.parts[-1]), "enough",
+        MentionSide(side), features_of_chains(model.parts[-1]), "enough",
         tuning.each_f1(decoded.labels)[1], None, None,
     )  # fmt: skip
     rules = OverlapRules.of_ways((), len(model.types))

@@ -209,11 +209,11 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         # of few documents the sentences are dealt, as if each were one
         self.report_ = replace(report, documents=min(documents, report.documents), passes=passes, rescoring=rescoring)
         tokens = sum(document.token_count for document in train)
-        following, told = learn_stages(
+        following, reports = learn_stages(
             train, given, linked, self.attributes, tokens, self.random_state, settings.run,
             lambda name: callback(Progress(name, seconds=monotonic() - began)),
         )  # fmt: skip
-        self.report_ = replace(self.report_, **told)
+        self.report_ = replace(self.report_, **reports)
         self._follow(following)
         self._learn_profile(known.text.batch)
         self._tell_lost()
@@ -297,9 +297,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
                 it, with the score 1. All else is the best that agrees with them; a second stage is left out.
 
         Raises:
-            UsageError: the threshold is no probability, or is given without scores; nothing is added to mentions that
-                are given, or a dictionary is; or a dictionary that cannot be read, or does not go with the model.
-            DataError: a file of a dictionary that is not UTF-8, or has no word.
+            UsageError: the threshold is not a probability, or is given without scores; the model adds nothing to given
+                mentions, or a dictionary is given with them; a dictionary cannot be read or does not fit the model.
+            DataError: a file of a dictionary is not UTF-8, or has no word.
 
         >>> from spanloom import Document, Mention, Segmenter
         >>> tokens = [[0, 2], [2, 3], [3, 5], [5, 7]]
@@ -316,7 +316,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
                 raise UsageError("a dictionary finds words, which documents with given mentions keep; leave one out")
             return self._of_given(documents, attributes, BATCH_TOKENS)
         model = self.fitted
-        # no constraint binds chains that stand alone
+        # the chains of these methods are independent, without constraints between them
         allowed = np.ones_like(model.allowed) if self.method in ("independent", "incremental") else model.allowed
         kept = None if dictionary is None else Dictionary(dictionary, model.types, allowed)
         stages, marked = self._marking(attributes)

@@ -151,7 +151,10 @@ def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -
             break
         kind, number = _ORDER.unpack_from(order)
         if kind == _LOAD:
-            models = _with_model(models, *json.loads(order[_ORDER.size :]))
+            try:
+                models = _with_model(models, *json.loads(order[_ORDER.size :]))
+            except Exception:  # of any kind: the other models are still served
+                traceback.print_exc()
             continue
         if kind == _END:
             if number in running:
@@ -165,13 +168,9 @@ def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -
         os.kill(process, signal.SIGKILL)
 
 
-def _with_model(models: Mapping[str, Served], name: str, folder: str) -> Mapping[str, Served]:
-    """Return the last model and one more; the same models if that cannot be loaded."""
-    try:
-        return dict(list(models.items())[-1:]) | open_models([f"{name}={folder}"])
-    except Exception:  # of whatever kind: the others are still served
-        traceback.print_exc()
-        return models
+def _with_model(models: Mapping[str, Served], name: str, folder: str) -> dict[str, Served]:
+    """Return the last model and one more, which is loaded."""
+    return dict(list(models.items())[-1:]) | open_models([f"{name}={folder}"])
 
 
 def _forked(run: Callable[[], None], *closed: socket.socket) -> int:
@@ -219,7 +218,7 @@ class Loaded:
 
     def load(self, name: str, folder: str) -> None:
         """Load it here and in each process."""
-        self._models = dict(list(self._models.items())[-1:]) | open_models([f"{name}={folder}"])
+        self._models = _with_model(self._models, name, folder)
 
     def close(self) -> None:
         """End all of them."""
