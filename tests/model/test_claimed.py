@@ -218,6 +218,16 @@ def test_expected_counts_are_those_of_all_structures_that_are_allowed(name, data
     assert found.log_partition.sum() == pytest.approx(np.log(total), abs=1e-3)
 
 
+def test_sets_of_mentions_that_are_one_structure_are_counted_once():
+    """The mention hypergraph writes crossing mentions as it writes them with their union."""
+    crossing = [{"spans": [[0, 3]], "type": "x"}, {"spans": [[2, 5]], "type": "x"}]
+    case = Case("mention_hypergraph", one({"some": [{"spans": [[0, 5]]}], "either": [[[], crossing]]}, words=3))
+    total, counts = brute(case, 1)
+    found = case.expectations(1)
+    np.testing.assert_allclose(found.roles, counts, atol=2e-4)
+    assert found.log_partition.sum() == pytest.approx(np.log(total), abs=1e-3)
+
+
 def one(annotation, mentions=(), words=4):
     text = " ".join("abcdefgh"[:words])
     return Document(text, id="d", mentions=list(mentions), meta={"annotation": annotation})

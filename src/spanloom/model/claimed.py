@@ -9,6 +9,9 @@ Where annotation is complete a mention is there if the version was encoded with 
 also has tokens elsewhere, no version without it has structures that keep to its path. Elsewhere it is there if the
 structure keeps to its path, or to one of its paths, of which no structure keeps to two. Both are *literals*: a mention
 of the first kind is one, of the second as many as it has paths.
+
+Some structures, such as the mention hypergraph, write different sets of overlapping mentions as the same hyperedges.
+Terms that differ in such sets only do not exclude each other; they are split until they do.
 """
 
 from __future__ import annotations
@@ -54,6 +57,19 @@ class Term(NamedTuple):
     def both(self, other: Term) -> Term:
         """Return the term in which both hold."""
         return Term(self.there | other.there, self.absent | other.absent)
+
+    def without(self, other: Term) -> Iterator[Term]:
+        """Yield terms that exclude each other: what this one allows and another does not."""
+        if self.there & other.absent or self.absent & other.there:
+            yield self
+            return
+        there, absent = self
+        for literal in sorted(other.there - there):
+            yield Term(there, absent | {literal})
+            there |= {literal}
+        for literal in sorted(other.absent - absent):
+            yield Term(there | {literal}, absent)
+            absent |= {literal}
 
     @property
     def possible(self) -> bool:
@@ -428,7 +444,9 @@ class _Builder:
                 plan = self.plans[place]
                 most = DENIED if plan.lighter() else MOST
                 try:
-                    factors = [[*self._factors(plan, term, apart, most)] for term in plan.terms()]
+                    factors = [
+                        [*self._factors(plan, term, bases, apart, most)] for term, bases in self._terms(plan, most)
+                    ]
                 except OverflowError:
                     self.plans[place] = self._lighter(plan)
                     continue
@@ -448,15 +466,61 @@ class _Builder:
         self.dropped.append(condition)
         return lighter
 
+    def _terms(self, plan: _Plan, most: int) -> list[tuple[Term, dict[int, list[Literals]]]]:
+        """Return terms that no structure is in twice, and the bases of each of their types.
+
+        1. Bases of a type are the same if their versions allow the same hyperedges.
+        2. Where none are, terms exclude each other as they are.
+        3. Else a term is split into one for each choice of a base of each type, and of those with the same choice each
+           loses what the earlier ones allow.
+
+        Raises:
+            OverflowError: there are too many.
+        """
+        found = [(term, {lane: plan.bases(term, lane, most) for lane in plan.lanes}) for term in plan.terms()]
+        every = {lane: {base for _, bases in found for base in bases[lane]} for lane in plan.lanes}
+        same = {lane: self._same(plan, lane, sorted(bases, key=sorted)) for lane, bases in every.items()}
+        if all(base == first for own in same.values() for base, first in own.items()):
+            return found
+        opened = frozenset(way for lane in plan.lanes for way in plan.open[lane])
+        split: dict[tuple[Literals, ...], list[Term]] = {}
+        for term, bases in found:
+            for chosen in dict.fromkeys(product(*([same[lane][base] for base in bases[lane]] for lane in plan.lanes))):
+                left = [Term(term.there & opened, term.absent & opened)]
+                earlier = split.setdefault(chosen, [])
+                for other in earlier:
+                    left = [rest for one in left for rest in one.without(other)]
+                earlier += left
+                if len(split) + len(earlier) > MOST:
+                    raise OverflowError
+        return [
+            (term, {lane: [base] for lane, base in zip(plan.lanes, chosen, strict=True)})
+            for chosen, terms in split.items()
+            for term in terms
+        ]
+
+    def _same(self, plan: _Plan, lane: int, bases: Sequence[Literals]) -> dict[Literals, Literals]:
+        """Return for each base of a type the first one whose version allows the same."""
+        if len(bases) < 2:
+            return {base: base for base in bases}
+        versions = [[base if own == lane else NONE for own in range(self._width)] for base in bases]
+        masks, offsets = self._masks(np.full(len(bases), plan.sentence, np.int64), versions)
+        first: dict[tuple[bytes, Literals], Literals] = {}
+        found = {}
+        for base, begin, end in zip(bases, offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+            others = self._kept(plan.sentence, lane, base, plan.others(base, lane))
+            found[base] = first.setdefault((masks[begin:end, :, lane].tobytes(), others), base)
+        return found
+
     def _factors(
-        self, plan: _Plan, term: Term, apart: frozenset[Literals], most: int
+        self, plan: _Plan, term: Term, bases: dict[int, list[Literals]], apart: frozenset[Literals], most: int
     ) -> Iterator[tuple[int, int, Literals]]:
         """Yield the parts of a term's factors: type, sign, and the literals of a version."""
         for lane in range(self._width):
             if lane not in plan.lanes:
                 yield lane, 1, NONE
                 continue
-            for base in plan.bases(term, lane, most):
+            for base in bases[lane]:
                 others = self._kept(plan.sentence, lane, base, plan.others(base, lane))
                 for sign, wanted in plan.factor(term, lane, base, others, apart, most):
                     yield lane, sign, wanted
