@@ -88,12 +88,12 @@ Mention("problem", "0-3")
 
 
 def checked(folder: Path, code: str) -> list[str]:
+    """Return what mypy prints, with the cache of its runs on the package, which has the same settings."""
     (folder / "script.py").write_text(code, encoding="utf-8")
     command = [
-        *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--hide-error-context", "--no-pretty"),
-        *("--config-file", str(folder / "none.ini"), "--cache-dir", str(folder.parent / "mypy"), "script.py"),
+        *(sys.executable, "-m", "mypy", "--no-error-summary", "--hide-error-context", "--no-pretty"),
+        *("--config-file", str(ROOT / "pyproject.toml"), "--cache-dir", str(ROOT / ".mypy_cache"), "script.py"),
     ]
-    (folder / "none.ini").write_text("[mypy]\nfollow_imports = silent\nignore_missing_imports = True\n")
     done = subprocess.run(
         command, cwd=folder, capture_output=True, encoding="utf-8", env={**os.environ, "MYPYPATH": str(ROOT / "src")}
     )
@@ -111,7 +111,7 @@ def test_a_script_is_checked_against_our_types(tmp_path: Path) -> None:
 
 def test_every_kind_is_a_model_and_so_is_one_from_outside(tmp_path: Path) -> None:
     shutil.copy(ROOT / "tests" / "model" / "gazetteer.py", tmp_path)
-    [error] = [line for line in checked(tmp_path, KINDS) if "error:" in line]
+    [error] = [line for line in checked(tmp_path, KINDS) if line.startswith("script.py") and "error:" in line]
     assert KINDS.splitlines()[int(error.split(":")[1]) - 1] == "    return language"
 
 

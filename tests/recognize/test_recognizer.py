@@ -69,9 +69,14 @@ def test_it_learns_the_bundled_corpus(notes):
     ids=["adagrad", "lbfgs", "grid"],
 )
 def test_same_seed_same_bytes(settings, notes, tmp_path):
+    grid = isinstance(settings.get("l2"), list)
+
     def bytes_of(name, **more):
         recognizer = Recognizer(**{"features": TEMPLATES, "random_state": 7, **settings, **more})
-        return saved(recognizer.fit(notes.train[:20]), tmp_path / name)
+        # few documents without others to choose by are cross-validated
+        return saved(
+            recognizer.fit(notes.train[:4] if grid else notes.train, dev=None if grid else notes.dev), tmp_path / name
+        )
 
     first = bytes_of("first")
     assert bytes_of("second") == first

@@ -299,6 +299,7 @@ def test_files_can_be_dropped(page: Page, tmp_path: Path) -> None:
 
 def test_dark_and_light(page: Page) -> None:
     mark_up(page, TEXT)
+    page.wait_for_selector("#marked .b")
     colours = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
