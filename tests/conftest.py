@@ -125,10 +125,12 @@ SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8"
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that are slow, and single ones that need libraries."""
+    """Mark the tests that are slow, and single ones that need libraries; each file is a group, each page its own."""
     for item in items:
-        if item.nodeid in SLOW:
+        file = item.nodeid.partition("::")[0]
+        if item.nodeid in SLOW or file in SLOW:
             item.add_marker("slow")
+        item.add_marker(pytest.mark.xdist_group(item.nodeid if file.endswith("test_doctests.py") else file))
         item.add_marker(pytest.mark.needs(*NEEDED_BY_TESTS.get(item.nodeid.removeprefix("tests/"), ())))
 
 
