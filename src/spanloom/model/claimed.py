@@ -16,22 +16,22 @@ Terms that differ in such sets only do not exclude each other; they are split un
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from itertools import combinations, product
-from typing import Final, NamedTuple, NoReturn
+from itertools import product
+from typing import Final, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.document import Batch, Mention
-from spanloom.document.annotation import COMPLETE, Said
+from spanloom.document.annotation import Said
 from spanloom.document.claims import Claim, claims_of
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.hypergraph import Engine, Floats, Ints, Mask, Paths, Potentials
+from spanloom.hypergraph import Engine, Floats, Ints, Mask, Potentials
 from spanloom.learn.readings import Readings
 from spanloom.learn.target import tokens_of
+from spanloom.model.claim_terms import MOST, NONE, ClaimLiterals, Condition, Corpus, Literals, Plan, Term
 from spanloom.model.corpus import Gold, lost
 from spanloom.model.partial import allowed_structures
 from spanloom.structures import MentionTable, Structure
@@ -39,91 +39,10 @@ from spanloom.structures.base import concatenate
 
 __all__ = ["with_claims"]
 
-MOST: Final = 512  # versions of a sentence and type
 DENIED: Final = 64  # of the same, above which claims of *not* are dropped, each of which may double them
 OPEN: Final = 64  # paths of a sentence and type of which something is claimed; each two of them are a version, too
 TOO_MANY: Final = "too many mentions of its sentence are claimed not to be there"
 _NOTHING = 1e-9  # of the structures of a term: none is left
-Literals = frozenset[int]
-NONE: Final[Literals] = frozenset()
-
-
-class Term(NamedTuple):
-    """Literals that are there, and literals that are not."""
-
-    there: Literals = NONE
-    absent: Literals = NONE
-
-    def both(self, other: Term) -> Term:
-        """Return the term in which both hold."""
-        return Term(self.there | other.there, self.absent | other.absent)
-
-    def without(self, other: Term) -> Iterator[Term]:
-        """Yield terms that exclude each other: what this one allows and another does not."""
-        if self.there & other.absent or self.absent & other.there:
-            yield self
-            return
-        there, absent = self
-        for literal in sorted(other.there - there):
-            yield Term(there, absent | {literal})
-            there |= {literal}
-        for literal in sorted(other.absent - absent):
-            yield Term(there | {literal}, absent)
-            absent |= {literal}
-
-    @property
-    def possible(self) -> bool:
-        """Whether nothing is there and not there."""
-        return not self.there & self.absent
-
-
-class Condition(NamedTuple):
-    """A claim about one sentence, in rows of a table of mentions, none of which is given.
-
-    Args:
-        kind: as of `spanloom.document.claims.Claim`.
-        readings: those that the given mentions leave open.
-        every: the mentions of all readings.
-    """
-
-    kind: str
-    readings: tuple[frozenset[int], ...]
-    every: frozenset[int]
-
-    @classmethod
-    def of(cls, kind: str, readings: Sequence[frozenset[int]], known: frozenset[int]) -> Condition | None:
-        """Return the condition of a claim where some mentions are given; ``None`` if they meet it already."""
-        every = frozenset[int]().union(*readings)
-        if kind == "some" and every & known:
-            return None
-        if kind == "either":
-            readings = [reading - known for reading in readings if every & known <= reading]
-        return cls(kind, tuple(readings), every - known)
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """A corpus, as its annotation is laid on it.
-
-    Args:
-        structure: in which mentions are written.
-        engine: of the structure.
-        offsets: (N + 1,) first token of each sentence.
-        given: the mentions that are there, which the structure holds.
-        said: (T, K) of each token and type.
-        types: K names.
-    """
-
-    structure: Structure
-    engine: Engine
-    offsets: Ints
-    given: MentionTable
-    said: Said
-    types: tuple[str, ...]
-
-    def lane(self, kind: int) -> int:
-        """Return the number of a type on the engine's axis."""
-        return 0 if self.structure.joint else kind
 
 
 def with_claims(
@@ -158,8 +77,8 @@ def with_claims(
         return Readings.of(allowed)
     given = MentionTable.build([row for row, _ in gold.held])
     corpus = Corpus(structure, engine, batch.sentences, given, said, types)
-    literals = _Literals(corpus, found.table)
-    plans = [_Plan(sentence, conditions, literals) for sentence, conditions in sorted(asked.items())]
+    literals = ClaimLiterals(corpus, found.table)
+    plans = [Plan(sentence, conditions, literals) for sentence, conditions in sorted(asked.items())]
     builder = _Builder(corpus, batch, literals, plans)
     readings = builder.readings(allowed)
     for condition in builder.dropped:
@@ -217,194 +136,13 @@ def _laid(
     return found, asked
 
 
-class _Literals:
-    """Literals of the mentions in a table.
-
-    Attributes: ``paths`` of the mentions; ``ways``, the literals of each row of the table: the number of the row where
-    annotation is complete, else those of its paths, counted behind the rows; ``lanes`` of the rows; ``partly``, the
-    paths, as literals, of each mention that is a row and has tokens where annotation is not complete.
-    """
-
-    def __init__(self, corpus: Corpus, table: MentionTable) -> None:
-        self.table = table
-        held = np.flatnonzero(corpus.structure.holds(table))
-        self.paths: Paths = corpus.structure.paths(table.take(held), corpus.types)
-        each = len(self.paths.sentence) // max(len(held), 1)
-        self.lanes = [corpus.lane(kind) for kind in table.kind.tolist()]
-        complete = [self._complete(corpus, row) for row in range(len(table))]
-        self.ways: dict[int, tuple[int, ...]] = {}
-        self.partly: dict[int, tuple[int, ...]] = {}
-        for place, row in enumerate(held.tolist()):
-            numbers = range(place * each, (place + 1) * each)
-            open_ways = tuple(len(table) + path for path in numbers if self.paths.spread(path).any(1).all())
-            self.ways[row] = (row,) if complete[row].any() else open_ways
-            if complete[row].any() and not complete[row].all():
-                self.partly[row] = open_ways
-        self.lane_of = {way: self.lanes[row] for row, ways in self.ways.items() for way in ways}
-
-    def _complete(self, corpus: Corpus, row: int) -> NDArray[np.bool_]:
-        """Return at which tokens from a mention's first to its last annotation is complete."""
-        table = self.table
-        base, last = corpus.offsets[table.sentence[row]], table.ptr[row + 1] - 1
-        tokens = slice(base + table.first[table.ptr[row]], base + table.end[last])
-        found: NDArray[np.bool_] = corpus.said[tokens, table.kind[row]] == COMPLETE
-        return found
-
-    def is_row(self, literal: int) -> bool:
-        """Return whether a literal is a mention with which a version is encoded."""
-        return literal < len(self.table)
-
-    def there(self, row: int) -> Iterator[Term]:
-        """Yield the terms in which a mention is there."""
-        ways = self.ways[row]
-        for number, way in enumerate(ways):
-            yield Term(frozenset([way]), frozenset(ways[:number]))
-
-    def terms(self, condition: Condition) -> list[Term]:
-        """Return terms that exclude each other, in one of which a condition holds."""
-        every = condition.every
-        if condition.kind == "not":
-            return [Term(absent=self._ways(every))]
-        if condition.kind == "either":
-            return [
-                term.both(Term(absent=self._ways(every - reading)))
-                for reading in condition.readings
-                for term in self._together(reading)
-            ]
-        rows = [row for [row] in condition.readings]
-        return [
-            term.both(Term(absent=self._ways(rows[:number])))
-            for number, row in enumerate(rows)
-            for term in self.there(row)
-        ]
-
-    def _ways(self, rows: Iterable[int]) -> Literals:
-        return frozenset(way for row in rows for way in self.ways[row])
-
-    def _together(self, rows: Iterable[int]) -> Iterator[Term]:
-        """Yield the terms in which several mentions are there."""
-        for terms in product(*(tuple(self.there(row)) for row in sorted(rows))):
-            found = Term()
-            for term in terms:
-                found = found.both(term)
-            yield found
-
-
-class _Plan:
-    """The claims about a sentence.
-
-    Attributes: ``sentence``; ``lanes``, the types of which something is claimed; ``closed``, of each of them the
-    literals with which versions are encoded, and ``open``, the others.
-    """
-
-    def __init__(self, sentence: int, conditions: Sequence[Condition], literals: _Literals) -> None:
-        self.sentence = sentence
-        self.literals = literals
-        self.conditions = conditions
-        rows = frozenset(row for condition in conditions for row in condition.every)
-        every = [way for row in sorted(rows) for way in literals.ways[row]]
-        self.lanes = sorted({literals.lane_of[way] for way in every})
-        self.open = {lane: [x for x in every if self._is(x, lane, False)] for lane in self.lanes}
-        self.closed = {lane: [x for x in every if self._is(x, lane, True)] for lane in self.lanes}
-
-    def _is(self, literal: int, lane: int, row: bool) -> bool:
-        return self.literals.lane_of[literal] == lane and self.literals.is_row(literal) == row
-
-    def lighter(self) -> tuple[_Plan, Condition] | None:
-        """Return the plan without its last claim that a mention is not there, where annotation is not complete.
-
-        Of a plan with none it is ``None``.
-        """
-        for number, condition in reversed([*enumerate(self.conditions)]):
-            ways = (way for row in condition.every for way in self.literals.ways[row])
-            if condition.kind == "not" and not all(map(self.literals.is_row, ways)):
-                kept = [*self.conditions[:number], *self.conditions[number + 1 :]]
-                return _Plan(self.sentence, kept, self.literals), condition
-        return None
-
-    def terms(self) -> list[Term]:
-        """Return terms that exclude each other, in one of which all claims hold.
-
-        Raises:
-            OverflowError: there are more than `MOST`.
-        """
-        found = [Term()]
-        for condition in self.conditions:
-            found = [one.both(other) for one in found for other in self.literals.terms(condition)]
-            found = [term for term in found if term.possible]
-            if len(found) > MOST:
-                raise OverflowError
-        return found
-
-    def pairs(self) -> Iterator[tuple[int, Literals]]:
-        """Yield pairs of literals of one type, which may exclude each other."""
-        for lane, several in self.open.items():
-            for pair in combinations(several, 2):
-                yield lane, frozenset(pair)
-
-    def bases(self, term: Term, lane: int, most: int) -> list[Literals]:
-        """Return the sets of mentions with which the versions of a term are encoded.
-
-        Raises:
-            OverflowError: there are more than so many.
-        """
-        closed = frozenset(self.closed[lane])
-        free = sorted(closed - term.there - term.absent)
-        return [term.there & closed | frozenset(chosen) for chosen in _subsets(free, frozenset(), most)]
-
-    def others(self, base: Literals, lane: int) -> Literals:
-        """Return the paths of mentions that are not in a base and reach into text that is not complete.
-
-        At its complete tokens such a mention may have the hyperedges of others, so that structures of the base keep to
-        its path; they are those of the base with it, and are taken away from this one.
-        """
-        partly = self.literals.partly
-        return frozenset(way for row in self.closed[lane] if row not in base for way in partly.get(row, ()))
-
-    def factor(
-        self, term: Term, lane: int, base: Literals, others: Literals, apart: frozenset[Literals], most: int
-    ) -> list[tuple[int, Literals]]:
-        """Return the signs and literals of the versions with a base in the factor of a type.
-
-        Args:
-            term: of which this is a factor.
-            lane: the type.
-            base: one of `bases`.
-            others: those of `others` that a structure of the base keeps to.
-            apart: pairs of literals that exclude each other.
-            most: more versions are too many.
-
-        Raises:
-            OverflowError: there are more than so many.
-        """
-        opened = frozenset(self.open[lane])
-        return [
-            ((-1) ** len(chosen), base | term.there & opened | chosen)
-            for chosen in _subsets(sorted(term.absent & opened | others), apart, most)
-        ]
-
-
-def _subsets(literals: Sequence[int], apart: frozenset[Literals], most: int) -> list[Literals]:
-    """Return all sets of literals without two that exclude each other.
-
-    Raises:
-        OverflowError: there are more than so many.
-    """
-    found = [NONE]
-    for literal in literals:
-        found += [one | {literal} for one in found if not any(frozenset((literal, other)) in apart for other in one)]
-        if len(found) > most:
-            raise OverflowError
-    return found
-
-
 class _Builder:
     """Readings of a corpus from the plans of its sentences.
 
     Attributes: ``plans``; ``dropped``, the claims of sentences with too many of them that are left out.
     """
 
-    def __init__(self, corpus: Corpus, batch: Batch, literals: _Literals, plans: Sequence[_Plan]) -> None:
+    def __init__(self, corpus: Corpus, batch: Batch, literals: ClaimLiterals, plans: Sequence[Plan]) -> None:
         self.corpus = corpus
         self.batch = batch
         self.literals = literals
@@ -437,7 +175,7 @@ class _Builder:
         found = Readings(allowed, np.array(owner, np.int64), offsets, masks, np.array(term, np.int64), parts)
         return self._without_impossible(found)
 
-    def _planned(self, apart: frozenset[Literals]) -> Iterator[tuple[_Plan, list[list[tuple[int, int, Literals]]]]]:
+    def _planned(self, apart: frozenset[Literals]) -> Iterator[tuple[Plan, list[list[tuple[int, int, Literals]]]]]:
         """Yield the plans and the parts of the factors of each of their terms; of too many, some claims are dropped."""
         for place in range(len(self.plans)):
             while True:
@@ -453,7 +191,7 @@ class _Builder:
                 yield plan, factors
                 break
 
-    def _lighter(self, plan: _Plan) -> _Plan:
+    def _lighter(self, plan: Plan) -> Plan:
         """Return a plan without a claim, which is dropped.
 
         Raises:
@@ -466,7 +204,7 @@ class _Builder:
         self.dropped.append(condition)
         return lighter
 
-    def _terms(self, plan: _Plan, most: int) -> list[tuple[Term, dict[int, list[Literals]]]]:
+    def _terms(self, plan: Plan, most: int) -> list[tuple[Term, dict[int, list[Literals]]]]:
         """Return terms that no structure is in twice, and the bases of each of their types.
 
         1. Bases of a type are the same if their versions allow the same hyperedges.
@@ -499,7 +237,7 @@ class _Builder:
             for term in terms
         ]
 
-    def _same(self, plan: _Plan, lane: int, bases: Sequence[Literals]) -> dict[Literals, Literals]:
+    def _same(self, plan: Plan, lane: int, bases: Sequence[Literals]) -> dict[Literals, Literals]:
         """Return for each base of a type the first one whose version allows the same."""
         if len(bases) < 2:
             return {base: base for base in bases}
@@ -513,7 +251,7 @@ class _Builder:
         return found
 
     def _factors(
-        self, plan: _Plan, term: Term, bases: dict[int, list[Literals]], apart: frozenset[Literals], most: int
+        self, plan: Plan, term: Term, bases: dict[int, list[Literals]], apart: frozenset[Literals], most: int
     ) -> Iterator[tuple[int, int, Literals]]:
         """Yield the parts of a term's factors: type, sign, and the literals of a version."""
         for lane in range(self._width):
@@ -618,7 +356,7 @@ class _Builder:
         part[:, 0] = place[part[:, 0]]
         return found._replace(term=found.term[kept], part=part)
 
-    def _refuse(self, plan: _Plan, why: str) -> NoReturn:
+    def _refuse(self, plan: Plan, why: str) -> NoReturn:
         at, sentence = self.batch.locate(plan.sentence)
         document = clip(self.batch.documents[at].id)
         raise DataError(f"document {document}, sentence {sentence + 1}: the claims about its mentions {why}")
