@@ -81,6 +81,16 @@ class Scanned(NamedTuple):
     mention_places: list[tuple[str, int]] | None = None
     beside: Beside | None = None
 
+    @classmethod
+    def failed(cls, kind: str, message: str, path: str, line: int | None = None, place: str = "") -> Scanned:
+        """Return the record of what an error kept from being read."""
+        return cls(None, [Problem("error", kind, message, place, path=path, line=line)], path, line)
+
+    @classmethod
+    def altered(cls, kind: str, message: str, path: str, line: int | None = None) -> Scanned:
+        """Return a warning on a file of which something was changed or left out."""
+        return cls(None, [altered(kind, message, line, path)], path, line)
+
     def place_of(self, mention: int | None) -> tuple[str | None, int | None]:
         """Return the file and the line of a mention, or of the document."""
         if mention is None or self.mention_places is None:
@@ -90,8 +100,12 @@ class Scanned(NamedTuple):
 
 def no_document(path: str, expected: str) -> Scanned:
     """Return the record of a file without documents, with a warning."""
-    message = f"the file holds no document; expected {expected}"
-    return Scanned(None, [Problem("error", "empty file", message, path=path)], path)
+    return Scanned.failed("empty file", f"the file holds no document; expected {expected}", path)
+
+
+def altered(kind: str, message: str, line: int | None = None, path: str | None = None) -> Problem:
+    """Return the warning for something that a reader changed or left out."""
+    return Problem("warning", kind, message, path=path, line=line, altered=True)
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from spanloom.formats.base import Format
 from spanloom.formats.record_fields import RECORD_OPTIONS
-from spanloom.formats.source import bare, begins_with
+from spanloom.formats.source import bare, begins_with, has_pair
 
 __all__ = ["COLUMNS", "CSV", "FORMATS", "JSON", "TEXT", "TSV", "scan_bioc"]
 
@@ -73,12 +73,12 @@ _ALL = (
     ),
     Format(
         "brat", (".ann",), _lazy("brat:scan"), _lazy("brat:write"),
-        lambda path: (path.is_dir() or path.suffix in (".ann", ".txt")) and _lazy("brat:claims")(path),
+        partial(has_pair, ".ann"),
         gaps=True, folders=True, reads_without_mentions=True, counts=True, packs=False,
     ),
     Format(
         "i2b2", (".con",), _lazy("i2b2:scan"), None,
-        lambda path: (path.is_dir() or path.suffix in (".con", ".txt")) and _lazy("i2b2:claims")(path),
+        partial(has_pair, ".con"),
         folders=True, reads_without_mentions=True, packs=False, instead="brat holds more, and many tools read it",
     ),
     Format(
