@@ -373,17 +373,11 @@ def _types(value: Any) -> Iterator[Any]:
     """Yield the types of a mention: a name, several, objects with a name each, or the parts of a taxonomy's path."""
     if isinstance(value, list):
         for one in value:
-            yield (
-                "/".join(one)
-                if isinstance(one, list) and all(isinstance(part, str) for part in one)
-                else next(_types(one), None)
-            )
+            path = isinstance(one, list) and all(isinstance(part, str) for part in one)
+            yield "/".join(one) if path else next(_types(one), None)
     elif isinstance(value, dict):
-        name = next((value[key] for key in PLAIN if isinstance(value.get(key), str)), None)
-        yield from () if name is None else (name,)
-    elif isinstance(value, bool) or value is None:
-        return
-    else:
+        yield from [value[key] for key in PLAIN if isinstance(value.get(key), str)][:1]
+    elif not isinstance(value, bool | None):
         yield str(value)
 
 
@@ -393,10 +387,5 @@ def _concepts(value: Any) -> Any:
         return [value] if value else []
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
         return value
-    return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in value]
-
-
-def _concept(name: object, key: object) -> object:
-    if name == "":  # an identifier of no named vocabulary
-        return key
-    return f"{name}:{key}" if name and key is not None else None
+    names = ((entry.get("db_name"), entry.get("db_id")) for entry in value)  # a vocabulary may have no name
+    return [key if name == "" else f"{name}:{key}" if name and key is not None else None for name, key in names]

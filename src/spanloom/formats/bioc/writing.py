@@ -189,15 +189,9 @@ def _kept(document: Document) -> _Kept:
         (_number(item, place, len(passages)), from_value("relation", item, place))
         for item, place in _objects(value.get("relations"), "relations")
     ]
-    return _Kept(
-        {name: collection[name] for name in COLLECTION if name in collection},
-        infons,
-        offset,
-        passages,
-        {name: syntax.object_at(item, f"mentions[{clip(name)}]") for name, item in mentions.items()},
-        annotations,
-        relations,
-    )
+    collection = {name: collection[name] for name in COLLECTION if name in collection}
+    mentions = {name: syntax.object_at(item, f"mentions[{clip(name)}]") for name, item in mentions.items()}
+    return _Kept(collection, infons, offset, passages, mentions, annotations, relations)
 
 
 def _ranges(value: object, name: str, text: str, first: int, last: int) -> list[dict[str, Any]]:
