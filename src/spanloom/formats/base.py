@@ -282,12 +282,6 @@ def count_attributes(losses: Losses, mention: Mention) -> None:
         count_mention(losses, mention, ATTRIBUTES, ATTRIBUTE_SCORES, CONCEPT_SCORES)
 
 
-def count_concepts(losses: Losses, mention: Mention) -> None:
-    """Count the losses of a mention's concepts where a format holds each once, without white space around it."""
-    losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
-    losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in mention.concepts))
-
-
 def single(documents: Iterable[Document], path: str | Path, several: str) -> Document:
     """Return the only document of an output; `several` is the message for more."""
     found = list(islice(documents, 2))

@@ -16,8 +16,6 @@ from spanloom.formats.base import Format
 from spanloom.formats.record_fields import RECORD_OPTIONS
 from spanloom.formats.source import bare, begins_with, has_pair
 
-__all__ = ["COLUMNS", "CSV", "FORMATS", "JSON", "TEXT", "TSV", "scan_bioc"]
-
 _TABLES: Final = ("columns", "texts", "tag_names")
 
 
