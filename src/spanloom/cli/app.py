@@ -1,7 +1,8 @@
 """The verbs and their options; a verb's work is in the module that `execute.VERBS` names.
 
 The functions here have no body: the signature is the command line, the docstring its help, and the decorator
-(`verbs.verb`) hands the options to the verb's module. Nothing here may import what a verb needs (see `execute`).
+(`verbs.verb`) adds options that many verbs share, and hands all to the verb's module. Nothing here may import what a
+verb needs (see `execute`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from spanloom.cli.execute import INTERRUPTED, catch_signals, open_streams, refus
 from spanloom.cli.options import (
     Columns,
     Data,
-    Force,
     Format,
     InputFormat,
     Jobs,
@@ -68,16 +68,12 @@ def _root(
     pass
 
 
-@verb("demo")
+@verb("demo", shared="force seed jobs quiet")
 def _demo(
     output: Annotated[
         str | None, option("--output -o DIR", "Keep the model and the predictions in this folder.")
     ] = None,
     linker: Annotated[bool, option("--linker", "Train a linker: problems and their concepts.")] = False,
-    force: Force = False,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
 ) -> None:
     """Train on the bundled clinical notes, annotate a sample note and show it."""
 
@@ -112,7 +108,7 @@ def _train_tagger() -> None:
     """Train a tagger of parts of speech or another column."""
 
 
-@verb("train clusters", train_app)
+@verb("train clusters", train_app, shared="input_format columns on_error force quiet")
 def _train_clusters(
     source: options.RawTexts = None,
     output: options.ClustersOutput = None,
@@ -121,11 +117,6 @@ def _train_clusters(
         str, option("--method NAME", "Clusters of word vectors: vectors; of Brown et al. (1992): brown.")
     ] = "vectors",
     min_count: Annotated[int, option("--min-count N", "Rarer words get their bits by their letters.", min=1)] = 10,
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Cluster the words of raw text by their contexts, and unknown words by their letters."""
 
@@ -141,7 +132,7 @@ def _teach(
     """Distil a slow model into a fast one, using raw text and, optionally, gold mentions."""
 
 
-@verb("predict")
+@verb("predict", shared="encoder force jobs quiet")
 def _predict(
     model: Model,
     source: options.Inputs,
@@ -164,15 +155,11 @@ def _predict(
     language: options.AttributeLanguage = None,
     cues: options.AttributeCues = None,
     sections: options.Sections = False,
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
 ) -> None:
     """Predict mentions in text or documents; existing annotations are ignored unless --mentions given or --keep own."""
 
 
-@verb("evaluate")
+@verb("evaluate", shared="force seed jobs quiet")
 def _evaluate(
     gold: Annotated[str, argument("GOLD", "Annotated documents.")],
     predicted: Annotated[str | None, argument("PREDICTED", "The same documents, predicted.")] = None,
@@ -196,10 +183,6 @@ def _evaluate(
     on_error: options.OnError = None,
     as_json: Json = False,
     html: Annotated[str | None, option("--html FILE", "Write a page of all errors, gold over prediction, too.")] = None,
-    force: Force = False,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
 ) -> None:
     """Compare predictions with gold: precision, recall and F1 by type and kind of overlap, with intervals."""
 
@@ -228,7 +211,7 @@ def _clean(
     """List annotations that are probably wrong or missing; nothing is changed."""
 
 
-@verb("convert")
+@verb("convert", shared="force quiet")
 def _convert(
     source: options.Converted,
     target: options.ConvertedOutput,
@@ -244,13 +227,11 @@ def _convert(
     ambiguous: options.AmbiguousQuotes = None,
     annotation: options.Annotation = None,
     types: options.KeptTypes = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Convert annotated documents to another format, and report what it cannot represent."""
 
 
-@verb("label")
+@verb("label", shared="as_json force quiet")
 def _label(
     rules: options.LabelRules,
     source: options.Inputs,
@@ -261,57 +242,43 @@ def _label(
     on_error: options.OnErrorSkip = "skip",
     each: options.EachAnnotator = False,
     annotation: options.LabelAnnotation = "at-least",
-    as_json: Json = False,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Annotate by rules: phrases, vocabularies, token patterns and phrases with gaps, which vote."""
 
 
-@verb("split")
+@verb("split", shared="input_format columns on_error seed as_json force quiet")
 def _split(
     source: options.Inputs,
     output: options.PartsOutput,
     parts: options.PartShares = "train=8,dev=1,test=1",
     by: options.SplitBy = None,
     output_format: options.PartsFormat = "jsonl",
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    seed: Seed = None,
-    as_json: Json = False,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Split documents into training, development and test parts, and count their contents."""
 
 
-@verb("validate")
+@verb("validate", shared="as_json quiet")
 def _validate(
     data: Data,
     input_format: InputFormat = None,
     columns: Columns = None,
     texts: options.TableTexts = None,
     tag_names: options.TagNames = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Check annotated documents: list problems with file and line; exit 1 if there is an error."""
 
 
-@verb("inspect")
+@verb("inspect", shared="encoder as_json")
 def _inspect(
     model: Model,
     top: Annotated[int | None, option("--top N", "Show the strongest N features of each role.", min=0)] = None,
     role: Annotated[str | None, option("--role ROLE", "Show features of this role only.")] = None,
     every: Annotated[bool, option("--all", "Show all parameters, roles, templates and features.")] = False,
-    encoder: options.EncoderFolder = None,
-    as_json: Json = False,
 ) -> None:
     """Describe a model: structure, types, F1, size, training; with --top, its strongest features."""
 
 
-@verb("explain")
+@verb("explain", shared="encoder input_format as_json jobs")
 def _explain(
     model: Model,
     source: options.Explained = None,
@@ -320,41 +287,28 @@ def _explain(
     document: options.ExplainedDocument = None,
     limit: options.Limit = None,
     top: options.Strongest = 5,
-    encoder: options.EncoderFolder = None,
-    input_format: InputFormat = None,
-    as_json: Json = False,
-    jobs: Jobs = None,
 ) -> None:
     """Explain why a model predicts a mention or not: roles, features and alternatives."""
 
 
-@verb("export")
+@verb("export", shared="encoder force quiet")
 def _export(
     model: Model,
     output: options.ExportOutput,
     onnx: options.OnnxForm = False,
     precision: options.GraphPrecision = "float32",
     window: options.GraphWindow = None,
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Export an encoder model to ONNX, to predict without PyTorch."""
 
 
-@verb("compact")
+@verb("compact", shared="input_format columns on_error force jobs quiet")
 def _compact(
     model: Model,
     output: options.ExportOutput,
     dev: options.CompactDev = None,
     loss: options.CompactLoss = None,
     threshold: options.CompactThreshold = None,
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    force: Force = False,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
 ) -> None:
     """Compress a recognizer or segmenter: drop small weights, store the others in eight bits."""
 
@@ -364,7 +318,7 @@ def _models(as_json: Json = False) -> None:
     """List installed models: types, licence, test F1 and size."""
 
 
-@verb("view")
+@verb("view", shared="input_format force")
 def _view(
     data: Data,
     output: Annotated[
@@ -372,8 +326,6 @@ def _view(
     ] = None,
     hypergraph: options.Hypergraph = None,
     limit: options.Limit = None,
-    input_format: InputFormat = None,
-    force: Force = False,
 ) -> None:
     """Show documents with their mentions in the terminal, as HTML or as SVG."""
 
@@ -381,8 +333,8 @@ def _view(
 @verb("serve")
 def _serve(
     models: options.Models,
-    host: Annotated[str, option("--host ADDRESS", "Where to listen; 0.0.0.0 for all networks.")] = "127.0.0.1",
-    port: Annotated[int, option("--port N", "0 for any that is free.", min=0, max=65535)] = 8000,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
     max_body: Annotated[int, option("--max-body BYTES", "The largest body of a request.", min=1024)] = 4 * 2**20,
     max_text: Annotated[
         int, option("--max-text N", "Characters of a request's documents together.", min=1)
@@ -400,7 +352,7 @@ def _serve(
     """Serve models as a web page and an HTTP API, by default on this machine only."""
 
 
-@verb("annotate")
+@verb("annotate", shared="encoder force quiet")
 def _annotate(
     data: options.Data,
     output: Annotated[
@@ -423,17 +375,14 @@ def _annotate(
     as_json: Json = False,
     input_format: InputFormat = None,
     columns: Columns = None,
-    host: Annotated[str, option("--host ADDRESS", "Where to listen; 0.0.0.0 for all networks.")] = "127.0.0.1",
-    port: Annotated[int, option("--port N", "0 for any that is free.", min=0, max=65535)] = 8010,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8010,
     allow_host: options.AllowHost = None,
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Annotate documents in the browser, with suggestions of a model; all is kept in one file."""
 
 
-@verb("next")
+@verb("next", shared="encoder force seed quiet")
 def _next(
     data: options.Inputs,
     model: Annotated[str | None, option("--model MODEL", "Model that is to learn from the documents.")] = None,
@@ -447,15 +396,11 @@ def _next(
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnErrorSkip = "stop",
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    seed: Seed = None,
-    quiet: Quiet = False,
 ) -> None:
     """Choose the documents to annotate next: those from which a model learns most for the time."""
 
 
-@verb("vocabulary")
+@verb("vocabulary", shared="as_json force quiet")
 def _vocabulary(
     vocabulary: options.VocabularySource,
     output: options.IndexOutput = None,
@@ -464,9 +409,6 @@ def _vocabulary(
     encoding: options.Encoding = None,
     language: options.Language = None,
     source: options.NameSource = None,
-    as_json: Json = False,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Read a vocabulary, count its contents, report problems, and save it as an index."""
 

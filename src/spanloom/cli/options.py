@@ -97,6 +97,8 @@ MaxMemory = Annotated[int, option("--max-memory MB", "Maximum memory of a reques
 AllowHost = Annotated[
     list[str] | None, option("--allow-host NAME", "Accepted Host name of requests; repeatable.", show_default=False)
 ]
+Host = Annotated[str, option("--host ADDRESS", "Where to listen; 0.0.0.0 for all networks.")]
+Port = Annotated[int, option("--port N", "0 for any that is free.", min=0, max=65535)]
 Seed = Annotated[int | None, option("--seed N", "Random seed.")]
 Threshold = Annotated[float, option("--threshold P", "Drop mentions with a lower probability.", min=0.0, max=1.0)]
 
@@ -370,6 +372,13 @@ TriedLambdas = Annotated[
 ]
 ForceOutput = Annotated[bool | None, option("--force", "Overwrite an existing output.", show_default=False)]
 
+# options at the end of many verbs, with their defaults
+SHARED: Final[dict[str, tuple[Any, Any]]] = {
+    "encoder": (EncoderFolder, None), "input_format": (InputFormat, None), "columns": (Columns, None),
+    "on_error": (OnError, None), "as_json": (Json, False), "force": (Force, False), "seed": (Seed, None),
+    "jobs": (Jobs, None), "quiet": (Quiet, False),
+}  # fmt: skip
+
 
 def with_parameters(parameters: type, *declarations: Callable[..., None], without: Collection[str] = ()) -> Signature:
     """The command line of a verb that trains.
@@ -384,6 +393,15 @@ def with_parameters(parameters: type, *declarations: Callable[..., None], withou
     given = list(_options(parameters, {*without, *(one.name for one in own)}))
     ordered = [*(one for one in own if one not in behind), *given, *behind]
     return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
+
+
+def with_shared(given: Signature, names: str) -> Signature:
+    """Add options of `SHARED` to the command line of a verb, in their order there."""
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=SHARED[name][1], annotation=SHARED[name][0])
+        for name in names.split()
+    ]
+    return given.replace(parameters=[*given.parameters.values(), *more])
 
 
 def with_reading(given: Signature) -> Signature:

@@ -292,6 +292,11 @@ def single(documents: Iterable[Document], path: str | Path, several: str) -> Doc
     return found[0]
 
 
+def name_of(document: Document, number: int) -> str:
+    """Return the identifier of a document, or a name made of its number, from 1."""
+    return document.id or f"document-{number:06d}"
+
+
 def unwritable(document: Document, why: str, path: str | Path | None = None) -> DataError:
     """Return the error for a document that a format cannot represent; `why` follows the document's name."""
     return DataError(f"document {clip(document.id)}{why}", path=path)

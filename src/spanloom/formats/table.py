@@ -28,6 +28,7 @@ from spanloom.formats.base import (
     count_mention,
     count_meta,
     count_unwritten,
+    name_of,
     no_document,
 )
 from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, value_of, wrong_width
@@ -294,7 +295,7 @@ def _joined(
         if document is None or any(problem.severity == "error" for problem in scanned.problems):
             yield scanned
             continue
-        name = _name(document, number) if named else ""
+        name = name_of(document, number) if named else ""
         if name not in groups and f"{name}.txt" in groups:
             name += ".txt"
         if name in taken:
@@ -307,10 +308,6 @@ def _joined(
         if found:
             taken.add(name)
         yield _with_mentions(path, scanned, document, found)
-
-
-def _name(document: Document, number: int) -> str:
-    return document.id or f"document-{number:06d}"
 
 
 def _with_mentions(path: str | Path, scanned: Scanned, document: Document, found: list[SpanRow]) -> Scanned:
@@ -336,7 +333,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
         write_row = RowWriter(file, "\t" if tabs or bare(path).suffix.lower() == ".tsv" else ",")
         write_row(COLUMNS)
         for number, document in enumerate(documents, start=1):
-            name = _name(document, number)
+            name = name_of(document, number)
             rows = named.get(name)
             if rows or (rows is not None and document.mentions):
                 message = f"duplicate document id {clip(name)}: rows cannot be assigned"
