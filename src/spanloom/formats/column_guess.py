@@ -338,9 +338,8 @@ def _number(sentences: list[list[str]]) -> str:
             return "_"  # numbers of the whole file
         if 2 * from_one >= len(numbers):
             return "id"  # others in a sentence are errors
-    filled = accumulate(
-        values, lambda last, value: value or last, initial=""
-    )  # an empty one is that of the line before
+    # an empty value is that of the line before
+    filled = accumulate(values, lambda last, value: value or last, initial="")
     runs = [value for value, _ in groupby(islice(filled, 1, None))]
     if len(sentences) == 1 and 1 < len(runs) <= len(values) / 3 and (counts or len(set(runs)) == len(runs)):
         return SENTENCE

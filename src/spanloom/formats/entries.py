@@ -387,5 +387,10 @@ def _concepts(value: Any) -> Any:
         return [value] if value else []
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
         return value
-    names = ((entry.get("db_name"), entry.get("db_id")) for entry in value)  # a vocabulary may have no name
-    return [key if name == "" else f"{name}:{key}" if name and key is not None else None for name, key in names]
+    return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in value]
+
+
+def _concept(name: object, key: object) -> object:
+    if name == "":  # an identifier of no named vocabulary
+        return key
+    return f"{name}:{key}" if name and key is not None else None
