@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from warnings import warn
 
-from spanloom.lazy import lazily
+from spanloom.lazy import by_name, lazily
 
 if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded before it is used
     from spanloom.document import Document as Document
@@ -23,21 +23,18 @@ if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded
 
 __version__ = "0.1.0"
 
-# name -> module; imported when first used, so that `import spanloom` loads no compiled kernel
-_EXPORTS = {
-    "DataWarning": "spanloom.errors",
-    "Document": "spanloom.document",
-    "Linker": "spanloom.link",
-    "Mention": "spanloom.document",
-    "Recognizer": "spanloom.recognize",
-    "Section": "spanloom.document",
-    "Segmenter": "spanloom.segment",
-    "Span": "spanloom.document",
-    "SpanloomError": "spanloom.errors",
-    "load": "spanloom.models",
-    "read": "spanloom.formats",
-    "write": "spanloom.formats",
-}
+# module -> names; imported when first used, so that `import spanloom` loads no compiled kernel
+_EXPORTS = by_name(
+    {
+        "spanloom.document": "Document Mention Section Span",
+        "spanloom.errors": "DataWarning SpanloomError",
+        "spanloom.formats": "read write",
+        "spanloom.link": "Linker",
+        "spanloom.models": "load",
+        "spanloom.recognize": "Recognizer",
+        "spanloom.segment": "Segmenter",
+    }
+)
 
 __all__ = ["__version__", *_EXPORTS]
 

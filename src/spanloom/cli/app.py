@@ -1,7 +1,8 @@
 """The verbs and their options; a verb's work is in the module that `execute.VERBS` names.
 
 The functions here have no body: the signature is the command line, the docstring its help, and the decorator
-(`verbs.verb`) hands the options to the verb's module. Nothing here may import what a verb needs (see `execute`).
+(`verbs.verb`) adds options that many verbs share, and hands all to the verb's module. Nothing here may import what a
+verb needs (see `execute`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,19 @@ import typer
 from spanloom import __version__
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, catch_signals, open_streams, refused
-from spanloom.cli.options import Columns, Data, Force, Format, InputFormat, Jobs, Json, Model, Quiet, Seed
+from spanloom.cli.options import (
+    Columns,
+    Data,
+    Format,
+    InputFormat,
+    Jobs,
+    Json,
+    Model,
+    Quiet,
+    Seed,
+    argument,
+    option,
+)
 from spanloom.cli.verbs import app, only, train_app, training, verb
 from spanloom.errors import LOG
 from spanloom.link.parameters import LinkerParameters
@@ -46,29 +59,21 @@ def _log(form: str | None) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, option("--version", "Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
     log: Annotated[
-        str | None,
-        typer.Option(
-            "--log", metavar="FORM", callback=_log, help="Format of log lines on standard error: text or json. [text]"
-        ),
+        str | None, option("--log FORM", "Format of log lines on standard error: text or json. [text]", callback=_log)
     ] = None,
 ) -> None:
     pass
 
 
-@verb("demo")
+@verb("demo", shared="force seed jobs quiet")
 def _demo(
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="DIR", help="Keep the model and the predictions in this folder."),
+        str | None, option("--output -o DIR", "Keep the model and the predictions in this folder.")
     ] = None,
-    linker: Annotated[bool, typer.Option("--linker", help="Train a linker: problems and their concepts.")] = False,
-    force: Force = False,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
+    linker: Annotated[bool, option("--linker", "Train a linker: problems and their concepts.")] = False,
 ) -> None:
     """Train on the bundled clinical notes, annotate a sample note and show it."""
 
@@ -86,8 +91,7 @@ def _train_recognizer(
 @_train("train linker", parameters=LinkerParameters)
 def _train_linker(
     vocabulary: Annotated[
-        str | None,
-        typer.Option("--vocabulary", metavar="V", help="The concepts to link to; any format of spanloom vocabulary."),
+        str | None, option("--vocabulary V", "The concepts to link to; any format of spanloom vocabulary.")
     ] = None,
     vocabulary_columns: options.VocabularyColumns = None,
 ) -> None:
@@ -104,25 +108,15 @@ def _train_tagger() -> None:
     """Train a tagger of parts of speech or another column."""
 
 
-@verb("train clusters", train_app)
+@verb("train clusters", train_app, shared="input_format columns on_error force quiet")
 def _train_clusters(
     source: options.RawTexts = None,
     output: options.ClustersOutput = None,
-    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="Number of clusters.")] = 1000,
+    size: Annotated[int, option("--size N", "Number of clusters.", min=2)] = 1000,
     method: Annotated[
-        str,
-        typer.Option(
-            "--method", metavar="NAME", help="Clusters of word vectors: vectors; of Brown et al. (1992): brown."
-        ),
+        str, option("--method NAME", "Clusters of word vectors: vectors; of Brown et al. (1992): brown.")
     ] = "vectors",
-    min_count: Annotated[
-        int, typer.Option("--min-count", min=1, metavar="N", help="Rarer words get their bits by their letters.")
-    ] = 10,
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    min_count: Annotated[int, option("--min-count N", "Rarer words get their bits by their letters.", min=1)] = 10,
 ) -> None:
     """Cluster the words of raw text by their contexts, and unknown words by their letters."""
 
@@ -138,7 +132,7 @@ def _teach(
     """Distil a slow model into a fast one, using raw text and, optionally, gold mentions."""
 
 
-@verb("predict")
+@verb("predict", shared="encoder force jobs quiet")
 def _predict(
     model: Model,
     source: options.Inputs,
@@ -161,28 +155,19 @@ def _predict(
     language: options.AttributeLanguage = None,
     cues: options.AttributeCues = None,
     sections: options.Sections = False,
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
 ) -> None:
     """Predict mentions in text or documents; existing annotations are ignored unless --mentions given or --keep own."""
 
 
-@verb("evaluate")
+@verb("evaluate", shared="force seed jobs quiet")
 def _evaluate(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="Annotated documents.", show_default=False)],
-    predicted: Annotated[
-        str | None, typer.Argument(metavar="PREDICTED", help="The same documents, predicted.", show_default=False)
-    ] = None,
+    gold: Annotated[str, argument("GOLD", "Annotated documents.")],
+    predicted: Annotated[str | None, argument("PREDICTED", "The same documents, predicted.")] = None,
     model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", metavar="MODEL", help="Predict GOLD with this model, instead of PREDICTED."),
+        str | None, option("--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.")
     ] = None,
-    compare: Annotated[
-        str | None, typer.Option("--compare", metavar="OTHER", help="Other predictions of GOLD, for a paired test.")
-    ] = None,
-    heads: Annotated[bool, typer.Option("--heads", help="Require matching heads in all rows and tests.")] = False,
+    compare: Annotated[str | None, option("--compare OTHER", "Other predictions of GOLD, for a paired test.")] = None,
+    heads: Annotated[bool, option("--heads", "Require matching heads in all rows and tests.")] = False,
     column: options.EvaluatedColumn = None,
     concepts: options.Concepts = False,
     attributes: options.Attributes = False,
@@ -197,14 +182,7 @@ def _evaluate(
     columns: Columns = None,
     on_error: options.OnError = None,
     as_json: Json = False,
-    html: Annotated[
-        str | None,
-        typer.Option("--html", metavar="FILE", help="Write a page of all errors, gold over prediction, too."),
-    ] = None,
-    force: Force = False,
-    seed: Seed = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
+    html: Annotated[str | None, option("--html FILE", "Write a page of all errors, gold over prediction, too.")] = None,
 ) -> None:
     """Compare predictions with gold: precision, recall and F1 by type and kind of overlap, with intervals."""
 
@@ -233,7 +211,7 @@ def _clean(
     """List annotations that are probably wrong or missing; nothing is changed."""
 
 
-@verb("convert")
+@verb("convert", shared="force quiet")
 def _convert(
     source: options.Converted,
     target: options.ConvertedOutput,
@@ -249,13 +227,11 @@ def _convert(
     ambiguous: options.AmbiguousQuotes = None,
     annotation: options.Annotation = None,
     types: options.KeptTypes = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Convert annotated documents to another format, and report what it cannot represent."""
 
 
-@verb("label")
+@verb("label", shared="as_json force quiet")
 def _label(
     rules: options.LabelRules,
     source: options.Inputs,
@@ -266,102 +242,73 @@ def _label(
     on_error: options.OnErrorSkip = "skip",
     each: options.EachAnnotator = False,
     annotation: options.LabelAnnotation = "at-least",
-    as_json: Json = False,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Annotate by rules: phrases, vocabularies, token patterns and phrases with gaps, which vote."""
 
 
-@verb("split")
+@verb("split", shared="input_format columns on_error seed as_json force quiet")
 def _split(
     source: options.Inputs,
     output: options.PartsOutput,
     parts: options.PartShares = "train=8,dev=1,test=1",
     by: options.SplitBy = None,
     output_format: options.PartsFormat = "jsonl",
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    seed: Seed = None,
-    as_json: Json = False,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Split documents into training, development and test parts, and count their contents."""
 
 
-@verb("validate")
+@verb("validate", shared="as_json quiet")
 def _validate(
     data: Data,
     input_format: InputFormat = None,
     columns: Columns = None,
     texts: options.TableTexts = None,
     tag_names: options.TagNames = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Check annotated documents: list problems with file and line; exit 1 if there is an error."""
 
 
-@verb("inspect")
+@verb("inspect", shared="encoder as_json")
 def _inspect(
     model: Model,
-    top: Annotated[
-        int | None, typer.Option("--top", min=0, metavar="N", help="Show the strongest N features of each role.")
-    ] = None,
-    role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Show features of this role only.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Show all parameters, roles, templates and features.")] = False,
-    encoder: options.EncoderFolder = None,
-    as_json: Json = False,
+    top: Annotated[int | None, option("--top N", "Show the strongest N features of each role.", min=0)] = None,
+    role: Annotated[str | None, option("--role ROLE", "Show features of this role only.")] = None,
+    every: Annotated[bool, option("--all", "Show all parameters, roles, templates and features.")] = False,
 ) -> None:
     """Describe a model: structure, types, F1, size, training; with --top, its strongest features."""
 
 
-@verb("explain")
+@verb("explain", shared="encoder input_format as_json jobs")
 def _explain(
     model: Model,
     source: options.Explained = None,
-    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Explain this text, instead.")] = None,
+    text: Annotated[str | None, option("--text TEXT", "Explain this text, instead.")] = None,
     mention: options.Asked = None,
     document: options.ExplainedDocument = None,
     limit: options.Limit = None,
     top: options.Strongest = 5,
-    encoder: options.EncoderFolder = None,
-    input_format: InputFormat = None,
-    as_json: Json = False,
-    jobs: Jobs = None,
 ) -> None:
     """Explain why a model predicts a mention or not: roles, features and alternatives."""
 
 
-@verb("export")
+@verb("export", shared="encoder force quiet")
 def _export(
     model: Model,
     output: options.ExportOutput,
     onnx: options.OnnxForm = False,
     precision: options.GraphPrecision = "float32",
     window: options.GraphWindow = None,
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Export an encoder model to ONNX, to predict without PyTorch."""
 
 
-@verb("compact")
+@verb("compact", shared="input_format columns on_error force jobs quiet")
 def _compact(
     model: Model,
     output: options.ExportOutput,
     dev: options.CompactDev = None,
     loss: options.CompactLoss = None,
     threshold: options.CompactThreshold = None,
-    input_format: InputFormat = None,
-    columns: Columns = None,
-    on_error: options.OnError = None,
-    force: Force = False,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
 ) -> None:
     """Compress a recognizer or segmenter: drop small weights, store the others in eight bits."""
 
@@ -371,17 +318,14 @@ def _models(as_json: Json = False) -> None:
     """List installed models: types, licence, test F1 and size."""
 
 
-@verb("view")
+@verb("view", shared="input_format force")
 def _view(
     data: Data,
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write a page (.html) or a drawing (.svg) instead."),
+        str | None, option("--output -o FILE", "Write a page (.html) or a drawing (.svg) instead.")
     ] = None,
     hypergraph: options.Hypergraph = None,
     limit: options.Limit = None,
-    input_format: InputFormat = None,
-    force: Force = False,
 ) -> None:
     """Show documents with their mentions in the terminal, as HTML or as SVG."""
 
@@ -389,112 +333,74 @@ def _view(
 @verb("serve")
 def _serve(
     models: options.Models,
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all networks.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 for any that is free.")] = 8000,
-    max_body: Annotated[
-        int, typer.Option("--max-body", min=1024, metavar="BYTES", help="The largest body of a request.")
-    ] = 4 * 2**20,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8000,
+    max_body: Annotated[int, option("--max-body BYTES", "The largest body of a request.", min=1024)] = 4 * 2**20,
     max_text: Annotated[
-        int, typer.Option("--max-text", min=1, metavar="N", help="Characters of a request's documents together.")
+        int, option("--max-text N", "Characters of a request's documents together.", min=1)
     ] = 1_000_000,
     max_sentence: options.MaxSentence = 20_000,
     max_memory: options.MaxMemory = 1024,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="When a request is given up.")
-    ] = 30.0,
+    timeout: Annotated[float, option("--timeout SECONDS", "When a request is given up.", min=0.1)] = 30.0,
     allow_host: options.AllowHost = None,
     encoder: options.EncoderFolder = None,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs", "-j", min=1, metavar="N", help="Short requests at once, and long ones; as cores if not given."
-        ),
+        int | None, option("--jobs -j N", "Short requests at once, and long ones; as cores if not given.", min=1)
     ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Serve models as a web page and an HTTP API, by default on this machine only."""
 
 
-@verb("annotate")
+@verb("annotate", shared="encoder force quiet")
 def _annotate(
     data: options.Data,
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="STORE", help="File of the store; an existing one is continued."),
+        str | None, option("--output -o STORE", "File of the store; an existing one is continued.")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="Model that suggests mentions.")] = None,
+    model: Annotated[str | None, option("--model MODEL", "Model that suggests mentions.")] = None,
     learn: Annotated[
-        str | None,
-        typer.Option("--learn", metavar="FOLDER", help="Learn in the background; folder of the model and its curve."),
+        str | None, option("--learn FOLDER", "Learn in the background; folder of the model and its curve.")
     ] = None,
-    vocabulary: Annotated[
-        str | None, typer.Option("--vocabulary", metavar="V", help="Vocabulary in which concepts are searched.")
-    ] = None,
-    annotator: Annotated[
-        str, typer.Option("--annotator", metavar="NAME", help="Annotator, if the page names no other.")
-    ] = "annotator",
-    types: Annotated[
-        list[str] | None, typer.Option("--type", metavar="NAME", help="Type of mentions; several times for more.")
-    ] = None,
-    order: Annotated[
-        str, typer.Option("--order", metavar="NAME", help="Order of documents: data, gain, entropy, errors, random.")
-    ] = "data",
-    export: Annotated[
-        str | None, typer.Option("--export", metavar="OUT", help="Write the annotation of a store, and exit.")
-    ] = None,
+    vocabulary: Annotated[str | None, option("--vocabulary V", "Vocabulary in which concepts are searched.")] = None,
+    annotator: Annotated[str, option("--annotator NAME", "Annotator, if the page names no other.")] = "annotator",
+    types: Annotated[list[str] | None, option("--type NAME", "Type of mentions; several times for more.")] = None,
+    order: Annotated[str, option("--order NAME", "Order of documents: data, gain, entropy, errors, random.")] = "data",
+    export: Annotated[str | None, option("--export OUT", "Write the annotation of a store, and exit.")] = None,
     output_format: Format = None,
-    layer: Annotated[
-        str | None, typer.Option("--layer", metavar="NAME", help="Annotator whose annotation is exported. [all]")
-    ] = None,
+    layer: Annotated[str | None, option("--layer NAME", "Annotator whose annotation is exported. [all]")] = None,
     agreed: Annotated[
-        bool, typer.Option("--agreement", help="Print the agreement of the annotators of a store, and exit.")
+        bool, option("--agreement", "Print the agreement of the annotators of a store, and exit.")
     ] = False,
     as_json: Json = False,
     input_format: InputFormat = None,
     columns: Columns = None,
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all networks.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, metavar="N", help="0 for any that is free.")] = 8010,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8010,
     allow_host: options.AllowHost = None,
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Annotate documents in the browser, with suggestions of a model; all is kept in one file."""
 
 
-@verb("next")
+@verb("next", shared="encoder force seed quiet")
 def _next(
     data: options.Inputs,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="MODEL", help="Model that is to learn from the documents.")
-    ] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, metavar="N", help="Number of documents.")] = 50,
+    model: Annotated[str | None, option("--model MODEL", "Model that is to learn from the documents.")] = None,
+    count: Annotated[int, option("-n --count N", "Number of documents.", min=1)] = 50,
     order: Annotated[
-        str,
-        typer.Option("--order", metavar="NAME", help="gain, entropy (per token), errors (expected number) or random."),
+        str, option("--order NAME", "gain, entropy (per token), errors (expected number) or random.")
     ] = "gain",
-    share: Annotated[
-        float,
-        typer.Option("--random-share", min=0, max=1, metavar="X", help="Share drawn at random, for evaluation."),
-    ] = 0.1,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file; - for stdout.")] = "-",
+    share: Annotated[float, option("--random-share X", "Share drawn at random, for evaluation.", min=0, max=1)] = 0.1,
+    output: Annotated[str, option("--output -o OUT", "Output file; - for stdout.")] = "-",
     output_format: Format = None,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnErrorSkip = "stop",
-    encoder: options.EncoderFolder = None,
-    force: Force = False,
-    seed: Seed = None,
-    quiet: Quiet = False,
 ) -> None:
     """Choose the documents to annotate next: those from which a model learns most for the time."""
 
 
-@verb("vocabulary")
+@verb("vocabulary", shared="as_json force quiet")
 def _vocabulary(
     vocabulary: options.VocabularySource,
     output: options.IndexOutput = None,
@@ -503,16 +409,13 @@ def _vocabulary(
     encoding: options.Encoding = None,
     language: options.Language = None,
     source: options.NameSource = None,
-    as_json: Json = False,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Read a vocabulary, count its contents, report problems, and save it as an index."""
 
 
 @verb("completion")
 def _completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.", show_default=False)],
+    shell: Annotated[str, argument("SHELL", "bash, zsh or fish.")],
 ) -> None:
     """Print a shell completion script."""
 

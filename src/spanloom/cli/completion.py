@@ -28,6 +28,7 @@ _PATHS: Final = frozenset(
 _MODELS: Final = frozenset(("MODEL", "MODEL...", "TEACHER"))
 _WRITTEN: Final = tuple(name for name, kind in FORMATS.items() if kind.write is not None)
 _CONDITIONS: Final = get_args(Completeness)
+_VOCABULARIES: Final = "codes json medic mesh obo obograph omop owl owlxml rrf snomed table taxonomy turtle words index"
 # What may stand for an option's value, or for an argument; behind a verb, where it is that verb's alone. Some are typed
 # again here, and compared by a test: to import the lab takes longer than a shell may take to start.
 _NAMES: Final = {
@@ -47,24 +48,7 @@ _NAMES: Final = {
     "clean --features": get_args(Preset),
     "export --precision": ("float32", "int8"),
     "train clusters --method": ("vectors", "brown"),
-    "vocabulary --format": (
-        "codes",
-        "json",
-        "medic",
-        "mesh",
-        "obo",
-        "obograph",
-        "omop",
-        "owl",
-        "owlxml",
-        "rrf",
-        "snomed",
-        "table",
-        "taxonomy",
-        "turtle",
-        "words",
-        "index",
-    ),
+    "vocabulary --format": tuple(_VOCABULARIES.split()),
 }
 
 

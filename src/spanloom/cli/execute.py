@@ -24,37 +24,20 @@ from spanloom.files.walk import meant_path
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
+_OWN = (
+    "annotate", "clean", "compact", "completion", "convert", "demo", "evaluate", "explain", "export", "inspect",
+    "label", "next", "predict", "serve", "split", "teach", "validate", "view", "vocabulary",
+)  # fmt: skip
 # verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
-VERBS = {
-    "annotate": "spanloom.cli.annotate:run",
-    "clean": "spanloom.cli.clean:run",
-    "compact": "spanloom.cli.compact:run",
-    "completion": "spanloom.cli.completion:run",
-    "convert": "spanloom.cli.convert:run",
-    "demo": "spanloom.cli.demo:run",
-    "evaluate": "spanloom.cli.evaluate:run",
-    "explain": "spanloom.cli.explain:run",
-    "export": "spanloom.cli.export:run",
-    "inspect": "spanloom.cli.inspect:run",
-    "label": "spanloom.cli.label:run",
+VERBS = {verb: f"spanloom.cli.{verb}:run" for verb in _OWN} | {
     "models": "spanloom.cli.installed:run",
-    "next": "spanloom.cli.next:run",
-    "predict": "spanloom.cli.predict:run",
-    "serve": "spanloom.cli.serve:run",
-    "split": "spanloom.cli.split:run",
-    "teach": "spanloom.cli.teach:run",
     "train clusters": "spanloom.cli.clusters:run",
     "train linker": "spanloom.cli.train:linker",
     "train recognizer": "spanloom.cli.train:recognizer",
     "train segmenter": "spanloom.cli.train:segmenter",
     "train tagger": "spanloom.cli.train:tagger",
-    "validate": "spanloom.cli.validate:run",
-    "view": "spanloom.cli.view:run",
-    "vocabulary": "spanloom.cli.vocabulary:run",
     "warm": "spanloom.cli.installed:warm",
 }
-
-
 # options that name models and inputs
 _MODELS = ("model", "teacher", "hypergraph")
 _INPUTS = ("source", "sources", "data", "gold", "predicted", "compare", "known", "train", "dev", "test", "texts")

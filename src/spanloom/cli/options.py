@@ -16,407 +16,285 @@ from spanloom.model.fields import Parameter as Field
 
 ALL_CORES = -1  # results do not depend on the number of threads
 
-Input = Annotated[
-    str, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
-]
-Inputs = Annotated[
-    list[str],
-    typer.Argument(metavar="INPUT", help="Files, folders, or - for standard input.", show_default=False),
-]
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A file, a folder, or - for standard input.", show_default=False)
-]
-Model = Annotated[
-    str,
-    typer.Argument(metavar="MODEL", help="A model directory, or the name of an installed model.", show_default=False),
-]
+
+def option(spelled: str, help: str, **more: Any) -> Any:
+    """Return an option, spelled by its flags and the name of its value, as ``--output -o FILE``."""
+    flags = spelled.split()
+    metavar = None if flags[-1].startswith("-") else flags.pop()
+    return typer.Option(*flags, metavar=metavar, help=help, **more)
+
+
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """Return an argument, whose default is not shown."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
+
+
+Input = Annotated[str, argument("INPUT", "A file, a folder, or - for standard input.")]
+Inputs = Annotated[list[str], argument("INPUT", "Files, folders, or - for standard input.")]
+Data = Annotated[str, argument("DATA", "A file, a folder, or - for standard input.")]
+Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.")]
 Models = Annotated[
     list[str],
-    typer.Argument(
-        metavar="MODEL...",
-        help="Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
-        show_default=False,
+    argument(
+        "MODEL...",
+        "Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
     ),
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="FORMAT",
-        help="Output format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, "
-        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
+    option(
+        "--format -f FORMAT",
+        "Output format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
+        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
     ),
 ]
 Columns = Annotated[
     str | None,
-    typer.Option(
-        "--columns",
-        metavar="NAMES",
-        help="What the columns of a column file are, such as word,pos,tag; of a table or of records, which is which, "
-        "such as text=note,id=key; else guessed.",
+    option(
+        "--columns NAMES",
+        "What the columns of a column file are, such as word,pos,tag; of a table or of records, which is which, such "
+        "as text=note,id=key; else guessed.",
     ),
 ]
-TagNames = Annotated[
-    str | None,
-    typer.Option("--tag-names", metavar="NAMES", help="Names of numeric tags, such as O,B-x,I-x."),
-]
-TableTexts = Annotated[
-    str | None,
-    typer.Option("--texts", metavar="DATA", help="Texts of a table of mentions: a file or folder."),
-]
+TagNames = Annotated[str | None, option("--tag-names NAMES", "Names of numeric tags, such as O,B-x,I-x.")]
+TableTexts = Annotated[str | None, option("--texts DATA", "Texts of a table of mentions: a file or folder.")]
 OnError = Annotated[
     str | None,
-    typer.Option(
-        "--on-error",
-        metavar="NAME",
-        help="If a record cannot be read: stop, or skip it, list it at the end and exit with 1. [stop]",
+    option(
+        "--on-error NAME", "If a record cannot be read: stop, or skip it, list it at the end and exit with 1. [stop]"
     ),
 ]
 OnErrorSkip = Annotated[
-    str,
-    typer.Option(
-        "--on-error",
-        metavar="NAME",
-        help="If a record cannot be read: skip it, list it at the end and exit with 1; or stop.",
-    ),
+    str, option("--on-error NAME", "If a record cannot be read: skip it, list it at the end and exit with 1; or stop.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Force = Annotated[bool, option("--force", "Overwrite an existing output.")]
+Quiet = Annotated[bool, option("--quiet -q", "Print errors only.")]
 InputFormat = Annotated[
     str | None,
-    typer.Option(
-        "--input-format",
-        metavar="FORMAT",
-        help="Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, "
-        "conllu, characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, "
-        "webanno, store, text.",
+    option(
+        "--input-format FORMAT",
+        "Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, conllu, "
+        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, "
+        "store, text.",
     ),
 ]
 Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding", metavar="NAME", help="Encoding of input that is not UTF-8: cp1252, gb18030, utf-16, ..."
-    ),
+    str | None, option("--encoding NAME", "Encoding of input that is not UTF-8: cp1252, gb18030, utf-16, ...")
 ]
 Offsets = Annotated[
     str | None,
-    typer.Option(
-        "--offsets",
-        metavar="NAME",
-        help="How offsets of the input are counted: characters, utf16, bytes, crlf (CR LF as one), lf (LF as two), "
+    option(
+        "--offsets NAME",
+        "How offsets of the input are counted: characters, utf16, bytes, crlf (CR LF as one), lf (LF as two), "
         "one-based, inclusive, or some joined by +. [auto: found out for each file]",
     ),
 ]
-Limit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show only the first N documents.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Number of threads. [all cores]")]
-MaxSentence = Annotated[int, typer.Option("--max-sentence", min=1, metavar="N", help="Maximum tokens of a sentence.")]
-MaxMemory = Annotated[int, typer.Option("--max-memory", min=16, metavar="MB", help="Maximum memory of a request.")]
+Limit = Annotated[int | None, option("--limit -n N", "Show only the first N documents.", min=1)]
+Json = Annotated[bool, option("--json", "Print the result as JSON.")]
+Jobs = Annotated[int | None, option("--jobs -j N", "Number of threads. [all cores]", min=1)]
+MaxSentence = Annotated[int, option("--max-sentence N", "Maximum tokens of a sentence.", min=1)]
+MaxMemory = Annotated[int, option("--max-memory MB", "Maximum memory of a request.", min=16)]
 AllowHost = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-host", metavar="NAME", help="Accepted Host name of requests; repeatable.", show_default=False
-    ),
+    list[str] | None, option("--allow-host NAME", "Accepted Host name of requests; repeatable.", show_default=False)
 ]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Random seed.")]
-Threshold = Annotated[
-    float,
-    typer.Option("--threshold", min=0.0, max=1.0, metavar="P", help="Drop mentions with a lower probability."),
-]
+Host = Annotated[str, option("--host ADDRESS", "Where to listen; 0.0.0.0 for all networks.")]
+Port = Annotated[int, option("--port N", "0 for any that is free.", min=0, max=65535)]
+Seed = Annotated[int | None, option("--seed N", "Random seed.")]
+Threshold = Annotated[float, option("--threshold P", "Drop mentions with a lower probability.", min=0.0, max=1.0)]
 
 Answers = Annotated[
-    bool, typer.Option("--answers", help="Add the probability that a sentence, and a document, is completely correct.")
+    bool, option("--answers", "Add the probability that a sentence, and a document, is completely correct.")
 ]
 
-Train = Annotated[
-    list[str] | None,
-    typer.Option("--train", metavar="DATA", help="Annotated training documents; repeatable."),
-]
+Train = Annotated[list[str] | None, option("--train DATA", "Annotated training documents; repeatable.")]
 SeveralAnnotators = Annotated[
     bool | None,
-    typer.Option(
+    option(
         "--annotators",
-        help="Treat files of --train as annotators of the same texts, unless meta.annotator names them.",
+        "Treat files of --train as annotators of the same texts, unless meta.annotator names them.",
         show_default=False,
     ),
 ]
 Work = Annotated[
     str | None,
-    typer.Option(
-        "--work",
-        metavar="FOLDER",
-        help="Folder for data that does not fit in memory; an interrupted run resumes from it.",
+    option(
+        "--work FOLDER",
+        "Folder for data that does not fit in memory; an interrupted run resumes from it.",
         show_default=False,
     ),
 ]
 Executor = Annotated[
     str | None,
-    typer.Option(
-        "--executor",
-        metavar="NAME",
-        help="With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark. [threads]",
+    option(
+        "--executor NAME",
+        "With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark. [threads]",
         show_default=False,
     ),
 ]
 Dev = Annotated[
     list[str] | None,
-    typer.Option(
-        "--dev",
-        metavar="DATA",
-        help="Annotated development documents; repeatable. [a tenth of the training data]",
-    ),
+    option("--dev DATA", "Annotated development documents; repeatable. [a tenth of the training data]"),
 ]
-ModelOutput = Annotated[str | None, typer.Option("--output", "-o", metavar="DIR", help="Output model directory.")]
+ModelOutput = Annotated[str | None, option("--output -o DIR", "Output model directory.")]
 Config = Annotated[
     str | None,
-    typer.Option(
-        "--config",
-        "-c",
-        metavar="TOML",
-        help="File of these options, such as l2 = 0.1; the command line takes precedence.",
-    ),
+    option("--config -c TOML", "File of these options, such as l2 = 0.1; the command line takes precedence."),
 ]
-Words = Annotated[bool, typer.Option("--words", help="Also compare tokens (word segmentation).")]
+Words = Annotated[bool, option("--words", "Also compare tokens (word segmentation).")]
 Known = Annotated[
     str | None,
-    typer.Option(
-        "--known",
-        metavar="DATA",
-        help="With --words or --html: training data, to report seen and unseen mentions apart.",
-    ),
+    option("--known DATA", "With --words or --html: training data, to report seen and unseen mentions apart."),
 ]
 # unlike the flags of other verbs, these may stand in the configuration file, too
-ForceOrConfig = Annotated[bool | None, typer.Option("--force", help="Overwrite an existing model.", show_default=False)]
-QuietOrConfig = Annotated[bool | None, typer.Option("--quiet", "-q", help="Print errors only.", show_default=False)]
+ForceOrConfig = Annotated[bool | None, option("--force", "Overwrite an existing model.", show_default=False)]
+QuietOrConfig = Annotated[bool | None, option("--quiet -q", "Print errors only.", show_default=False)]
 
 # of `split`
-PartsOutput = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Output folder.", show_default=False)]
-PartShares = Annotated[
-    str, typer.Option("--parts", metavar="SHARES", help="Names of the parts and their shares of the documents.")
-]
-SplitBy = Annotated[
-    str | None,
-    typer.Option("--by", metavar="KEY", help="Field of meta, such as patient, whose documents stay together."),
-]
-PartsFormat = Annotated[
-    str, typer.Option("--format", "-f", metavar="FORMAT", help="Format of the parts; brat writes a folder for each.")
-]
+PartsOutput = Annotated[str, option("--output -o DIR", "Output folder.", show_default=False)]
+PartShares = Annotated[str, option("--parts SHARES", "Names of the parts and their shares of the documents.")]
+SplitBy = Annotated[str | None, option("--by KEY", "Field of meta, such as patient, whose documents stay together.")]
+PartsFormat = Annotated[str, option("--format -f FORMAT", "Format of the parts; brat writes a folder for each.")]
 
 # of `convert`
-Converted = Annotated[
-    list[str],
-    typer.Argument(metavar="IN", help="Files, folders, or - for standard input.", show_default=False),
-]
-ConvertedOutput = Annotated[
-    str, typer.Argument(metavar="OUT", help="A file, a folder, or - for standard output.", show_default=False)
-]
-Scheme = Annotated[
-    str | None,
-    typer.Option("--scheme", metavar="NAME", help="Tag scheme of an output column file: bio or bilou. [bio]"),
-]
+Converted = Annotated[list[str], argument("IN", "Files, folders, or - for standard input.")]
+ConvertedOutput = Annotated[str, argument("OUT", "A file, a folder, or - for standard output.")]
+Scheme = Annotated[str | None, option("--scheme NAME", "Tag scheme of an output column file: bio or bilou. [bio]")]
 FromLlm = Annotated[
     str | None,
-    typer.Option(
-        "--from-llm",
-        metavar="ANSWERS",
-        help="Read mentions from answers of a language model: JSON lines with id and answer, a "
-        "folder of ID.txt, ID.md or ID.json, or -.",
+    option(
+        "--from-llm ANSWERS",
+        "Read mentions from answers of a language model: JSON lines with id and answer, a folder of ID.txt, ID.md or "
+        "ID.json, or -.",
     ),
 ]
 MentionType = Annotated[
-    str | None,
-    typer.Option("--type", metavar="TYPE", help="With --from-llm: type of untyped mentions, such as **pain**."),
+    str | None, option("--type TYPE", "With --from-llm: type of untyped mentions, such as **pain**.")
 ]
 AmbiguousQuotes = Annotated[
     str | None,
-    typer.Option(
-        "--ambiguous",
-        metavar="NAME",
-        help="With --from-llm: for quotes that occur more often than given, mark all, the first or none. [all]",
+    option(
+        "--ambiguous NAME",
+        "With --from-llm: for quotes that occur more often than given, mark all, the first or none. [all]",
     ),
 ]
 Annotation = Annotated[
-    str | None,
-    typer.Option(
-        "--annotation",
-        metavar="NAME",
-        help="With --from-llm: completeness: complete, at-least or unknown. [at-least]",
-    ),
+    str | None, option("--annotation NAME", "With --from-llm: completeness: complete, at-least or unknown. [at-least]")
 ]
 
 # of verbs that load a model
 EncoderFolder = Annotated[
     str | None,
-    typer.Option(
-        "--encoder",
-        metavar="FOLDER",
-        help="Folder of the base encoder, if it moved since training. [SPANLOOM_ENCODERS, and others]",
+    option(
+        "--encoder FOLDER", "Folder of the base encoder, if it moved since training. [SPANLOOM_ENCODERS, and others]"
     ),
 ]
 
 # of `predict`
 LabelRules = Annotated[
-    str,
-    typer.Argument(
-        metavar="RULES",
-        help="A TOML file of rules, or spaCy's patterns as .jsonl; see docs/how-to/label.md.",
-        show_default=False,
-    ),
+    str, argument("RULES", "A TOML file of rules, or spaCy's patterns as .jsonl; see docs/how-to/label.md.")
 ]
-LabelsOutput = Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file or folder.")]
-EachAnnotator = Annotated[
-    bool, typer.Option("--each", help="Write one document per rule, or per annotator that rules name.")
-]
+LabelsOutput = Annotated[str, option("--output -o OUT", "Output file or folder.")]
+EachAnnotator = Annotated[bool, option("--each", "Write one document per rule, or per annotator that rules name.")]
 LabelAnnotation = Annotated[
-    str,
-    typer.Option("--annotation", metavar="NAME", help="Completeness of the labels: complete, at-least or unknown."),
+    str, option("--annotation NAME", "Completeness of the labels: complete, at-least or unknown.")
 ]
 PredictionsOutput = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="OUT", help="Output file or folder. [standard output; drawn on a terminal]"),
+    str | None, option("--output -o OUT", "Output file or folder. [standard output; drawn on a terminal]")
 ]
 OverlapReading = Annotated[
-    str | None,
-    typer.Option("--reading", metavar="NAME", help="Interpretation of overlaps: enough or all. [as in training]"),
+    str | None, option("--reading NAME", "Interpretation of overlaps: enough or all. [as in training]")
 ]
 MarkedAttributes = Annotated[
     str | None,
-    typer.Option(
-        "--attributes",
-        metavar="A,B",
-        help="Attributes of mentions, learned or by rules: negated, uncertain, historical, experiencer; all; or none. "
+    option(
+        "--attributes A,B",
+        "Attributes of mentions, learned or by rules: negated, uncertain, historical, experiencer; all; or none. "
         "[those that were learned]",
     ),
 ]
 AttributeLanguage = Annotated[
     str | None,
-    typer.Option(
-        "--language",
-        metavar="NAME",
-        help="Language of the rules for attributes and sections: en, es or zh. [by the text]",
-    ),
+    option("--language NAME", "Language of the rules for attributes and sections: en, es or zh. [by the text]"),
 ]
 AttributeCues = Annotated[
-    str | None,
-    typer.Option("--cues", metavar="TOML", help="More cues of attributes and headings, see docs/negation.md."),
+    str | None, option("--cues TOML", "More cues of attributes and headings, see docs/negation.md.")
 ]
-Sections = Annotated[
-    bool, typer.Option("--sections", help="Add the sections of documents, and the section of each mention.")
-]
+Sections = Annotated[bool, option("--sections", "Add the sections of documents, and the section of each mention.")]
 LinkedMentions = Annotated[
     str | None,
-    typer.Option(
-        "--mentions",
-        metavar="NAME",
-        help="Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
+    option(
+        "--mentions NAME", "Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]"
     ),
 ]
 KeptMentions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--keep",
-        metavar="FILE",
-        help="Mentions that stay: those of the documents in FILE, by id, or own, those of INPUT.",
-    ),
+    option("--keep FILE", "Mentions that stay: those of the documents in FILE, by id, or own, those of INPUT."),
 ]
 RequiredMentions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--require",
-        metavar="SPEC",
-        help="Words that are mentions, 'problem: pain' or 'problem: /regex/'; or a file, see docs/constraints.md.",
+    option(
+        "--require SPEC",
+        "Words that are mentions, 'problem: pain' or 'problem: /regex/'; or a file, see docs/constraints.md.",
     ),
 ]
 ForbiddenMentions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--forbid",
-        metavar="SPEC",
-        help="Words that are no mentions, in the same form; or 'drug inside problem', types that never nest.",
+    option(
+        "--forbid SPEC",
+        "Words that are no mentions, in the same form; or 'drug inside problem', types that never nest.",
     ),
 ]
 KeptWords = Annotated[
     list[str] | None,
-    typer.Option(
-        "--dictionary",
-        metavar="FILE",
-        help="Words that a segmenter keeps whole, one a line; TYPE=FILE for mentions of a type. Repeatable.",
+    option(
+        "--dictionary FILE",
+        "Words that a segmenter keeps whole, one a line; TYPE=FILE for mentions of a type. Repeatable.",
     ),
 ]
 RelyRate = Annotated[
     float | None,
-    typer.Option(
-        "--rely",
-        metavar="RATE",
-        help="Write all candidates, each labelled yes, ask or no: RATE of yes are right, 1 - RATE of gold is no.",
+    option(
+        "--rely RATE",
+        "Write all candidates, each labelled yes, ask or no: RATE of yes are right, 1 - RATE of gold is no.",
     ),
 ]
 RelyData = Annotated[
-    list[str] | None,
-    typer.Option("--rely-data", metavar="FILE", help="Annotated documents, not used in training, for --rely."),
+    list[str] | None, option("--rely-data FILE", "Annotated documents, not used in training, for --rely.")
 ]
 
 # of `train clusters`
-ClustersOutput = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="PATHS", help="Output file, for --clusters PATHS.")
-]
+ClustersOutput = Annotated[str | None, option("--output -o PATHS", "Output file, for --clusters PATHS.")]
 
 # of `export`
-ExportOutput = Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Output model directory.")]
-OnnxForm = Annotated[bool, typer.Option("--onnx", help="Export to ONNX Runtime.")]
-GraphPrecision = Annotated[
-    str, typer.Option("--precision", metavar="NAME", help="Precision of the encoder: float32 or int8.")
-]
+ExportOutput = Annotated[str, option("--output -o DIR", "Output model directory.")]
+OnnxForm = Annotated[bool, option("--onnx", "Export to ONNX Runtime.")]
+GraphPrecision = Annotated[str, option("--precision NAME", "Precision of the encoder: float32 or int8.")]
 
-GraphWindow = Annotated[
-    int | None,
-    typer.Option("--window", metavar="N", help="Sub-words per window; fewer are faster. [as in training]"),
-]
+GraphWindow = Annotated[int | None, option("--window N", "Sub-words per window; fewer are faster. [as in training]")]
 
 # of `compact`
-CompactDev = Annotated[
-    list[str] | None,
-    typer.Option("--dev", metavar="DATA", help="Annotated documents to measure F1 on; repeatable."),
-]
+CompactDev = Annotated[list[str] | None, option("--dev DATA", "Annotated documents to measure F1 on; repeatable.")]
 CompactLoss = Annotated[
-    float | None,
-    typer.Option("--loss", min=0, max=100, metavar="POINTS", help="Accepted loss of F1 on --dev, in points. [0.3]"),
+    float | None, option("--loss POINTS", "Accepted loss of F1 on --dev, in points. [0.3]", min=0, max=100)
 ]
 CompactThreshold = Annotated[
-    float | None,
-    typer.Option(
-        "--threshold", min=0, metavar="W", help="Drop weights with a smaller magnitude. [chosen on --dev, or 0.02]"
-    ),
+    float | None, option("--threshold W", "Drop weights with a smaller magnitude. [chosen on --dev, or 0.02]", min=0)
 ]
 
 # of `teach`
-TeacherModel = Annotated[
-    str, typer.Argument(metavar="TEACHER", help="Recognizer to distil: a model directory.", show_default=False)
-]
-RawInputs = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="RAW", help="Text in any format: files, folders, or - for standard input.", show_default=False
-    ),
-]
+TeacherModel = Annotated[str, argument("TEACHER", "Recognizer to distil: a model directory.")]
+RawInputs = Annotated[list[str], argument("RAW", "Text in any format: files, folders, or - for standard input.")]
 MoreTeachers = Annotated[
-    list[str] | None,
-    typer.Option("--teacher", metavar="MODEL", help="Further teacher; repeatable; teachers are averaged."),
+    list[str] | None, option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.")
 ]
 CrossedTeachers = Annotated[
-    list[str] | None,
-    typer.Option("--crossed", metavar="MODEL=TEXT", help="Cross-fitted teacher with its own text; repeatable."),
+    list[str] | None, option("--crossed MODEL=TEXT", "Cross-fitted teacher with its own text; repeatable.")
 ]
 RawWeight = Annotated[
     list[float] | None,
-    typer.Option(
-        "--weight",
-        metavar="NUMBER",
-        help="Of a raw sentence beside one with gold mentions; given several times, the best on --dev is taken. "
-        "[0.3 and 1]",
+    option(
+        "--weight NUMBER",
+        "Of a raw sentence beside one with gold mentions; given several times, the best on --dev is taken. [0.3 and 1]",
     ),
 ]
 
@@ -424,122 +302,82 @@ _NAMED_COLUMNS: Final = "Columns or fields of a vocabulary: id=cui,name=str,syno
 
 # of `evaluate`
 EvaluatedColumn = Annotated[
-    str | None,
-    typer.Option("--column", metavar="NAME", help="Compare a token column, such as pos, instead of mentions."),
+    str | None, option("--column NAME", "Compare a token column, such as pos, instead of mentions.")
 ]
-Attributes = Annotated[
-    bool, typer.Option("--attributes", help="Also compare the attributes of mentions, such as negated.")
-]
-Concepts = Annotated[bool, typer.Option("--concepts", help="Also compare concepts, by document and by mention.")]
+Attributes = Annotated[bool, option("--attributes", "Also compare the attributes of mentions, such as negated.")]
+Concepts = Annotated[bool, option("--concepts", "Also compare concepts, by document and by mention.")]
 Resolving = Annotated[
-    str | None,
-    typer.Option("--vocabulary", metavar="V", help="With --concepts: vocabulary, to resolve equivalent identifiers."),
+    str | None, option("--vocabulary V", "With --concepts: vocabulary, to resolve equivalent identifiers.")
 ]
 
-EvaluatedTypes = Annotated[
-    list[str] | None,
-    typer.Option("--types", metavar="A,B", help="Restrict the comparison to these types. [all]"),
-]
-KeptTypes = Annotated[
-    list[str] | None,
-    typer.Option("--types", metavar="A,B", help="Train on these types only. [all]"),
-]
+EvaluatedTypes = Annotated[list[str] | None, option("--types A,B", "Restrict the comparison to these types. [all]")]
+KeptTypes = Annotated[list[str] | None, option("--types A,B", "Train on these types only. [all]")]
 EvaluatedMentions = Annotated[
-    str | None,
-    typer.Option(
-        "--mentions", metavar="NAME", help="With a linker: find mentions, or link the given mentions of GOLD. [find]"
-    ),
+    str | None, option("--mentions NAME", "With a linker: find mentions, or link the given mentions of GOLD. [find]")
 ]
 
 # of `explain` and `view`
-ExplainedDocument = Annotated[str | None, typer.Option("--document", metavar="ID", help="Explain this document only.")]
-Explained = Annotated[
-    str | None, typer.Argument(metavar="INPUT", help="A file, a folder, or - for standard input.", show_default=False)
-]
+ExplainedDocument = Annotated[str | None, option("--document ID", "Explain this document only.")]
+Explained = Annotated[str | None, argument("INPUT", "A file, a folder, or - for standard input.")]
 Asked = Annotated[
     list[str] | None,
-    typer.Option(
-        "--mention",
-        metavar="PLACE",
-        help="START-END:TYPE, or START-END,START-END:TYPE with a gap; several times for more. [all that are found]",
+    option(
+        "--mention PLACE",
+        "START-END:TYPE, or START-END,START-END:TYPE with a gap; several times for more. [all that are found]",
     ),
 ]
-Strongest = Annotated[
-    int, typer.Option("--top", min=0, metavar="N", help="Number of roles, candidates and features shown; 0 for all.")
-]
+Strongest = Annotated[int, option("--top N", "Number of roles, candidates and features shown; 0 for all.", min=0)]
 Hypergraph = Annotated[
-    str | None,
-    typer.Option(
-        "--hypergraph", metavar="MODEL", help="With --output: draw the best sub-hypergraphs of this model instead."
-    ),
+    str | None, option("--hypergraph MODEL", "With --output: draw the best sub-hypergraphs of this model instead.")
 ]
 
 # of `vocabulary`
 VocabularySource = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        help="Vocabulary: a file, or a folder of UMLS, RxNorm, SNOMED CT or OMOP.",
-        show_default=False,
-    ),
+    str, argument("SOURCE", "Vocabulary: a file, or a folder of UMLS, RxNorm, SNOMED CT or OMOP.")
 ]
-IndexOutput = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="INDEX", help="Output folder of the index, which loads instantly."),
-]
+IndexOutput = Annotated[str | None, option("--output -o INDEX", "Output folder of the index, which loads instantly.")]
 VocabularyFormat = Annotated[
     str | None,
-    typer.Option(
-        "--format",
-        "-f",
-        metavar="FORMAT",
-        help="The format, if it is not recognized: codes, json, medic, mesh, obo, obograph, omop, owl, owlxml, "
-        "rrf, snomed, table, taxonomy, turtle, words, index.",
+    option(
+        "--format -f FORMAT",
+        "The format, if it is not recognized: codes, json, medic, mesh, obo, obograph, omop, owl, owlxml, rrf, "
+        "snomed, table, taxonomy, turtle, words, index.",
     ),
 ]
-VocabularyTableColumns = Annotated[str | None, typer.Option("--columns", metavar="NAMES", help=_NAMED_COLUMNS)]
-VocabularyColumns = Annotated[str | None, typer.Option("--vocabulary-columns", metavar="NAMES", help=_NAMED_COLUMNS)]
+VocabularyTableColumns = Annotated[str | None, option("--columns NAMES", _NAMED_COLUMNS)]
+VocabularyColumns = Annotated[str | None, option("--vocabulary-columns NAMES", _NAMED_COLUMNS)]
 Language = Annotated[
-    list[str] | None,
-    typer.Option("--language", metavar="NAME", help="Language of names, such as ENG; repeatable. [UMLS: ENG]"),
+    list[str] | None, option("--language NAME", "Language of names, such as ENG; repeatable. [UMLS: ENG]")
 ]
-NameSource = Annotated[
-    list[str] | None,
-    typer.Option("--source", metavar="NAME", help="Source of names, such as MSH; repeatable. [all]"),
-]
+NameSource = Annotated[list[str] | None, option("--source NAME", "Source of names, such as MSH; repeatable. [all]")]
 
 # of `train clusters`
 RawTexts = Annotated[
-    list[str] | None,
-    typer.Option("--input", "-i", metavar="RAW", help="Raw text: a file or folder of any format, or -; repeatable."),
+    list[str] | None, option("--input -i RAW", "Raw text: a file or folder of any format, or -; repeatable.")
 ]
 
 # of `clean`
 CorrectionOutput = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="JSONL", help="Output file: documents with suspects, listed in meta."),
+    str | None, option("--output -o JSONL", "Output file: documents with suspects, listed in meta.")
 ]
-SuspectsPage = Annotated[
-    str | None, typer.Option("--html", metavar="FILE", help="Output page of all suspects with their text.")
-]
-Folds = Annotated[
-    int | None, typer.Option("--folds", min=2, metavar="N", help="Number of folds of cross-validation. [5]")
-]
+SuspectsPage = Annotated[str | None, option("--html FILE", "Output page of all suspects with their text.")]
+Folds = Annotated[int | None, option("--folds N", "Number of folds of cross-validation. [5]", min=2)]
 LeastCertain = Annotated[
-    float | None,
-    typer.Option("--least", min=0.0, max=1.0, metavar="P", help="Drop suspects with a lower certainty. [0.05]"),
+    float | None, option("--least P", "Drop suspects with a lower certainty. [0.05]", min=0.0, max=1.0)
 ]
-SuspectsLimit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, metavar="N", help="Show only the N most certain suspects.")
-]
-CleanFeatures = Annotated[
-    str | None, typer.Option("--features", metavar="TEXT", help="Feature preset, as in train recognizer. [fast]")
-]
+SuspectsLimit = Annotated[int | None, option("--limit -n N", "Show only the N most certain suspects.", min=1)]
+CleanFeatures = Annotated[str | None, option("--features TEXT", "Feature preset, as in train recognizer. [fast]")]
 TriedLambdas = Annotated[
-    list[float] | None,
-    typer.Option("--l2", metavar="NUMBER", help="Weight of the L2 penalty; repeatable, all are tried. [1]"),
+    list[float] | None, option("--l2 NUMBER", "Weight of the L2 penalty; repeatable, all are tried. [1]")
 ]
-ForceOutput = Annotated[bool | None, typer.Option("--force", help="Overwrite an existing output.", show_default=False)]
+ForceOutput = Annotated[bool | None, option("--force", "Overwrite an existing output.", show_default=False)]
+
+# options at the end of many verbs, with their defaults
+SHARED: Final[dict[str, tuple[Any, Any]]] = {
+    "encoder": (EncoderFolder, None), "input_format": (InputFormat, None), "columns": (Columns, None),
+    "on_error": (OnError, None), "as_json": (Json, False), "force": (Force, False), "seed": (Seed, None),
+    "jobs": (Jobs, None), "quiet": (Quiet, False),
+}  # fmt: skip
 
 
 def with_parameters(parameters: type, *declarations: Callable[..., None], without: Collection[str] = ()) -> Signature:
@@ -555,6 +393,15 @@ def with_parameters(parameters: type, *declarations: Callable[..., None], withou
     given = list(_options(parameters, {*without, *(one.name for one in own)}))
     ordered = [*(one for one in own if one not in behind), *given, *behind]
     return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
+
+
+def with_shared(given: Signature, names: str) -> Signature:
+    """Add options of `SHARED` to the command line of a verb, in their order there."""
+    more = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=SHARED[name][1], annotation=SHARED[name][0])
+        for name in names.split()
+    ]
+    return given.replace(parameters=[*given.parameters.values(), *more])
 
 
 def with_reading(given: Signature) -> Signature:

@@ -179,6 +179,7 @@ def training(
 def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: type | None = None,
     around: Sequence[Callable[..., None]] = (), without: Sequence[str] = (), place: str = "", examples: str = "",
+    shared: str = "",
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
 
@@ -191,6 +192,7 @@ def verb(
         without: parameters that are not options of the verb.
         place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
         examples: at the end of its help; from `EXAMPLES` by default.
+        shared: further options, with blanks between their names: keys of `options.SHARED`.
     """
     if place:
         VERBS[name] = place
@@ -203,6 +205,7 @@ def verb(
         given = signature(declaration, eval_str=True)
         if parameters is not None:
             given = options.with_parameters(parameters, declaration, *around, without=without)
+        given = options.with_shared(given, shared)
         call.__signature__ = options.with_reading(given)  # type: ignore[attr-defined]
         # without a short help of its own, the list of verbs would cut the sentence
         said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spanloom.lazy import lazily
+from spanloom.lazy import by_name, lazily
 
 if TYPE_CHECKING:
     from spanloom.document.span import join_spans as join_spans
@@ -50,48 +50,25 @@ if TYPE_CHECKING:
     from spanloom.evaluate.threshold import Point as Point
     from spanloom.evaluate.threshold import precision_recall as precision_recall
 
-# name -> module; imported when first used, as some of them load SciPy, and a model that is loaded needs none
-_EXPORTS = {
-    "AttributeReport": "spanloom.evaluate.attributes",
-    "AttributeScores": "spanloom.evaluate.attributes",
-    "ERROR_KINDS": "spanloom.evaluate.kinds",
-    "KEYS": "spanloom.evaluate.compare",
-    "Bin": "spanloom.evaluate.reliability",
-    "Breakdown": "spanloom.evaluate.slices",
-    "Calibration": "spanloom.evaluate.reliability",
-    "ConceptReport": "spanloom.evaluate.concept_report",
-    "ConceptTest": "spanloom.evaluate.concept_report",
-    "Finding": "spanloom.evaluate.kinds",
-    "Interval": "spanloom.evaluate.measures",
-    "Intervals": "spanloom.evaluate.measures",
-    "Key": "spanloom.evaluate.compare",
-    "Overlaps": "spanloom.evaluate.overlap",
-    "PairedTest": "spanloom.evaluate.paired",
-    "Point": "spanloom.evaluate.threshold",
-    "Report": "spanloom.evaluate.report",
-    "Score": "spanloom.evaluate.measures",
-    "TagReport": "spanloom.evaluate.tags",
-    "boundaries": "spanloom.evaluate.compare",
-    "boundary_kind": "spanloom.evaluate.kinds",
-    "breakdown": "spanloom.evaluate.slices",
-    "calibration": "spanloom.evaluate.reliability",
-    "compared_kinds": "spanloom.evaluate.kinds",
-    "concept_test": "spanloom.evaluate.concept_report",
-    "evaluate": "spanloom.evaluate.report",
-    "evaluate_attributes": "spanloom.evaluate.attributes",
-    "evaluate_concepts": "spanloom.evaluate.concept_report",
-    "evaluate_tags": "spanloom.evaluate.tags",
-    "exact": "spanloom.evaluate.compare",
-    "f1_macro": "spanloom.evaluate.scorers",
-    "f1_micro": "spanloom.evaluate.scorers",
-    "findings": "spanloom.evaluate.kinds",
-    "heads": "spanloom.evaluate.compare",
-    "join_spans": "spanloom.document.span",
-    "overlaps": "spanloom.evaluate.overlap",
-    "paired_test": "spanloom.evaluate.paired",
-    "precision_recall": "spanloom.evaluate.threshold",
-    "score": "spanloom.evaluate.compare",
-}
+# module -> names; imported when first used, as some of them load SciPy, and a model that is loaded needs none
+_EXPORTS = by_name(
+    {
+        "spanloom.document.span": "join_spans",
+        "spanloom.evaluate.attributes": "AttributeReport AttributeScores evaluate_attributes",
+        "spanloom.evaluate.compare": "KEYS Key boundaries exact heads score",
+        "spanloom.evaluate.concept_report": "ConceptReport ConceptTest concept_test evaluate_concepts",
+        "spanloom.evaluate.kinds": "ERROR_KINDS Finding boundary_kind compared_kinds findings",
+        "spanloom.evaluate.measures": "Interval Intervals Score",
+        "spanloom.evaluate.overlap": "Overlaps overlaps",
+        "spanloom.evaluate.paired": "PairedTest paired_test",
+        "spanloom.evaluate.reliability": "Bin Calibration calibration",
+        "spanloom.evaluate.report": "Report evaluate",
+        "spanloom.evaluate.scorers": "f1_macro f1_micro",
+        "spanloom.evaluate.slices": "Breakdown breakdown",
+        "spanloom.evaluate.tags": "TagReport evaluate_tags",
+        "spanloom.evaluate.threshold": "Point precision_recall",
+    }
+)
 
 __all__ = [*_EXPORTS]
 

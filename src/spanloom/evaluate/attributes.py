@@ -14,7 +14,7 @@ from spanloom.document.span import join_spans
 from spanloom.errors import UsageError
 from spanloom.evaluate.compare import require_complete
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.report import cells, header
+from spanloom.evaluate.report import accuracy_cell, cells, header
 from spanloom.evaluate.rows import Ints, ReportRow, scores
 from spanloom.evaluate.units import pair
 from spanloom.formats.attributes import to_text
@@ -76,13 +76,9 @@ class AttributeReport(Printed):
         lines += [f"{name:{width}}{cells(score)}" for name, score in rows.items()]
         lines += ["", f"of {self.mentions:,} mentions that gold and the prediction have:"]
         for name, found in self.attributes.items():
-            interval = ""
-            if found.accuracy.intervals is not None:
-                low, high = found.accuracy.intervals.recall
-                interval = f" ({100 * low:.2f} to {100 * high:.2f})"
             more = len(found.values) - _SHOWN
             left = f"; {more:,} rarer values are not shown" if more > 0 else ""
-            lines.append(f"  {name}: accuracy {100 * found.accuracy.recall:.2f} %{interval}{left}")
+            lines.append(f"  {name}: accuracy {accuracy_cell(found.accuracy)}{left}")
         return "\n".join(lines) + "\n"
 
 

@@ -25,7 +25,7 @@ from spanloom.evaluate.concepts import (
 )
 from spanloom.evaluate.measures import Floats, Score, rates
 from spanloom.evaluate.paired import PairedTest, compare_rows
-from spanloom.evaluate.report import cells, header
+from spanloom.evaluate.report import accuracy_cell, cells, header
 from spanloom.evaluate.rows import ReportRow, scores, unit_counts
 from spanloom.evaluate.units import pair
 
@@ -114,13 +114,7 @@ def _accuracy_dict(score: Score) -> dict[str, Any]:
 
 
 def _part(score: Score) -> str:
-    if not score.gold:
-        return "none of 0"
-    interval = ""
-    if score.intervals is not None:
-        low, high = score.intervals.recall
-        interval = f" ({100 * low:.2f} to {100 * high:.2f})"
-    return f"{100 * score.recall:.2f} %{interval} of {score.gold:,.0f}"
+    return f"{accuracy_cell(score)} of {score.gold:,.0f}" if score.gold else "none of 0"
 
 
 def evaluate_concepts(

@@ -132,6 +132,14 @@ def cells(score: Score) -> str:
     return cells
 
 
+def accuracy_cell(score: Score) -> str:
+    """Return the recall of a score as a percentage, with its interval if there is one."""
+    if score.intervals is None:
+        return f"{100 * score.recall:.2f} %"
+    low, high = score.intervals.recall
+    return f"{100 * score.recall:.2f} % ({100 * low:.2f} to {100 * high:.2f})"
+
+
 def evaluate(
     gold: Sequence[Document],
     predicted: Sequence[Document],

@@ -14,20 +14,11 @@ from collections.abc import Callable
 
 from spanloom.features.template import Column
 
-ORTHOGRAPHY = (
-    "all-caps",
-    "all-digits",
-    "all-alphanumeric",
-    "contains-digits",
-    "contains-dots",
-    "contains-hyphen",
-    "initial-caps",
-    "lonely-initial",
-    "punctuation-mark",
-    "roman-number",
-    "single-character",
-    "URL",
+_ORTHOGRAPHY = (
+    "all-caps all-digits all-alphanumeric contains-digits contains-dots contains-hyphen initial-caps lonely-initial "
+    "punctuation-mark roman-number single-character URL"
 )
+ORTHOGRAPHY = tuple(_ORTHOGRAPHY.split())
 _ROMAN = re.compile(r"(?=.)M*(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})", re.DOTALL)
 
 

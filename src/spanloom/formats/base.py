@@ -81,6 +81,16 @@ class Scanned(NamedTuple):
     mention_places: list[tuple[str, int]] | None = None
     beside: Beside | None = None
 
+    @classmethod
+    def failed(cls, kind: str, message: str, path: str, line: int | None = None, place: str = "") -> Scanned:
+        """Return the record of what an error kept from being read."""
+        return cls(None, [Problem("error", kind, message, place, path=path, line=line)], path, line)
+
+    @classmethod
+    def altered(cls, kind: str, message: str, path: str, line: int | None = None) -> Scanned:
+        """Return a warning on a file of which something was changed or left out."""
+        return cls(None, [altered(kind, message, line, path)], path, line)
+
     def place_of(self, mention: int | None) -> tuple[str | None, int | None]:
         """Return the file and the line of a mention, or of the document."""
         if mention is None or self.mention_places is None:
@@ -90,8 +100,12 @@ class Scanned(NamedTuple):
 
 def no_document(path: str, expected: str) -> Scanned:
     """Return the record of a file without documents, with a warning."""
-    message = f"the file holds no document; expected {expected}"
-    return Scanned(None, [Problem("error", "empty file", message, path=path)], path)
+    return Scanned.failed("empty file", f"the file holds no document; expected {expected}", path)
+
+
+def altered(kind: str, message: str, line: int | None = None, path: str | None = None) -> Problem:
+    """Return the warning for something that a reader changed or left out."""
+    return Problem("warning", kind, message, path=path, line=line, altered=True)
 
 
 @dataclass(slots=True)
@@ -268,12 +282,6 @@ def count_attributes(losses: Losses, mention: Mention) -> None:
         count_mention(losses, mention, ATTRIBUTES, ATTRIBUTE_SCORES, CONCEPT_SCORES)
 
 
-def count_concepts(losses: Losses, mention: Mention) -> None:
-    """Count the losses of a mention's concepts where a format holds each once, without white space around it."""
-    losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
-    losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in mention.concepts))
-
-
 def single(documents: Iterable[Document], path: str | Path, several: str) -> Document:
     """Return the only document of an output; `several` is the message for more."""
     found = list(islice(documents, 2))
@@ -282,6 +290,11 @@ def single(documents: Iterable[Document], path: str | Path, several: str) -> Doc
     if len(found) > 1:
         raise UsageError(several)
     return found[0]
+
+
+def name_of(document: Document, number: int) -> str:
+    """Return the identifier of a document, or a name made of its number, from 1."""
+    return document.id or f"document-{number:06d}"
 
 
 def unwritable(document: Document, why: str, path: str | Path | None = None) -> DataError:

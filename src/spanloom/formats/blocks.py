@@ -247,15 +247,14 @@ def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
     >>> stand_in(["无", "胸痛"], "无 胸痛")
     [(0, 1), (2, 4)]
     """
-    offsets, at = [], 0
+    offsets, end = [], 0
     for word in words:
-        while not text.startswith(word, at) and text[at : at + 1].isspace():
-            at += 1
-        if not text.startswith(word, at):
+        start = text.find(word, end)
+        if start < 0 or text[end:start].strip():
             return None
-        offsets.append((at, at + len(word)))
-        at += len(word)
-    return None if text[at:].strip() else offsets
+        end = start + len(word)
+        offsets.append((start, end))
+    return None if text[end:].strip() else offsets
 
 
 def new_document(document: Document, losses: Losses) -> str:

@@ -15,11 +15,9 @@ from typing import Any
 
 from spanloom.document import Document
 from spanloom.document.surfaces import difference
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
-from spanloom.files.staging import is_part
 from spanloom.formats.base import (
     Beside,
     Losses,
@@ -34,13 +32,6 @@ from spanloom.formats.source import decode, read_bytes
 from spanloom.formats.standoff import Annotations, collect, parse, render
 
 _BOM = "\ufeff"
-
-
-def claims(path: Path) -> bool:
-    """Return whether a path is an ``.ann`` file, a ``.txt`` with one beside it, or a folder that holds one."""
-    if path.is_dir():
-        return any(not is_part(file.relative_to(path)) for file in path.rglob("*.ann"))
-    return path.suffix == ".ann" or (path.suffix == ".txt" and path.with_suffix(".ann").exists())
 
 
 def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
@@ -68,14 +59,13 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
 def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
     if not txt.exists():
         message = f"no {txt.name} beside it; brat needs the text to which the offsets belong"
-        return Scanned(None, [Problem("error", "no text", message, path=str(ann))], str(ann))
+        return Scanned.failed("no text", message, str(ann))
     try:
         text = decode(read_bytes(txt), txt)
         lines = read_bytes(ann) if ann.exists() else b""
         raw = decode(lines, ann) if mentions else lines.decode("utf-8", "replace")
     except DataError as error:
-        problem = Problem("error", "unreadable", error.message, path=error.path, line=error.line)
-        return Scanned(None, [problem], str(txt))
+        return Scanned.failed("unreadable", error.message, error.path or str(txt), error.line)
     found = collect(parse(raw), str(ann))
     kept: dict[str, Any] = {"ann": raw} if raw and mentions else {}
     if text.startswith(_BOM):
@@ -111,22 +101,21 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     losses = Losses()
     target = Path(path)
     if target.suffix in (".txt", ".ann"):
-        _write_pair(documents, target, force, losses)
+        with output_files([target.with_suffix(".ann"), target.with_suffix(".txt")], force=force) as (ann, txt):
+            document = single(documents, path, f"{path} names one document, but there are several; name a folder")
+            text, lines = _contents(document, losses, target)
+            txt.write(text)
+            ann.write(lines)
     else:
         _write_folder(documents, target, force, losses)
     return losses
 
 
-def _write_pair(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
-    with output_files([path.with_suffix(".ann"), path.with_suffix(".txt")], force=force) as (ann, txt):
-        document = single(documents, path, f"{path} names one document, but there are several; name a folder")
-        text, lines = _contents(document, losses, path)
-        txt.write(text)
-        ann.write(lines)
-
-
 def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses: Losses) -> None:
-    with output_folder(path, force=force, may_replace=_is_brat_file) as folder:
+    def is_ours(old: Path) -> bool:
+        return old.suffix in (".txt", ".ann", ".conf") or old.name == ".stats_cache"
+
+    with output_folder(path, force=force, may_replace=is_ours) as folder:
         for old in sorted(path.rglob("*.conf")) if path.is_dir() else ():  # brat's own configuration stays
             put(folder / old.relative_to(path), read_bytes(old), path)
         for number, document in enumerate(documents, start=1):
@@ -134,10 +123,6 @@ def _write_folder(documents: Iterable[Document], path: Path, force: bool, losses
             text, lines = _contents(document, losses, path)
             put(folder / f"{name}.txt", text, path)
             put(folder / f"{name}.ann", lines, path)
-
-
-def _is_brat_file(path: Path) -> bool:
-    return path.suffix in (".txt", ".ann", ".conf") or path.name == ".stats_cache"
 
 
 def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby, islice, pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -249,14 +249,20 @@ def _ragged(head: _Head) -> ColumnLayout | None:
 
 def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
     """Return the layout of a file whose lines have equal numbers of fields."""
-    if rest := _is_open(head.rows):
+    # sentences may have columns of their own, as those of predicates in the files of CoNLL-2012
+    widths = [{len(row) for row in sentence} for sentence in head.rows]
+    rest = all(len(one) == 1 and min(one) > _FIXED_2012 for one in widths) and len(set.union(*widths)) > 1
+    if rest:
         width = min(len(row) for sentence in head.rows for row in sentence) - 1  # the last one is that of coreference
         head = head._replace(rows=[[row[:width] for row in sentence] for sentence in head.rows], width=width)
     rows = head.fit
     columns = [[row[i] for sentence in rows for row in sentence] for i in range(head.width)]
     names = _roles(head) if head.header else _leading(rows, head.width)
     dialects = [None if name else detect(column) for name, column in zip(names, columns, strict=True)]
-    typed = [_holds_letters(one, column) for one, column in zip(dialects, columns, strict=True)]
+    typed = [  # columns of tags with letters, and not only those outside of mentions
+        one is not None and bool(one.divider) and any(read_tag(value, one) for value in column)
+        for one, column in zip(dialects, columns, strict=True)
+    ]
     word = names.index("word") if "word" in names else _word(names, dialects, typed)
     names[word] = "word"
     others = [i for i, name in enumerate(names) if not name]
@@ -265,7 +271,9 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
     if not any(typed[i] for i in tags):
         alone = [i for i in others if dialects[i] is not None and not (dialects[i] or USUAL).divider]
         tags = alone[-1:] or tags[-1:]
-    if not tags and _are_types(columns[-1], head.width):
+    # a second and last column can be but types, with another sign than O for many tokens
+    outside = sum(value in ("-", "_") for value in columns[-1])
+    if not tags and head.width == 2 and 2 * outside >= len(columns[-1]) > outside:
         dialects[-1] = detect(columns[-1], certain=True)
         tags = others[-1:]
     if not tags and tagged:
@@ -286,27 +294,10 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
     )  # fmt: skip
 
 
-def _are_types(values: Sequence[str], width: int) -> bool:
-    """Return whether a second and last column can be but types, with another sign than ``O`` for many tokens."""
-    outside = sum(value in ("-", "_") for value in values)
-    return width == 2 and 2 * outside >= len(values) > outside
-
-
-def _is_open(rows: _Rows) -> bool:
-    """Return whether sentences have columns of their own, as those of predicates in the files of CoNLL-2012."""
-    widths = [{len(row) for row in sentence} for sentence in rows]
-    return all(len(one) == 1 and min(one) > _FIXED_2012 for one in widths) and len(set.union(*widths)) > 1
-
-
 def _are_phrases(values: Sequence[str]) -> bool:
     """Return whether brackets are about phrases of a parse or arguments of a predicate."""
     kinds = {tag[2:] for value in values for tag in read_tag(value, _IN_BRACKETS) or ()}
     return all(kind in _PHRASES or _ARGUMENT.fullmatch(kind) for kind in kinds)
-
-
-def _holds_letters(dialect: TagDialect | None, values: Sequence[str]) -> bool:
-    """Return whether a column holds tags with letters, and not only those outside of mentions."""
-    return dialect is not None and bool(dialect.divider) and any(read_tag(value, dialect) for value in values)
 
 
 def _roles(head: _Head) -> list[str]:
@@ -347,20 +338,13 @@ def _number(sentences: list[list[str]]) -> str:
             return "_"  # numbers of the whole file
         if 2 * from_one >= len(numbers):
             return "id"  # others in a sentence are errors
-    runs = [value for value, _ in groupby(_filled(values))]
+    # an empty value is that of the line before
+    filled = accumulate(values, lambda last, value: value or last, initial="")
+    runs = [value for value, _ in groupby(islice(filled, 1, None))]
     if len(sentences) == 1 and 1 < len(runs) <= len(values) / 3 and (counts or len(set(runs)) == len(runs)):
         return SENTENCE
     inside = sum(len(sentence) for sentence in sentences if len(sentence) > 1 and len(set(sentence)) == 1)
     return "_" if inside > 0.8 * len(values) and not detect(values) else ""
-
-
-def _filled(values: Sequence[str]) -> list[str]:
-    """Return values where an empty one is that of the line before."""
-    filled, last = [], ""
-    for value in values:
-        last = value or last
-        filled.append(last)
-    return filled
 
 
 def _word(names: Sequence[str], dialects: Sequence[TagDialect | None], typed: Sequence[bool]) -> int:

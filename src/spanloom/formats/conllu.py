@@ -20,7 +20,7 @@ from typing import NamedTuple
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
-from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, count_meta, unwritable
+from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, altered, count_meta, unwritable
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
     NEW_DOCUMENT,
@@ -83,7 +83,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         if not reported and entity.unread and any(row.brackets for row in rows):
             reported = True
             message = f"brackets of Entity= also hold {', '.join(entity.unread)}, which are not read"
-            sentence.problems.append(_altered("fields of brackets", message, block.number))
+            sentence.problems.append(altered("fields of brackets", message, block.number))
         return sentence
 
     return scan_blocks(path, blocks(path), read)
@@ -146,17 +146,14 @@ def _sentence(block: Block, rows: Sequence[_WordLine], entity: EntityFields) -> 
         if any(value != "_" for value in values):
             columns[_OURS.get(name, name.lower())] = values
     sentence = FileSentence(text, offsets, columns)
-    _add_mentions(sentence, words, tokens)
+    for first, end, kind in from_tags([word.row.tag for word in words]):
+        _add_mention(sentence, tokens, kind, [(words[first], words[end - 1])])
     if any(row.brackets for row in rows):
         _add_bracketed(sentence, rows, words, tokens, entity)
     for row in hidden:
         message = f"the tag {row.tag[:40]!r} is at {row.form[:40]!r}, which the text does not show; it was left out"
-        sentence.problems.append(_altered("tags of words that the text does not show", message, row.number))
+        sentence.problems.append(altered("tags of words that the text does not show", message, row.number))
     return sentence
-
-
-def _altered(kind: str, message: str, line: int) -> Problem:
-    return Problem("warning", kind, message, line=line, altered=True)
 
 
 def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordLine:
@@ -203,7 +200,7 @@ def _not_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
         found = _IN_MISC.search(row.fields["MISC"])
         if found and not TAG.fullmatch(found[2]) and found[2] not in ("_", "", "Yes", "No"):
             message = f"{found[0][:40]!r} of MISC is no tag such as B-PER, and is not read"
-            yield _altered("values of MISC that are no tags", message, row.number)
+            yield altered("values of MISC that are no tags", message, row.number)
 
 
 def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
@@ -214,11 +211,11 @@ def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
                 continue
             if found := _OLD.search(value) if column == "MISC" else None:
                 message = f"{clip(found[0], 40)} of MISC is CorefUD before 1.0, and is not read; get a later release"
-                yield _altered("mentions of old releases", message, row.number)
+                yield altered("mentions of old releases", message, row.number)
             elif (found := _TAGGED.search(value)) and not (column == "MISC" and found[1] in _TAG_NAMES):
                 name = found[1] or column
                 message = f"{clip(found[0].strip('|'), 40)} of {column} looks like a tag, and is not read; call it NER"
-                yield _altered(f"tags not read: {name}", message, row.number)
+                yield altered(f"tags not read: {name}", message, row.number)
 
 
 def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:
@@ -256,12 +253,6 @@ def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word
     return [_Word(row, token)]
 
 
-def _add_mentions(sentence: FileSentence, words: Sequence[_Word], tokens: Sequence[_WordLine]) -> None:
-    """Add mentions of words as mentions of the tokens in the text."""
-    for first, end, kind in from_tags([word.row.tag for word in words]):
-        _add_mention(sentence, tokens, kind, [(words[first], words[end - 1])])
-
-
 def _add_mention(
     sentence: FileSentence,
     tokens: Sequence[_WordLine],
@@ -289,7 +280,7 @@ def _add_mention(
             f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words; it "
             f"is read as {shown[:40]!r}"
         )
-        sentence.problems.append(_altered("mentions of parts of a token", message, one.row.number))
+        sentence.problems.append(altered("mentions of parts of a token", message, one.row.number))
 
 
 def _add_bracketed(
@@ -313,13 +304,13 @@ def _add_bracketed(
             row = order[mention.ranges[0][0]]
             at = f"the mention of type {mention.type[:40]!r} is at {row.form[:40]!r}"
             message = f"{at}, which the text does not show; it was left out"
-            sentence.problems.append(_altered("tags of words that the text does not show", message, row.number))
+            sentence.problems.append(altered("tags of words that the text does not show", message, row.number))
             continue
         head = None if mention.head is None else by_line.get(order[mention.head].number)
         _add_mention(sentence, tokens, mention.type, parts, head, (mention.identity,) if mention.identity else ())
     for place, message in wrong:
         message = f"{message}; expected (ENTITY-TYPE and so on, and ENTITY) behind it; what it marks is left out"
-        sentence.problems.append(_altered("damaged brackets", message, order[place].number))
+        sentence.problems.append(altered("damaged brackets", message, order[place].number))
 
 
 def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[int, int]]]:
@@ -330,10 +321,6 @@ def _text(tokens: Sequence[_WordLine], block: Block) -> tuple[str, list[tuple[in
     if offsets is None:
         raise DataError(f"the tokens are not in '{TEXT}{text[:40]}'", line=block.lines[0].number)
     return text, offsets
-
-
-def _reads_as_comment(line: str) -> bool:
-    return line.startswith("# ") and not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -366,7 +353,9 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     tags = to_bio(flat_mentions(document, losses), len(words))
     texts = []
     sentences = sentences_of(document)
-    comments = comments_above(document, len(sentences), _reads_as_comment, losses)
+    comments = comments_above(
+        document, len(sentences), lambda line: not line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)), losses
+    )
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
             continue

@@ -373,17 +373,11 @@ def _types(value: Any) -> Iterator[Any]:
     """Yield the types of a mention: a name, several, objects with a name each, or the parts of a taxonomy's path."""
     if isinstance(value, list):
         for one in value:
-            yield (
-                "/".join(one)
-                if isinstance(one, list) and all(isinstance(part, str) for part in one)
-                else next(_types(one), None)
-            )
+            path = isinstance(one, list) and all(isinstance(part, str) for part in one)
+            yield "/".join(one) if path else next(_types(one), None)
     elif isinstance(value, dict):
-        name = next((value[key] for key in PLAIN if isinstance(value.get(key), str)), None)
-        yield from () if name is None else (name,)
-    elif isinstance(value, bool) or value is None:
-        return
-    else:
+        yield from [value[key] for key in PLAIN if isinstance(value.get(key), str)][:1]
+    elif not isinstance(value, bool | None):
         yield str(value)
 
 

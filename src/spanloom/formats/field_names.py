@@ -7,13 +7,10 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from spanloom.errors import UsageError, clip
+from spanloom.formats.layouts import words
 
 Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 """Our name -> that in the file; or a list of ``ours=theirs``, which `read` also takes as a text with commas."""
-
-
-def _listed(words: str) -> tuple[str, ...]:
-    return tuple(words.split())
 
 
 # our name -> names that mean the same, whatever their case; the first that a table has counts
@@ -26,16 +23,16 @@ OF_TEXTS: Final = MappingProxyType(
 OF_SPANS: Final = MappingProxyType(
     {
         "id": ("doc_id", "document_id", "note_id", "id"),
-        "start": _listed(
+        "start": words(
             "start begin start_char start_offset begin_offset char_start start_idx start_index start_pos begin_char "
             "startoffset beginoffset startchar startidx startindex char_begin offset_start"
         ),
-        "end": _listed(
+        "end": words(
             "end end_char end_offset char_end end_idx end_index end_pos endoffset endchar endidx endindex offset_end"
         ),
         "spans": ("spans",),
-        "type": _listed("type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag"),
-        "text": _listed("text surface span_text entity_text mention_text covered_text surface_form quote"),
+        "type": words("type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag"),
+        "text": words("text surface span_text entity_text mention_text covered_text surface_form quote"),
         "score": ("score",),
         "concepts": ("concepts", "concept"),
         "attributes": ("attributes",),

@@ -10,7 +10,7 @@ from spanloom.document import Document
 from spanloom.errors import DataError, clip
 from spanloom.files.output import writing
 from spanloom.files.walk import everything
-from spanloom.formats.base import UNNAMED, Losses
+from spanloom.formats.base import UNNAMED, Losses, name_of
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -55,7 +55,7 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
     """
     if not document.id:
         losses.add(UNNAMED)
-        return f"document-{number:06d}"
+        return name_of(document, number)
     name = escaped(document.id)
     for part in name.split("/"):
         size = len(part.encode("utf-8", "surrogatepass")) + len(suffix)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, NoReturn
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.attributes import to_json_text
-from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.base import Beside, Scanned, name_of
 from spanloom.formats.notices import Notices
 from spanloom.formats.settling import settled
 
@@ -42,7 +42,7 @@ def to_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
     for number, document in _numbered(documents):
         for mention in document.mentions:
             row = (
-                _name(document, number), mention.start, mention.end, mention.type, mention.text(document.text),
+                name_of(document, number), mention.start, mention.end, mention.type, mention.text(document.text),
                 mention.score, [list(span) for span in mention.spans], list(mention.concepts),
                 None if mention.head is None else list(mention.head), mention.id, to_json_text(mention) or None,
                 json.dumps(mention.attribute_scores) if mention.attribute_scores else None,
@@ -80,7 +80,7 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
         rows.setdefault(str(row["doc_id"]), []).append((number, row))
     found, names = [], set()
     for number, document in _numbered(documents):
-        name = _name(document, number)
+        name = name_of(document, number)
         if name in names:
             raise DataError(f"two documents are called {clip(name)}; give each an identifier of its own")
         names.add(name)
@@ -111,10 +111,6 @@ def _numbered(documents: Iterable[Document]) -> Iterator[tuple[int, Document]]:
         if not isinstance(document, Document):
             raise UsageError(f"documents holds a {type(document).__name__}, expected documents")
         yield number, document
-
-
-def _name(document: Document, number: int) -> str:
-    return document.id or f"document-{number:06d}"
 
 
 def _read(table: Any) -> dict[str, list[Any]]:

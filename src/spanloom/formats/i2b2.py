@@ -19,11 +19,9 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
-from spanloom.files.staging import is_part
-from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.base import Beside, Scanned, altered
 from spanloom.formats.file_names import visible
 from spanloom.formats.source import decode, raw_lines, read_bytes
 
@@ -31,13 +29,6 @@ _PLACES: Final = r"\d{1,9}:\d{1,9}[ ]\d{1,9}:\d{1,9}"
 _LINE: Final = re.compile(
     rf'c="(?P<text>.*)"[ ](?P<places>{_PLACES}(?:,{_PLACES})*)\|\|t="(?P<type>[^"]*)"(?P<rest>.*)'
 )
-
-
-def claims(path: Path) -> bool:
-    """Return whether a path is a ``.con`` file, a ``.txt`` with one beside it, or a folder that holds one."""
-    if path.is_dir():
-        return any(not is_part(file.relative_to(path)) for file in path.rglob("*.con"))
-    return path.suffix == ".con" or (path.suffix == ".txt" and path.with_suffix(".con").exists())
 
 
 def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
@@ -77,15 +68,14 @@ def _text_of(con: Path) -> Path | None:
 def _scan_pair(txt: Path | None, con: Path, name: str, mentions: bool) -> Scanned:
     if txt is None:
         message = f"no {con.stem}.txt beside it or in one folder beside its folder, whose words the concepts count"
-        return Scanned(None, [Problem("error", "no text", message, path=str(con))], str(con))
+        return Scanned.failed("no text", message, str(con))
     try:
         text = decode(read_bytes(txt), txt).removeprefix("\ufeff")
         scanned = Scanned(Document(text, id=name), [], str(txt), None, [], Beside([]))
         if mentions and con.suffix == ".con" and con.exists():
             return _with_mentions(scanned, con)
     except DataError as error:
-        problem = Problem("error", "unreadable", error.message, path=error.path, line=error.line)
-        return Scanned(None, [problem], str(txt))
+        return Scanned.failed("unreadable", error.message, error.path or str(txt), error.line)
     return scanned
 
 
@@ -106,14 +96,11 @@ def _with_mentions(scanned: Scanned, con: Path) -> Scanned:
             if found is not None:
                 kind = "concepts outside the text"
                 message = f"the text has no words {found['places']} for {clip(found['text'])}"
-            message += "; the line is left out"
-            scanned.problems.append(Problem("warning", kind, message, path=str(con), line=number, altered=True))
+            scanned.problems.append(altered(kind, f"{message}; the line is left out", number, str(con)))
             continue
         if found["rest"]:
             message = f"{clip(found['rest'])} behind the type is not read"
-            scanned.problems.append(
-                Problem("warning", "fields not read", message, path=str(con), line=number, altered=True)
-            )
+            scanned.problems.append(altered("fields not read", message, number, str(con)))
         document.mentions.append(Mention(found["type"], spans))
         shown = " ".join(document.text[start:end] for start, end in spans)
         surfaces.append(None if _bare(shown) == _bare(found["text"]) else found["text"])

@@ -18,7 +18,7 @@ from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
 from spanloom.formats.label_studio import scan_any
-from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain
+from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain, words
 from spanloom.formats.packed import output_file
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_text
@@ -158,18 +158,7 @@ def scan_lines(
         yield no_document(name, "one JSON object a line")
 
 
-_LISTS: Final = (
-    "annotations",
-    "data",
-    "documents",
-    "docs",
-    "examples",
-    "records",
-    "items",
-    "tasks",
-    "instances",
-    "results",
-)
+_LISTS: Final = words("annotations data documents docs examples records items tasks instances results")
 """Names of a file's list of records."""
 
 

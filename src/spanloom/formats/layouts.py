@@ -20,6 +20,11 @@ EXCLUSIVE: Final = "exclusive"
 INCLUSIVE: Final = "inclusive"
 
 
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, for tables of many names."""
+    return tuple(text.split())
+
+
 class Layout(NamedTuple):
     """Where records of a tool keep what a native record holds.
 
@@ -83,43 +88,39 @@ PRESUMED: Final = Layout("", unit="", ends="", known=False)
 # role -> usual names, in small letters without marks between words; the first that a mention has counts
 USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "spans": (
-            "spans", "span", "offsets", "charspan", "position", "positions", "pos", "points", "location", "locations",
-            "charoffsets", "charspans", "interval", "range", "fragments", "offset", "boundary", "bounds",
+        "spans": words(
+            "spans span offsets charspan position positions pos points location locations charoffsets charspans "
+            "interval range fragments offset boundary bounds"
         ),
-        "start": (
-            "start", "begin", "startoffset", "beginoffset", "startidx", "beginidx", "startindex", "beginindex",
-            "startchar", "charstart", "beginchar", "startpos", "beginpos", "startposition", "startcharoffset",
-            "characteroffsetbegin", "answerstart", "offsetstart", "offsetbegin", "from", "offset", "spanstart", "first",
+        "start": words(
+            "start begin startoffset beginoffset startidx beginidx startindex beginindex startchar charstart "
+            "beginchar startpos beginpos startposition startcharoffset characteroffsetbegin answerstart offsetstart "
+            "offsetbegin from offset spanstart first"
         ),
-        "end": (
-            "end", "stop", "endoffset", "endidx", "endindex", "endchar", "charend", "endpos", "endposition",
-            "endcharoffset", "characteroffsetend", "offsetend", "to", "spanend", "finish", "last",
+        "end": words(
+            "end stop endoffset endidx endindex endchar charend endpos endposition endcharoffset characteroffsetend "
+            "offsetend to spanend finish last"
         ),
         "length": ("length", "len"),
         "indices": ("index", "indices", "indexes", "tokenindices", "tokenids", "wordindices"),
         "tokenspans": ("tokspan", "tokenspan", "tokenoffsets", "tokspans"),
         "tokenstart": ("tokenstart", "starttoken", "tokstart", "tokenbegin", "wordstart", "startword"),
         "tokenend": ("tokenend", "endtoken", "tokend", "wordend", "endword"),
-        "type": (
-            "type", "label", "labels", "entitytype", "entitylabel", "entitygroup", "hypertextlabels", "tag", "category",
-            "obj", "displayname", "nertype", "nertag", "class", "classname", "semantictype", "kind", "taxonomy",
-            "tagname", "entity", "tags", "types", "name",
+        "type": words(
+            "type label labels entitytype entitylabel entitygroup hypertextlabels tag category obj displayname "
+            "nertype nertag class classname semantictype kind taxonomy tagname entity tags types name"
         ),
-        "surface": (
-            "text", "surface", "surfaceform", "coveredtext", "mentiontext", "spantext", "mention", "quote", "entity",
-            "name", "word", "value", "content", "chunk", "phrase", "string", "result", "sourcevalue", "term",
+        "surface": words(
+            "text surface surfaceform coveredtext mentiontext spantext mention quote entity name word value content "
+            "chunk phrase string result sourcevalue term"
         ),
-        "concepts": (
-            "concepts", "concept", "normalized", "cui", "cuis", "conceptid", "kbid", "normid", "meshid", "ontologyid",
-            "umlscui",
-        ),
+        "concepts": words("concepts concept normalized cui cuis conceptid kbid normid meshid ontologyid umlscui"),
         "id": ("id",),
         "score": ("score", "confidence", "probability", "prob", "confidencescore"),
         "sentence": ("sentid", "sentidx", "sentenceid", "sentenceindex", "sentenceidx"),
         "annotator": ("user", "annotator", "annotatorid", "userid"),
     }
-)  # fmt: skip
+)
 SURE: Final = frozenset(("text", "surface", "surfaceform", "coveredtext", "mentiontext", "spantext", "quote"))
 """Names of what is a mention's surface, and wrong where the text has another; others are checked to be one."""
 
@@ -127,45 +128,20 @@ PLAIN: Final = ("name", "value", "label", "text", "category")
 """Names of the field with the name of a type, where types are objects."""
 
 # fields of a record, as above
-OF_ID: Final = (
-    "documentid",
-    "id",
-    "noteid",
-    "dockey",
-    "wndid",
-    "docid",
-    "sourceid",
-    "curid",
-    "origid",
-    "qasid",
-    "guid",
-    "uuid",
+OF_ID: Final = words("documentid id noteid dockey wndid docid sourceid curid origid qasid guid uuid")
+OF_TEXT: Final = words(
+    "text notetext content sentence context textcontent rawtext senttext documenttext fulltext input"
 )
-OF_TEXT: Final = (
-    "text", "notetext", "content", "sentence", "context", "textcontent", "rawtext", "senttext", "documenttext",
-    "fulltext", "input",
-)  # fmt: skip
-OF_WORDS: Final = (
-    "tokens",
-    "words",
-    "tokenizedtext",
-    "sentence",
-    "sentences",
-    "sents",
-    "token",
-    "word",
-    "tokenizedsentence",
+OF_WORDS: Final = words("tokens words tokenizedtext sentence sentences sents token word tokenizedsentence")
+OF_TAGS: Final = words(
+    "tags nertags ner labels namedentities bio biotags iob iobtags nerlabels tag label wordlabels biolabels entities"
 )
-OF_TAGS: Final = (
-    "tags", "nertags", "ner", "labels", "namedentities", "bio", "biotags", "iob", "iobtags", "nerlabels", "tag",
-    "label", "wordlabels", "biolabels", "entities",
-)  # fmt: skip
-OF_MENTIONS: Final = (
-    "mentions", "spans", "entities", "ents", "labels", "label", "denotations", "annotations", "annotation", "ner",
-    "ners", "predictedner", "entspans", "entitymentions", "entitylist", "entity", "nerspans", "namedentities",
-    "spanposition", "vertexset", "nerchunk", "nerchunks", "resultlist", "results", "result", "textsegmentannotations",
-    "entityspans", "tags", "nerlabels", "goldspans", "gold", "targets", "completions", "predictions", "prediction",
-)  # fmt: skip
+OF_MENTIONS: Final = words(
+    "mentions spans entities ents labels label denotations annotations annotation ner ners predictedner entspans "
+    "entitymentions entitylist entity nerspans namedentities spanposition vertexset nerchunk nerchunks resultlist "
+    "results result textsegmentannotations entityspans tags nerlabels goldspans gold targets completions predictions "
+    "prediction"
+)
 _OTHER: Final = re.compile(
     r"relations?|events?|coref|clusters?|triples?|links?$|^attributes$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"
     r"^blocks$|^options$|^namespaces$|^pieces|tokenlens|^meta$|^spolist$|^paragraphs$"

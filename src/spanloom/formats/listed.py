@@ -14,9 +14,7 @@ from typing import Any, Final
 
 from spanloom.formats.base import Format
 from spanloom.formats.record_fields import RECORD_OPTIONS
-from spanloom.formats.source import bare, begins_with
-
-__all__ = ["COLUMNS", "CSV", "FORMATS", "JSON", "TEXT", "TSV", "scan_bioc"]
+from spanloom.formats.source import bare, begins_with, has_pair
 
 _TABLES: Final = ("columns", "texts", "tag_names")
 
@@ -41,101 +39,94 @@ def _claims(place: str, *suffixes: str) -> Callable[[Path], bool]:
     return lambda path: bare(path).suffix.lower() in suffixes and ask(path)
 
 
+def _format(name: str, suffixes: str, place: str, true: str = "", *, looks: str = "", **more: Any) -> Format:
+    """Return a format.
+
+    Args:
+        name: its name.
+        suffixes: of its files.
+        place: its module and functions; ``scan`` or ``write`` replaces the star.
+        true: the fields of `Format` that are true.
+        looks: suffixes of the files into which the module's ``claims`` looks.
+        more: other fields of `Format`; one with ``instead`` is not written.
+    """
+    scan, write = (_lazy(place.replace("*", what)) for what in ("scan", "write"))
+    fields = {"scan": scan, "write": None if "instead" in more else write, **dict.fromkeys(true.split(), True)}
+    if looks:
+        fields["claims"] = _claims(place.replace("*", "claims"), *looks.split())
+    return Format(name, tuple(suffixes.split()), **(fields | more))
+
+
 scan_bioc: Final = _lazy("bioc.reading:scan_value")
 """Returns the document of one of BioC among other records."""
-COLUMNS: Final[Format] = Format(
-    "conll", (".conll", ".iob2", ".bio", ".iob", ".bioes", ".bilou"), _lazy("columns:scan"), _lazy("columns:write"),
-    lambda path: COLUMNS.named(path) or _lazy("columns:claims")(path),
-    reads_without_mentions=True, named_by_file=True, scan_options=("columns",), write_options=("scheme",),
-)  # fmt: skip
-JSON: Final = Format(
-    "json", (".json",), _lazy("json_array:scan"), _lazy("json_array:write"),
-    _claims("json_array:claims", ".json", ".py"),
-    gaps=True, keeps_ids=True, reads_without_mentions=True, counts=True, scan_options=RECORD_OPTIONS,
-)  # fmt: skip
-CSV: Final = Format(
-    "csv", (".csv",), _lazy("table:scan"), _lazy("table:write"), _claims("table:claims", ".csv"),
-    gaps=True, reads_without_mentions=True, texts_beside=True, counts=True, scan_options=_TABLES,
-)  # fmt: skip
-TSV: Final = Format(
-    "tsv", (".tsv",), _lazy("table:scan", tabs=True), _lazy("table:write", tabs=True),
-    _claims("table:claims", ".tsv"),
-    gaps=True, reads_without_mentions=True, texts_beside=True, counts=True, scan_options=_TABLES,
-)  # fmt: skip
-TEXT: Final = Format("text", (".txt",), _lazy("text:scan"), _lazy("text:write"), named_by_file=True)
+_RECORDS: Final = "gaps keeps_ids reads_without_mentions counts"
+_TABLE: Final = "gaps reads_without_mentions texts_beside counts"
 
+COLUMNS: Final[Format] = _format(
+    "conll", ".conll .iob2 .bio .iob .bioes .bilou", "columns:*", "reads_without_mentions named_by_file",
+    claims=lambda path: COLUMNS.named(path) or _lazy("columns:claims")(path),
+    scan_options=("columns",), write_options=("scheme",),
+)  # fmt: skip
+JSON: Final = _format("json", ".json", "json_array:*", _RECORDS, looks=".json .py", scan_options=RECORD_OPTIONS)
+CSV: Final = _format("csv", ".csv", "table:*", _TABLE, looks=".csv", scan_options=_TABLES)
+TSV: Final = _format(
+    "tsv", ".tsv", "table:*", _TABLE, looks=".tsv", scan_options=_TABLES, scan=_lazy("table:scan", tabs=True),
+    write=_lazy("table:write", tabs=True),
+)  # fmt: skip
+TEXT: Final = _format("text", ".txt", "text:*", "named_by_file")
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
 # first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
 _ALL = (
-    Format(
-        "jsonl", (".jsonl", ".ndjson"), _lazy("jsonl:scan"), _lazy("jsonl:write"),
-        gaps=True, keeps_ids=True, reads_without_mentions=True, counts=True, scan_options=RECORD_OPTIONS,
+    _format("jsonl", ".jsonl .ndjson", "jsonl:*", _RECORDS, scan_options=RECORD_OPTIONS),
+    _format(
+        "brat", ".ann", "brat:*", "gaps folders reads_without_mentions counts", claims=partial(has_pair, ".ann"),
+        packs=False,
     ),
-    Format(
-        "brat", (".ann",), _lazy("brat:scan"), _lazy("brat:write"),
-        lambda path: (path.is_dir() or path.suffix in (".ann", ".txt")) and _lazy("brat:claims")(path),
-        gaps=True, folders=True, reads_without_mentions=True, counts=True, packs=False,
+    _format(
+        "i2b2", ".con", "i2b2:*", "folders reads_without_mentions", claims=partial(has_pair, ".con"), packs=False,
+        instead="brat holds more, and many tools read it",
     ),
-    Format(
-        "i2b2", (".con",), _lazy("i2b2:scan"), None,
-        lambda path: (path.is_dir() or path.suffix in (".con", ".txt")) and _lazy("i2b2:claims")(path),
-        folders=True, reads_without_mentions=True, packs=False, instead="brat holds more, and many tools read it",
+    _format("pubtator", ".pubtator", "pubtator:*", "counts", looks=".pubtator .txt"),
+    _format("conllu", ".conllu .conllup", "conllu:*", "reads_without_mentions"),
+    _format("characters", ".chars", "characters:*"),
+    _format("spaced", ".seg", "spaced:*"),
+    _format(
+        "bioc", ".xml", "bioc:*_xml", "gaps counts", scan_options=("columns",),
+        claims=partial(begins_with, re.compile(rb"<collection"), ".xml"),
     ),
-    Format(
-        "pubtator", (".pubtator",), _lazy("pubtator:scan"), _lazy("pubtator:write"),
-        _claims("pubtator:claims", ".pubtator", ".txt"), counts=True,
-    ),
-    Format(
-        "conllu", (".conllu", ".conllup"), _lazy("conllu:scan"), _lazy("conllu:write"), reads_without_mentions=True
-    ),
-    Format("characters", (".chars",), _lazy("characters:scan"), _lazy("characters:write")),
-    Format("spaced", (".seg",), _lazy("spaced:scan"), _lazy("spaced:write")),
-    Format(
-        "bioc", (".xml",), _lazy("bioc:scan_xml"), _lazy("bioc:write_xml"),
-        partial(begins_with, re.compile(rb"<collection"), ".xml"), gaps=True, counts=True, scan_options=("columns",),
-    ),
-    Format(
-        "bioc-json", (".json",), _lazy("bioc:scan_json"), _lazy("bioc:write_json"),
-        partial(
+    _format(
+        "bioc-json", ".json", "bioc:*_json", "gaps counts", scan_options=("columns",),
+        claims=partial(
             begins_with,
             re.compile(rb'"(?:passages|PubTator3)"\s*:\s*\[|"key"\s*:[^{]{0,500}"documents"\s*:\s*\['), ".json",
         ),
-        gaps=True, counts=True, scan_options=("columns",),
     ),
-    Format(
-        "label-studio", (".json",), _lazy("label_studio:scan"), _lazy("label_studio:write"),
-        _claims("label_studio:claims", ".json"), gaps=True, keeps_ids=True, counts=True, scan_options=RECORD_OPTIONS,
+    _format(
+        "label-studio", ".json", "label_studio:*", "gaps keeps_ids counts", looks=".json", scan_options=RECORD_OPTIONS
     ),
     JSON,
-    Format(
-        "parquet", (".parquet",), _lazy("arrow:scan_parquet"), _lazy("arrow:write_parquet"),
-        gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, encoded=False, counts=True,
-        scan_options=RECORD_OPTIONS,
+    _format(
+        "parquet", ".parquet", "arrow:*_parquet", _RECORDS, packs=False, encoded=False, scan_options=RECORD_OPTIONS
     ),
-    Format(
-        "arrow", (".arrow", ".feather"), _lazy("arrow:scan_arrow"), _lazy("arrow:write_arrow"),
-        gaps=True, keeps_ids=True, reads_without_mentions=True, packs=False, encoded=False, counts=True,
-        scan_options=RECORD_OPTIONS,
+    _format(
+        "arrow", ".arrow .feather", "arrow:*_arrow", _RECORDS, packs=False, encoded=False, scan_options=RECORD_OPTIONS
     ),
-    Format(
-        "xmi", (".xmi",), _lazy("xmi:scan"), _lazy("xmi:write"), _claims("xmi:claims", ".xmi", ".xml"),
-        gaps=True, keeps_ids=True, named_by_file=True, packs=False, encoded=False, scan_options=("types", "columns"),
+    _format(
+        "xmi", ".xmi", "xmi:*", "gaps keeps_ids named_by_file", looks=".xmi .xml", packs=False, encoded=False,
+        scan_options=("types", "columns"),
     ),
-    Format(
-        "spacy", (".spacy",), _lazy("docbin:scan"), _lazy("docbin:write"),
-        gaps=True, reads_without_mentions=True, packs=False, encoded=False,
-    ),
+    _format("spacy", ".spacy", "docbin:*", "gaps reads_without_mentions", packs=False, encoded=False),
     COLUMNS,
     CSV,
     TSV,
-    Format(
-        "webanno", (".tsv",), _lazy("webanno:scan"), None, _claims("webanno:claims", ".tsv"),
-        named_by_file=True, packs=False, scan_options=("types",), instead="INCEpTION reads xmi, too",
+    _format(
+        "webanno", ".tsv", "webanno:*", "named_by_file", looks=".tsv", packs=False, scan_options=("types",),
+        instead="INCEpTION reads xmi, too",
     ),
-    Format(
-        "store", (".store",), _lazy("store:scan"), None,
-        lambda path: path.is_file() and _lazy("store:claims")(path), packs=False, encoded=False,
-        reads_without_mentions=True, scan_options=("layer",), instead="spanloom annotate DATA --output makes one",
+    _format(
+        "store", ".store", "store:*", "reads_without_mentions", packs=False, encoded=False, scan_options=("layer",),
+        claims=lambda path: path.is_file() and _lazy("store:claims")(path),
+        instead="spanloom annotate DATA --output makes one",
     ),
     TEXT,
 )  # fmt: skip

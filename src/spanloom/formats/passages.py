@@ -32,8 +32,7 @@ def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) ->
     for start, end, piece, place in pieces:
         if end - start != len(piece):
             message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
-            unit = _unit(piece, end - start)
-            problems.append(Problem("error", "passage", message + unit, place))
+            problems.append(Problem("error", "passage", message + _unit(piece, end - start), place))
             sound = False
         elif start < length or start > longest:
             message = f"offset {start} does not fit after a text of {length} characters"

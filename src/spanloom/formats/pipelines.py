@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 from spanloom.document import from_tags
@@ -63,25 +64,19 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     text = given if isinstance(given, str) else ""
     if places is None:
         text, places = _laid_out(tokens)
-    bounds, first = [], 0
-    for one in sentences:
-        bounds.append([first, first + len(one)])
-        first += len(one)
+    ends = accumulate(map(len, sentences), initial=0)
+    bounds = [[first, end] for first, end in pairwise(ends)]
     columns = {}
     for ours, names in _COLUMNS.items():
         name = next((name for name in names if all(isinstance(token.get(name), str) for token in tokens)), None)
         if name is not None:
             columns[ours] = [token[name] for token in tokens]
-    mentions = [
-        {
-            "spans": [
-                [places[start][0], places[end - 1][1]] if first <= start < end <= end_ else [len(text), len(text) + 1]
-            ],
-            **fields,
-        }
-        for sentence, own, (first, end_) in zip(record["sentences"], sentences, bounds, strict=True)
-        for start, end, fields in _mentions(sentence, own, first)
-    ]
+    mentions = []
+    for sentence, own, (first, last) in zip(record["sentences"], sentences, bounds, strict=True):
+        for start, end, fields in _mentions(sentence, own, first):
+            inside = first <= start < end <= last
+            span = [places[start][0], places[end - 1][1]] if inside else [len(text), len(text) + 1]
+            mentions.append({"spans": [span], **fields})
     made = {"text": text, "tokens": places, "sentences": [pair for pair in bounds if pair[0] < pair[1]]}
     return {**rest, **made, **({"columns": columns} if columns else {}), "mentions": mentions}
 

@@ -48,6 +48,7 @@ from spanloom.formats.base import (
     count_mention,
     count_meta,
     count_unwritten,
+    name_of,
     no_document,
     unwritable,
 )
@@ -299,7 +300,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     losses = Losses()
     with output_file(path, force=force) as file:
         for number, document in enumerate(documents, start=1):
-            name = document.id or f"document-{number:06d}"
+            name = name_of(document, number)
             losses.add(UNNAMED, int(not document.id))
             if not _ID.fullmatch(name):
                 message = (

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
+from spanloom.files.staging import is_part
 from spanloom.formats.encodings import as_utf8, decoding, likely_encoding, named_encoding
 
 if TYPE_CHECKING:
@@ -176,6 +177,13 @@ def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
         return False
     with opened(path) as file:
         return mark.search(file.read(HEAD)) is not None
+
+
+def has_pair(suffix: str, path: Path) -> bool:
+    """Return whether a path is a file of this suffix, a ``.txt`` with one beside it, or a folder that holds one."""
+    if path.is_dir():
+        return any(not is_part(file.relative_to(path)) for file in path.rglob(f"*{suffix}"))
+    return path.suffix == suffix or (path.suffix == ".txt" and path.with_suffix(suffix).exists())
 
 
 def read_bytes(path: str | Path) -> bytes:

@@ -18,6 +18,7 @@ from spanloom.document.surfaces import beginning
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import from_text, is_attribute, to_json_text
+from spanloom.formats.base import altered
 from spanloom.formats.csv_rows import Row, guarded, unguarded
 from spanloom.formats.field_names import OF_SPANS, places
 
@@ -93,8 +94,7 @@ def parse_row(row: Row, at: Mapping[str, int], path: str | Path) -> SpanRow:
     repair = None
     if repaired:
         message = f"the spans {clip(cells['spans'])} are out of text order; they were sorted"
-        kind = "fragments out of order"
-        repair = Problem("warning", kind, message, path=str(path), line=row.line, altered=True)
+        repair = altered("fragments out of order", message, row.line, str(path))
     return SpanRow(row.line, name, mention, cells.get("text") or None, repair=repair)
 
 

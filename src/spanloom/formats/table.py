@@ -24,9 +24,11 @@ from spanloom.formats.base import (
     Beside,
     Losses,
     Scanned,
+    altered,
     count_mention,
     count_meta,
     count_unwritten,
+    name_of,
     no_document,
 )
 from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, value_of, wrong_width
@@ -143,7 +145,12 @@ def _scan_texts(
             record = {"id": row.cells[at["id"]], **record}
         for scanned in scan_record(record, mentions, fields, str(path), row.line):
             if unread and mentions:
-                scanned.problems.append(_unread(unread[0], cells[unread[0]], path, row.line))
+                message = (
+                    f"the cell of {clip(unread[0])} looks like annotation and is not read: "
+                    f"{clip(cells[unread[0]], 40)} is no whole list of JSON or Python; write it as "
+                    "[[START, END, TYPE], ...]"
+                )
+                scanned.problems.append(altered(f"annotation not read: {unread[0]}", message, row.line, str(path)))
             if (document := scanned.document) is not None:
                 kept = {name: cells.get(name, value) for name, value in document.meta.items()}
                 document.meta = {name: cell for name, cell in cells.items() if name not in values} | kept
@@ -194,15 +201,6 @@ def _looks_annotated(name: str, cell: str) -> bool:
     return plain(name) in OF_MENTIONS and (cell[:1] in ("[", "{") or _OFFSETS.match(cell) is not None)
 
 
-def _unread(name: str, cell: str, path: str | Path, line: int) -> Problem:
-    message = (
-        f"the cell of {clip(name)} looks like annotation and is not read: {clip(cell, 40)} is no whole list of JSON or "
-        "Python; write it as [[START, END, TYPE], ...]"
-    )
-    kind = f"annotation not read: {name}"
-    return Problem("warning", kind, message, path=str(path), line=line, altered=True)
-
-
 def _text_of_rows(header: list[str], names: dict[str, str], first: Row) -> str | None:
     """Return the column with the whole text of each row's mention, or ``None``."""
     at = places(header, names, OF_SPANS)
@@ -249,7 +247,7 @@ def _scan_rows_with_texts(
 
 def _not_read(names: list[str], path: str | Path) -> Problem:
     message = f"columns that are not read: {', '.join(map(clip, names[:20]))}"
-    return Problem("warning", "columns not read", message, path=str(path), line=1, altered=True)
+    return altered("columns not read", message, 1, str(path))
 
 
 def _row_error(row: Row, width: int, path: str | Path) -> Problem | None:
@@ -297,7 +295,7 @@ def _joined(
         if document is None or any(problem.severity == "error" for problem in scanned.problems):
             yield scanned
             continue
-        name = _name(document, number) if named else ""
+        name = name_of(document, number) if named else ""
         if name not in groups and f"{name}.txt" in groups:
             name += ".txt"
         if name in taken:
@@ -310,10 +308,6 @@ def _joined(
         if found:
             taken.add(name)
         yield _with_mentions(path, scanned, document, found)
-
-
-def _name(document: Document, number: int) -> str:
-    return document.id or f"document-{number:06d}"
 
 
 def _with_mentions(path: str | Path, scanned: Scanned, document: Document, found: list[SpanRow]) -> Scanned:
@@ -336,10 +330,10 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
     losses = Losses()
     named: dict[str, bool] = {}  # whether there are rows of that name
     with output_file(path, force=force) as file:
-        write_row = RowWriter(file, "\t" if tabs or _is_tsv(path) else ",")
+        write_row = RowWriter(file, "\t" if tabs or bare(path).suffix.lower() == ".tsv" else ",")
         write_row(COLUMNS)
         for number, document in enumerate(documents, start=1):
-            name = _name(document, number)
+            name = name_of(document, number)
             rows = named.get(name)
             if rows or (rows is not None and document.mentions):
                 message = f"duplicate document id {clip(name)}: rows cannot be assigned"
@@ -353,10 +347,6 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
                 count_mention(losses, mention, "heads", "mention identifiers", ATTRIBUTE_SCORES, CONCEPT_SCORES)
                 losses.add("empty concepts", sum(not concept for concept in mention.concepts))
     return losses
-
-
-def _is_tsv(path: str | Path) -> bool:
-    return bare(path).suffix.lower() == ".tsv"
 
 
 def claims(path: Path) -> bool:

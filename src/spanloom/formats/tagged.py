@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from spanloom.document import from_tags
 from spanloom.document.validate import Problem
-from spanloom.formats.blocks import TAG, UNTYPED
+from spanloom.formats.blocks import TAG, UNTYPED, stand_in
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import OF_TAGS, OF_TEXT, OF_WORDS, named
 
@@ -218,12 +218,5 @@ def laid_out(sentences: Sequence[Sequence[str]]) -> tuple[str, list[list[int]], 
 
 def found_in(text: str, words: list[str]) -> list[list[int]] | None:
     """Return the places of words that make up a text; ``None`` if they do not."""
-    places: list[list[int]] = []
-    end = 0
-    for word in words:
-        start = text.find(word, end)
-        if start < 0 or text[end:start].strip():
-            return None
-        end = start + len(word)
-        places.append([start, end])
-    return None if text[end:].strip() else places
+    places = stand_in(words, text)
+    return None if places is None else [list(pair) for pair in places]

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.files import STDIO
 from spanloom.files.output import output_folder
-from spanloom.formats.base import Losses, Scanned, count_meta, count_unwritten, single
+from spanloom.formats.base import Losses, Scanned, altered, count_meta, count_unwritten, single
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.foreign import of_content
 from spanloom.formats.packed import output_file
@@ -40,7 +39,7 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
     problems = []
     if (kind := next((kind for kind, mark in _RECORDS if mark.match(text)), None)) is not None:
         message = f"read as text, but it looks like records; name their format (--input-format {kind})"
-        problems.append(Problem("warning", "texts that look like records", message, path=str(path), altered=True))
+        problems.append(altered("texts that look like records", message, path=str(path)))
     yield Scanned(Document(text, id=stem or name), problems, str(path))
 
 
@@ -55,7 +54,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """
     losses = Losses()
     if _is_folder(path):
-        with output_folder(path, force=force, may_replace=_is_ours) as folder:
+        with output_folder(path, force=force, may_replace=lambda old: old.suffix == ".txt") as folder:
             for number, document in enumerate(documents, start=1):
                 name = free_name(folder, document, number, ".txt", Path(path), losses)
                 put(folder / f"{name}.txt", _content(document, losses), Path(path))
@@ -69,10 +68,6 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 def _is_folder(path: str | Path) -> bool:
     named = str(path) == STDIO or bare(path).suffix.lower() == ".txt"
     return not named and (Path(path).is_dir() or not Path(path).exists())
-
-
-def _is_ours(path: Path) -> bool:
-    return path.suffix == ".txt"
 
 
 def _content(document: Document, losses: Losses) -> str:

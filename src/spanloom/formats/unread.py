@@ -10,13 +10,10 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
-from spanloom.formats.layouts import OF_MENTIONS, USUAL, is_other, plain
+from spanloom.formats.layouts import OF_MENTIONS, USUAL, is_other, plain, words
 
 _TAG: Final = re.compile(r"[BIESLUM]-\S+")
-_NO_OFFSET: Final = frozenset(
-    ("id", "ids", "user", "version", "count", "page", "line", "score", "rank", "year", "created", "updated", "size",
-     "index")
-)  # fmt: skip
+_NO_OFFSET: Final = frozenset(words("id ids user version count page line score rank year created updated size index"))
 _OF_READERS: Final = frozenset(("annotation", "brat", "bioc", "pubtator", "label_studio", "comments", "passages"))
 _SURE: Final = frozenset(("entities", "ents", "mentions", "spans", "denotations", "entitymentions", "namedentities"))
 _OF_TYPES: Final = _SURE | {"ner", "ners", "entity", "entitylist", "goldspans", "entityspans"}

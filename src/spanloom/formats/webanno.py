@@ -29,7 +29,7 @@ from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError, clip
 from spanloom.files import STDIO
 from spanloom.formats.attributes import from_text
-from spanloom.formats.base import Scanned, no_document
+from spanloom.formats.base import Scanned, altered, no_document
 from spanloom.formats.source import bare, begins_with
 from spanloom.formats.webanno_lines import (
     NONE,
@@ -87,10 +87,10 @@ def _filled(sheet: Sheet) -> Iterator[Problem]:
     if sheet.inferred:
         first = sheet.sentences[0].rows[0]
         message = "no line '#T_SP=' names the layers: column 4 is read as the type, and the others are not read"
-        yield Problem("warning", "layers without names", message, line=first.line, altered=True)
+        yield altered("layers without names", message, first.line)
     for line in sheet.filled:
         message = "the row lacks values of layers, which are read as missing"
-        yield Problem("warning", "missing values", message, line=line, altered=True)
+        yield altered("missing values", message, line)
 
 
 @dataclass(slots=True)
@@ -153,7 +153,8 @@ class _Text:
             if row.part and token is None:
                 continue
             inside = token if row.part and token is not None else (end, len(text))
-            start, stop = (_at(places, offset - self.units) for offset in (row.start, row.end))
+            units = (offset - self.units for offset in (row.start, row.end))
+            start, stop = (places[unit] if 0 <= unit < len(places) else -1 for unit in units)
             try:
                 _check(row, text, start, stop, inside, self.units)
             except DataError as error:
@@ -178,11 +179,6 @@ def _places(text: str) -> Sequence[int]:
     for place, character in enumerate(text):
         found += (place, -1) if character > "\uffff" else (place,)
     return [*found, len(text)]
-
-
-def _at(places: Sequence[int], unit: int) -> int:
-    """Return the character at a UTF-16 unit, or -1."""
-    return places[unit] if 0 <= unit < len(places) else -1
 
 
 def _check(row: Row, text: str, start: int, stop: int, inside: tuple[int, int], units: int) -> None:
@@ -276,7 +272,7 @@ class _Annotations:
             document.meta["webanno"] = {"not_read": found}
             shown = ", ".join(f"{count} {name}" for name, count in Counter(found).most_common(5))
             message = f"annotations and features that are not read: {shown}"
-            yield Problem("warning", "annotations not read", message, altered=True)
+            yield altered("annotations not read", message)
 
     def _taker(self, layer: Layer, types: Collection[str] | None) -> Any:
         if layer.kind != SPAN:

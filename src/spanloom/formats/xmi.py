@@ -506,23 +506,20 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     losses, target = Losses(), Path(path)
     types = written_types()
     if target.suffix.lower() == ".xmi":
-        _write_file(documents, target, types, force, losses)
+        with output_files([target, target.with_suffix(f".{TYPES_FILE}")], force=force) as (file, beside):
+            several = f"{path} names one document, but there are several; name a folder, and --format xmi"
+            file.write(_spelled(single(documents, target, several), types, target, losses))
+            beside.write(types.to_xml())
     else:
         _write_folder(documents, target, types, force, losses)
     return losses
 
 
-def _write_file(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
-    with output_files([path, path.with_suffix(f".{TYPES_FILE}")], force=force) as (file, beside):
-        several = f"{path} names one document, but there are several; name a folder, and --format xmi"
-        file.write(_spelled(single(documents, path, several), types, path, losses))
-        beside.write(types.to_xml())
-
-
 def _write_folder(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
-    with output_folder(
-        path, force=force, may_replace=lambda one: one.suffix == ".xmi" or one.name == TYPES_FILE
-    ) as folder:
+    def is_ours(old: Path) -> bool:
+        return old.suffix == ".xmi" or old.name == TYPES_FILE
+
+    with output_folder(path, force=force, may_replace=is_ours) as folder:
         for number, document in enumerate(documents, start=1):
             file = folder / f"{free_name(folder, document, number, '.xmi', path, losses)}.xmi"
             put(file, _spelled(document, types, path, losses), path)

@@ -10,6 +10,7 @@ from lxml import etree
 
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
+from spanloom.formats.base import altered
 
 ANNOTATION: Final = "uima.tcas.Annotation"
 ARRAY: Final = "uima.cas.FSArray"
@@ -40,8 +41,7 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
         name = element.get(_ID)
         if name is not None and name in ids and _is_annotation(types, kind, element):
             message = f"the annotation {kind} has the xmi:id {clip(name)} of another; it is left out"
-            line = element.sourceline
-            problems.append(Problem("warning", "identifiers that occur twice", message, line=line, altered=True))
+            problems.append(altered("identifiers that occur twice", message, element.sourceline))
             root.remove(element)
             continue
         ids.add(name)
@@ -58,19 +58,17 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
             changed = True
         else:
             message = f"the annotation {kind} (xmi:id {element.get(_ID)}) {fault}; it is left out"
-            line = element.sourceline
-            problems.append(Problem("warning", "annotations without a place", message, line=line, altered=True))
+            problems.append(altered("annotations without a place", message, element.sourceline))
             root.remove(element)
             gone.add(element.get(_ID))
     count, named = _without_dangling(kept, types, gone)
     if count:
         message = f"references to annotations that are not there: {count}; they are left out"
-        problems.append(Problem("warning", "dangling references", message, altered=True))
+        problems.append(altered("dangling references", message))
     for element, kind in kept:
         if element.get(_ID) not in named and element.get("sofa") in places and _is_annotation(types, kind, element):
             message = f"the annotation {kind} (xmi:id {element.get(_ID)}) is in no view; it is left out"
-            line = element.sourceline
-            problems.append(Problem("warning", "annotations in no view", message, line=line, altered=True))
+            problems.append(altered("annotations in no view", message, element.sourceline))
     return (etree.tostring(root) if problems or changed else raw), problems
 
 
@@ -148,8 +146,10 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
     for element, kind in elements:
         references = {"members"} if kind == _VIEW else {"elements"} if kind == ARRAY else set()
         if types.contains_type(kind):
-            features = types.get_type(kind).all_features
-            references |= {feature.name for feature in features if not _is_plain(types, feature.rangeType)}
+            for feature in types.get_type(kind).all_features:
+                own = feature.rangeType
+                if own.name == ARRAY or not (types.is_primitive(own) or types.is_array(own)):
+                    references.add(feature.name)
         for feature in references & set(map(str, element.attrib)) - {"sofa"}:
             given = element.get(feature, "").split()
             kept = [one for one in given if one in there or not one.isdigit()]
@@ -162,10 +162,6 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
             else:
                 del element.attrib[feature]
     return count, named
-
-
-def _is_plain(types: Any, kind: Any) -> bool:
-    return bool(types.is_primitive(kind) or (types.is_array(kind) and kind.name != ARRAY))
 
 
 def reason(error: Exception) -> str:

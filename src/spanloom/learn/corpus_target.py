@@ -14,8 +14,6 @@ from spanloom.hypergraph import Floats, Ints, Potentials, Singles
 from spanloom.learn.data import tokens_of
 from spanloom.learn.target import CountTarget, EdgeTarget, Wanted, scored
 
-__all__ = ["CorpusTarget", "SoftCounts"]
-
 _MOST = 60_000  # that a number of 16 bits holds, with room to spare
 
 

@@ -16,8 +16,6 @@ from spanloom.learn.subsets import subset, tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
 
-__all__ = ["FOLDS", "HELD_EPOCHS", "Held", "HeldOut", "held_out", "in_order"]
-
 FOLDS: Final = 3
 HELD_EPOCHS: Final = 8  # enough for models that only complete or judge annotation
 

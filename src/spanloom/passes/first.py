@@ -25,8 +25,6 @@ from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.structures import STRUCTURES, MentionTable
 from spanloom.structures.base import contiguous_table
 
-__all__ = ["COLUMNS", "TEMPLATES", "DocumentPass", "PassSettings", "fit_pass", "is_worth_two_passes", "pass_of"]
-
 FOLDS: Final = 3
 STRUCTURE: Final = "separators"
 """Of the first pass, whatever the second has: mentions nest, each type alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spanloom.lazy import lazily
+from spanloom.lazy import by_name, lazily
 
 if TYPE_CHECKING:
     from spanloom.segment.constraints import WHOLE_WORDS as WHOLE_WORDS
@@ -21,22 +21,18 @@ if TYPE_CHECKING:
     from spanloom.segment.segmenter import load_segmenter as load_segmenter
     from spanloom.structures.product import Constraint as Constraint
 
-# name -> module; imported when first used, so that the command line reads `parameters` without NumPy
-_EXPORTS = {
-    "METHODS": "spanloom.segment.model",
-    "SETS": "spanloom.segment.feature_sets",
-    "WHOLE_WORDS": "spanloom.segment.constraints",
-    "OracleAnswer": "spanloom.segment.dual",
-    "ChainReport": "spanloom.segment.report",
-    "Constraint": "spanloom.structures.product",
-    "Oracle": "spanloom.segment.dual",
-    "Probabilities": "spanloom.segment.segmenter",
-    "Segmenter": "spanloom.segment.segmenter",
-    "SegmenterReport": "spanloom.segment.report",
-    "Solution": "spanloom.segment.dual",
-    "load_segmenter": "spanloom.segment.segmenter",
-    "solve": "spanloom.segment.dual",
-}
+# module -> names; imported when first used, so that the command line reads `parameters` without NumPy
+_EXPORTS = by_name(
+    {
+        "spanloom.segment.constraints": "WHOLE_WORDS",
+        "spanloom.segment.dual": "OracleAnswer Oracle Solution solve",
+        "spanloom.segment.feature_sets": "SETS",
+        "spanloom.segment.model": "METHODS",
+        "spanloom.segment.report": "ChainReport SegmenterReport",
+        "spanloom.segment.segmenter": "Probabilities Segmenter load_segmenter",
+        "spanloom.structures.product": "Constraint",
+    }
+)
 
 __all__ = [*_EXPORTS]
 

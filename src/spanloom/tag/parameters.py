@@ -8,25 +8,11 @@ from dataclasses import KW_ONLY, dataclass, replace
 from spanloom.model.fields import EPOCHS, JOBS, MIN_COUNT, RATE, SEED, Number, Parameter
 
 # words, beginnings, endings and shapes of a token and its neighbours; transitions have one weight each
-FEATURES = (
-    "bias",
-    "w[0]",
-    "low[-2..2]",
-    "low[-2]|low[-1]",
-    "low[-1]|low[0]",
-    "low[0]|low[1]",
-    "low[1]|low[2]",
-    "low[-1]|low[1]",
-    "low[-1]|low[0]|low[1]",
-    "norm[0]",
-    "prefix(1..5)",
-    "suffix(1..6)",
-    "w:-3[-1]",
-    "w:-3[1]",
-    "shape[-1..1]",
-    "short_shape[0]",
-    "orth[0]",
+_TEMPLATES = (
+    "bias w[0] low[-2..2] low[-2]|low[-1] low[-1]|low[0] low[0]|low[1] low[1]|low[2] low[-1]|low[1] "
+    "low[-1]|low[0]|low[1] norm[0] prefix(1..5) suffix(1..6) w:-3[-1] w:-3[1] shape[-1..1] short_shape[0] orth[0]"
 )
+FEATURES = tuple(_TEMPLATES.split())
 
 
 @dataclass(eq=False, repr=False)

@@ -139,11 +139,10 @@ class CandidateFinder:
         lexicon = Lexicon.from_arrays(arrays, _LEXICON, vocabulary.name_concept)
         vocabulary.indexes[KEPT] = lexicon
         made = cls.__new__(cls)
-        index = (
-            _name_index(vocabulary, None)
-            if kind is None
-            else TextIndex.from_arrays(vocabulary.names, lexicon, kind, arrays)
-        )
+        if kind is None:
+            index: TextIndex | EditSearch = _name_index(vocabulary, None)
+        else:
+            index = TextIndex.from_arrays(vocabulary.names, lexicon, kind, arrays)
         made._set(vocabulary, memory, k, method, index)
         return made
 
@@ -250,14 +249,8 @@ class CandidateFinder:
         found = self._named(search.find(list(numbers), self.k), 1.0, EDIT)
         first, end = (np.searchsorted(found.text, member, side) for side in ("left", "right"))
         rows = np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)] or [first])
-        return FoundPairs(
-            np.repeat(owner, end - first),
-            found.concept[rows],
-            found.score[rows],
-            EDIT,
-            found.name[rows],
-            found.share[rows],
-        )
+        columns = (found.concept[rows], found.score[rows], EDIT, found.name[rows], found.share[rows])
+        return FoundPairs(np.repeat(owner, end - first), *columns)
 
 
 def _check(method: str, k: int) -> str | None:

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.errors import UsageError, clip
+from spanloom.formats.layouts import words
 from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.records import Gathered, split_values
 
@@ -16,62 +17,48 @@ Columns: TypeAlias = Mapping[str, str | Sequence[str]] | Sequence[str] | str | N
 """Our name -> the name of a column or its number from 1, or several of them; or ``ours=theirs,ours=theirs``."""
 
 
-def _listed(words: str) -> tuple[str, ...]:
-    return tuple(words.split())
-
-
 # our name -> usual names, in small letters without other signs, the most specific first
 _ONE: Final = MappingProxyType(
     {
-        "id": _listed(
-            """
-            id conceptid classid cui conceptcui umlscui umlsid curie identifier uri iri geneid hgncid mondoid doid
-            meshid meshui snomedid snomedctid snomedcode sctid drugbankid rxcui loincnum taxid taxonid entityid
-            qid termid accession entry icd10cmcode icd10code icd10 icd9code icdcode icdocode atccode conceptcode code
-            ui key
-            """
+        "id": words(
+            "id conceptid classid cui conceptcui umlscui umlsid curie identifier uri iri geneid hgncid mondoid doid "
+            "meshid meshui snomedid snomedctid snomedcode sctid drugbankid rxcui loincnum taxid taxonid entityid qid "
+            "termid accession entry icd10cmcode icd10code icd10 icd9code icdcode icdocode atccode conceptcode code ui "
+            "key"
         ),
-        "name": _listed(
-            """
-            name preferredname preferredlabel preferredterm preflabel canonicalname conceptname commonname
-            longcommonname entityname genename diseasename chemicalname drugname label term str string title display
-            symbol conceptsynonymname scientificname longdescription longtitle description descriptor mention
-            phrase entity concept word keyword bezeichnung benennung begriff libelle libellé nom nombre nome término
-            termo
-            descripción descrição omschrijving naam
-            """
+        "name": words(
+            "name preferredname preferredlabel preferredterm preflabel canonicalname conceptname commonname "
+            "longcommonname entityname genename diseasename chemicalname drugname label term str string title display "
+            "symbol conceptsynonymname scientificname longdescription longtitle description descriptor mention phrase "
+            "entity concept word keyword bezeichnung benennung begriff libelle libellé nom nombre nome término termo "
+            "descripción descrição omschrijving naam"
         ),
-        "definition": _listed("definition definitions def description scopenote"),
-        "language": _listed("language lang languagecode lat"),
-        "source": _listed("source sab vocabularyid vocabulary ontology ontologies terminology codesystem"),
-        "active": _listed("active isactive"),
-        "obsolete": _listed(
+        "definition": words("definition definitions def description scopenote"),
+        "language": words("language lang languagecode lat"),
+        "source": words("source sab vocabularyid vocabulary ontology ontologies terminology codesystem"),
+        "active": words("active isactive"),
+        "obsolete": words(
             "obsolete isobsolete deprecated isdeprecated inactive retired suppress suppressed invalidreason"
         ),
-        "preferred": _listed("preferred ispreferred isprimary namestatus tty termtype nametype ispref"),
+        "preferred": words("preferred ispreferred isprimary namestatus tty termtype nametype ispref"),
     }
 )
 _SEVERAL: Final = MappingProxyType(
     {
-        "synonyms": _listed(
-            """
-            synonyms synonym aliases alias aka synonyme sinónimos sinonimos sinônimos synoniemen altlabel altlabels
-            altnames altname alternativenames alternativename
-            alternatenames alternatename alternativelabel alternativeterm alternativeterms othernames othername names
-            exactsynonym exactsynonyms hasexactsynonym relatedsynonym relatedsynonyms hasrelatedsynonym
-            narrowsynonym narrowsynonyms hasnarrowsynonym conceptsynonymname entryterms entryterm variants
-            surfaceforms shortname shortnames abbreviation abbreviations acronym acronyms aliassymbol aliasname
-            prevsymbol prevname brandname brandnames displayname shortdescription fullname otherdesignations
-            fullnamefromnomenclatureauthority
-            """
+        "synonyms": words(
+            "synonyms synonym aliases alias aka synonyme sinónimos sinonimos sinônimos synoniemen altlabel altlabels "
+            "altnames altname alternativenames alternativename alternatenames alternatename alternativelabel "
+            "alternativeterm alternativeterms othernames othername names exactsynonym exactsynonyms hasexactsynonym "
+            "relatedsynonym relatedsynonyms hasrelatedsynonym narrowsynonym narrowsynonyms hasnarrowsynonym "
+            "conceptsynonymname entryterms entryterm variants surfaceforms shortname shortnames abbreviation "
+            "abbreviations acronym acronyms aliassymbol aliasname prevsymbol prevname brandname brandnames "
+            "displayname shortdescription fullname otherdesignations fullnamefromnomenclatureauthority"
         ),
-        "alternatives": _listed("alternatives altids altid alternativeids alternateids alternativeid hasalternativeid"),
-        "parents": _listed("parents parent parentids parentid isa broader broaderconcept subclassof superclass"),
-        "category": _listed(
-            """
-            category categories semantictype semantictypes semtypes semtype sty tuis tui typeids types type domainid
-            domain typeofgene class
-            """
+        "alternatives": words("alternatives altids altid alternativeids alternateids alternativeid hasalternativeid"),
+        "parents": words("parents parent parentids parentid isa broader broaderconcept subclassof superclass"),
+        "category": words(
+            "category categories semantictype semantictypes semtypes semtype sty tuis tui typeids types type domainid "
+            "domain typeofgene class"
         ),
     }
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +35,13 @@ class Candidates(NamedTuple):
 
 
 class FoundPairs(NamedTuple):
-    """Results of one way of searching for some texts, F pairs of a text and a concept.
+    """Results of searching for some texts, F pairs of a text, or a query, and a concept.
 
     Args:
         text: (F,) int64, numbers of texts.
         concept: (F,) int32.
         score: (F,) float64, between 0 and 1.
-        source: the bit of the way.
+        source: the bit of the way; after joining (F,) uint8, all bits of each pair.
         name: (F,) int32, -1 where no name of the vocabulary was matched.
         share: (F,) float64.
     """
@@ -49,18 +49,7 @@ class FoundPairs(NamedTuple):
     text: NDArray[np.int64]
     concept: NDArray[np.int32]
     score: NDArray[np.float64]
-    source: int
-    name: NDArray[np.int32]
-    share: NDArray[np.float64]
-
-
-class _Table(NamedTuple):
-    """Distinct pairs of a group and a concept, ordered by both; as in `FoundPairs`, with a source each."""
-
-    group: NDArray[np.int64]
-    concept: NDArray[np.int32]
-    score: NDArray[np.float64]
-    source: NDArray[np.uint8]
+    source: Any
     name: NDArray[np.int32]
     share: NDArray[np.float64]
 
@@ -79,45 +68,39 @@ def join(
         queries: Q.
         k: the number of candidates.
     """
-    best = [_distinct(way.text, way, np.full(len(way.text), way.source, np.uint8), one=True) for way in ways]
-    joined = _Table(*(np.concatenate(column) for column in zip(*best, strict=True)))
-    texts = _distinct(joined.group, joined, joined.source, one=False)
+    best = [_distinct(way, one=True) for way in ways]
+    joined = FoundPairs(*(np.concatenate(column) for column in zip(*best, strict=True)))
+    texts = _distinct(joined, one=False)
     # each query takes the rows of its texts
-    first, end = (np.searchsorted(texts.group, text, side) for side in ("left", "right"))
+    first, end = (np.searchsorted(texts.text, text, side) for side in ("left", "right"))
     sizes = end - first
     rows = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-    taken = _Table(np.repeat(query, sizes), *(column[rows] for column in texts[1:]))
-    whole = _distinct(taken.group, taken, taken.source, one=True)
-    return _top(whole, queries, k)
+    taken = FoundPairs(np.repeat(query, sizes), *(column[rows] for column in texts[1:]))
+    return _top(_distinct(taken, one=True), queries, k)
 
 
-def _distinct(group: NDArray[np.int64], rows: FoundPairs | _Table, source: NDArray[np.uint8], *, one: bool) -> _Table:
+def _distinct(rows: FoundPairs, *, one: bool) -> FoundPairs:
     """One row for each group and concept: all sources, the best named row's name, the best score, or all joined."""
-    order = np.lexsort((-rows.score, rows.name < 0, rows.concept, group))
-    group, concept, score = group[order], rows.concept[order], rows.score[order]
+    order = np.lexsort((-rows.score, rows.name < 0, rows.concept, rows.text))
+    text, concept, score = rows.text[order], rows.concept[order], rows.score[order]
+    source = np.full(len(order), rows.source, np.uint8)[order]
     fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = (group[1:] != group[:-1]) | (concept[1:] != concept[:-1])
+    fresh[1:] = (text[1:] != text[:-1]) | (concept[1:] != concept[:-1])
     at = np.flatnonzero(fresh)
     if not len(at):
-        return _Table(group, concept, score, source, rows.name, rows.share)
+        return FoundPairs(text, concept, score, source, rows.name, rows.share)
     joined = np.maximum.reduceat(score, at) if one else 1 - np.multiply.reduceat(1 - score, at)
-    return _Table(
-        group[at],
-        concept[at],
-        joined,
-        np.bitwise_or.reduceat(source[order], at),
-        rows.name[order][at],
-        np.maximum.reduceat(rows.share[order], at),
-    )
+    sources, share = np.bitwise_or.reduceat(source, at), np.maximum.reduceat(rows.share[order], at)
+    return FoundPairs(text[at], concept[at], joined, sources, rows.name[order][at], share)
 
 
-def _top(rows: _Table, queries: int, k: int) -> Candidates:
+def _top(rows: FoundPairs, queries: int, k: int) -> Candidates:
     """The k best rows of each group."""
     score = rows.score.astype(np.float32)  # compared as it is given, so that ties are ties
-    order = np.lexsort((rows.concept, -score, rows.group))
-    sizes = np.bincount(rows.group, minlength=queries)
+    order = np.lexsort((rows.concept, -score, rows.text))
+    sizes = np.bincount(rows.text, minlength=queries)
     begin = np.cumsum(sizes) - sizes
-    order = order[np.arange(len(order)) - begin[rows.group[order]] < k]
+    order = order[np.arange(len(order)) - begin[rows.text[order]] < k]
     ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.minimum(sizes, k))])
     share = rows.share.astype(np.float32)
     return Candidates(ptr, rows.concept[order], score[order], rows.source[order], rows.name[order], share[order])

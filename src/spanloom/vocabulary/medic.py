@@ -81,10 +81,7 @@ def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
     if not columns:
         raise DataError("found no line of columns, expected one with DiseaseName and DiseaseID", path=path)
     rows = csv.reader(
-        lines,
-        delimiter=separator,
-        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL,
-        strict=True,
+        lines, delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL, strict=True
     )
     start = lines.number
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError
+from spanloom.formats.layouts import words
 from spanloom.formats.source import bare
 from spanloom.vocabulary.fields import Gathering, plain
 from spanloom.vocabulary.notes import Notes
@@ -20,15 +21,13 @@ TABLE: Final = "CONCEPT"
 _SYNONYMS: Final = "CONCEPT_SYNONYM"
 _PARENTS: Final = "CONCEPT_RELATIONSHIP"
 _ORDER: Final = {
-    TABLE: (
-        "concept_id", "concept_name", "domain_id", "vocabulary_id", "concept_class_id", "standard_concept",
-        "concept_code", "valid_start_date", "valid_end_date", "invalid_reason",
+    TABLE: words(
+        "concept_id concept_name domain_id vocabulary_id concept_class_id standard_concept concept_code "
+        "valid_start_date valid_end_date invalid_reason"
     ),
     _SYNONYMS: ("concept_id", "concept_synonym_name", "language_concept_id"),
-    _PARENTS: (
-        "concept_id_1", "concept_id_2", "relationship_id", "valid_start_date", "valid_end_date", "invalid_reason",
-    ),
-}  # fmt: skip
+    _PARENTS: words("concept_id_1 concept_id_2 relationship_id valid_start_date valid_end_date invalid_reason"),
+}
 
 
 def scan_omop(path: str | Path, notes: Notes, *, sources: Collection[str] = ()) -> Iterator[Record]:

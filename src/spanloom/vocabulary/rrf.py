@@ -7,7 +7,7 @@ are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -55,11 +55,7 @@ def scan_rrf(
         path = next((file for file in choices if file.exists()), choices[0])
     wanted = frozenset(sources)
     found = _names(path, frozenset(languages), wanted, notes)
-    readers: dict[str, Callable[[dict[str, Gathered], list[str], frozenset[str]], None]] = {
-        "STY": _add_category,
-        "DEF": _add_definition,
-        "REL": _add_parent,
-    }
+
     family = bare(path).name.removesuffix("CONSO.RRF")
     for kind in _BESIDE.get(family, ()):
         name = f"{family}{kind}.RRF"
@@ -68,7 +64,8 @@ def scan_rrf(
             notes.add("files that are not in the folder", name)
             continue
         for _, cells in _rows(beside, kind):
-            readers[kind](found, cells, wanted)
+            if cells[0] in found:
+                _describe(found[cells[0]], kind, cells, wanted)
     umls = {f"UMLS:{cui}" if _is_umls(cui) else cui: gathered for cui, gathered in found.items()}
     return gathered_records(umls, notes)
 
@@ -106,22 +103,18 @@ def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes
     return found
 
 
-def _add_category(found: dict[str, Gathered], cells: list[str], _: frozenset[str]) -> None:
-    if cells[0] in found:
-        found[cells[0]].categories.append(cells[3])
-
-
-def _add_definition(found: dict[str, Gathered], cells: list[str], sources: frozenset[str]) -> None:
-    cui, source, text, suppressed = cells[0], cells[4], cells[5], cells[6]
-    if cui in found and suppressed in ("", "N") and (not sources or source in sources) and not found[cui].definition:
-        found[cui].definition = text
-
-
-def _add_parent(found: dict[str, Gathered], cells: list[str], sources: frozenset[str]) -> None:
-    child, relation, parent, source, suppressed = cells[0], cells[3], cells[4], cells[10], cells[14]
-    # the relationship is the one that the second concept has to the first: it is the parent
-    if relation == "PAR" and child in found and suppressed in ("", "N") and (not sources or source in sources):
-        found[child].parents.append(f"UMLS:{parent}" if _is_umls(parent) else parent)
+def _describe(gathered: Gathered, kind: str, cells: Sequence[str], sources: Collection[str]) -> None:
+    """Add a row of a file beside the names to what was gathered for its concept."""
+    if kind == "STY":
+        gathered.categories.append(cells[3])
+        return
+    source, suppressed = (cells[4], cells[6]) if kind == "DEF" else (cells[10], cells[14])
+    if suppressed not in ("", "N") or (sources and source not in sources):
+        return
+    if kind == "DEF":
+        gathered.definition = gathered.definition or cells[5]
+    elif cells[3] == "PAR":  # the relationship is the one that the second concept has to the first: it is the parent
+        gathered.parents.append(f"UMLS:{cells[4]}" if _is_umls(cells[4]) else cells[4])
 
 
 def _rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:

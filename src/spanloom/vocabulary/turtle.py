@@ -31,7 +31,6 @@ _TOKEN: Final = re.compile(
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _PLAIN: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _CLOSING: Final = {"[": "]", "(": ")"}
-_Token = tuple[str, str, int]
 
 
 def turtle_statements(path: str | Path) -> Iterator[Statement]:

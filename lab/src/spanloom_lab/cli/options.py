@@ -4,41 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, get_args
 
-import typer
-
+from spanloom.cli.options import argument, option
 from spanloom.model.choices import Counting, Preset, StructureName
 
 # of `lab ambiguity`
 ReadBack = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="DATA",
-        help="A file, a folder, or - for standard input; without it, encodings are counted.",
-        show_default=False,
-    ),
+    str | None, argument("DATA", "A file, a folder, or - for standard input; without it, encodings are counted.")
 ]
 AmbiguousStructures = Annotated[
     list[str] | None,
-    typer.Option(
-        "--structure",
-        metavar="NAME",
-        help="The structure; with DATA several times for more. [shared; with DATA seven_tag, shared, split]",
+    option(
+        "--structure NAME",
+        "The structure; with DATA several times for more. [shared; with DATA seven_tag, shared, split]",
         autocompletion=lambda: list(get_args(StructureName)),
     ),
 ]
 AmbiguousComponents = Annotated[
-    int | None,
-    typer.Option("--components", min=1, metavar="N", help="Parts of a mention with gaps, at most. [3]"),
+    int | None, option("--components N", "Parts of a mention with gaps, at most. [3]", min=1)
 ]
-AmbiguousLength = Annotated[
-    int | None, typer.Option("--length", min=1, max=100, metavar="N", help="Count for texts of 1 to N tokens. [5]")
-]
+AmbiguousLength = Annotated[int | None, option("--length N", "Count for texts of 1 to N tokens. [5]", min=1, max=100)]
 AmbiguousAgainst = Annotated[
     str | None,
-    typer.Option(
-        "--against",
-        metavar="NAME",
-        help="Another structure, for the relative ambiguity.",
+    option(
+        "--against NAME",
+        "Another structure, for the relative ambiguity.",
         autocompletion=lambda: list(get_args(StructureName)),
     ),
 ]
@@ -46,112 +35,71 @@ AmbiguousAgainst = Annotated[
 # of `lab compare`
 ComparedTest = Annotated[
     list[str] | None,
-    typer.Option(
-        "--test",
-        metavar="DATA",
-        help="Annotated documents to measure on, several times for more; without them, those of --dev.",
-    ),
+    option("--test DATA", "Annotated documents to measure on, several times for more; without them, those of --dev."),
 ]
-ComparedOutput = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Output folder; an interrupted run resumes from it."),
-]
+ComparedOutput = Annotated[str | None, option("--output -o DIR", "Output folder; an interrupted run resumes from it.")]
 ComparedStructures = Annotated[
     list[str] | None,
-    typer.Option(
-        "--structure",
-        metavar="NAME",
-        help="As of train recognizer, cascade, or semi_markov:N with mentions of N tokens at most; several times "
-        "for more.",
+    option(
+        "--structure NAME",
+        "As of train recognizer, cascade, or semi_markov:N with mentions of N tokens at most; several times for more.",
         autocompletion=lambda: [*get_args(StructureName), "cascade"],
     ),
 ]
 ComparedCountings = Annotated[
     str | None,
-    typer.Option(
-        "--counting",
-        metavar="NAME",
-        help="both, subgraphs or derivations, where they differ. [both]",
+    option(
+        "--counting NAME",
+        "both, subgraphs or derivations, where they differ. [both]",
         autocompletion=lambda: ["both", *get_args(Counting)],
     ),
 ]
 ComparedLambdas = Annotated[
-    list[float] | None,
-    typer.Option("--l2", metavar="NUMBER", help="Weights of the L2 penalty to choose from. [0.1, 1 and 5]"),
+    list[float] | None, option("--l2 NUMBER", "Weights of the L2 penalty to choose from. [0.1, 1 and 5]")
 ]
 ComparedHeads = Annotated[
-    bool | None,
-    typer.Option("--heads", help="Heads must match, too; where a model finds none, rules do.", show_default=False),
+    bool | None, option("--heads", "Heads must match, too; where a model finds none, rules do.", show_default=False)
 ]
 
 # of `lab features`
 SearchRecord = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="RECORD",
-        help="A file (JSON) that keeps each trial; an interrupted run resumes from it.",
-    ),
+    str | None, option("--output -o RECORD", "A file (JSON) that keeps each trial; an interrupted run resumes from it.")
 ]
 FeatureGroups = Annotated[
-    str | None,
-    typer.Option("--groups", metavar="TOML", help="Groups of templates, in place of those that come along."),
+    str | None, option("--groups TOML", "Groups of templates, in place of those that come along.")
 ]
 SearchStart = Annotated[
     str | None,
-    typer.Option(
-        "--start",
-        metavar="PRESET",
-        help="Features to start from, or none. [none]",
-        autocompletion=lambda: [*get_args(Preset), "none"],
+    option(
+        "--start PRESET", "Features to start from, or none. [none]", autocompletion=lambda: [*get_args(Preset), "none"]
     ),
 ]
 SearchDirection = Annotated[
     str | None,
-    typer.Option(
-        "--direction",
-        metavar="NAME",
-        help="forward, backward, or both, one after the other. [both]",
+    option(
+        "--direction NAME",
+        "forward, backward, or both, one after the other. [both]",
         autocompletion=lambda: ["forward", "backward", "both"],
     ),
 ]
 SearchPrice = Annotated[
-    float | None,
-    typer.Option("--price", metavar="POINTS", help="Points of F1 that each feature a token must bring. [0.01]"),
+    float | None, option("--price POINTS", "Points of F1 that each feature a token must bring. [0.01]")
 ]
-SearchLevel = Annotated[
-    float | None, typer.Option("--level", metavar="P", help="The largest p at which a difference counts. [0.1]")
-]
-SearchSteps = Annotated[
-    int | None, typer.Option("--steps", min=1, metavar="N", help="Groups to add and remove, at most.")
-]
-SearchSeconds = Annotated[
-    float | None, typer.Option("--seconds", metavar="N", help="Begin no trial after so many seconds.")
-]
+SearchLevel = Annotated[float | None, option("--level P", "The largest p at which a difference counts. [0.1]")]
+SearchSteps = Annotated[int | None, option("--steps N", "Groups to add and remove, at most.", min=1)]
+SearchSeconds = Annotated[float | None, option("--seconds N", "Begin no trial after so many seconds.")]
 SearchTokens = Annotated[
-    int | None,
-    typer.Option("--tokens", min=1, metavar="N", help="Learn from documents of so many tokens, drawn by the seed."),
+    int | None, option("--tokens N", "Learn from documents of so many tokens, drawn by the seed.", min=1)
 ]
-ForceRecord = Annotated[
-    bool | None, typer.Option("--force", help="Replace a record of something else.", show_default=False)
-]
-Trials = Annotated[
-    int | None, typer.Option("--jobs", "-j", min=1, metavar="N", help="Trials at once; all cores if not given.")
-]
+ForceRecord = Annotated[bool | None, option("--force", "Replace a record of something else.", show_default=False)]
+Trials = Annotated[int | None, option("--jobs -j N", "Trials at once; all cores if not given.", min=1)]
 
 # of `lab language-model`
 Texts = Annotated[
-    list[str] | None,
-    typer.Option("--train", metavar="DATA", help="Training text in any format, or an .arpa file; repeatable."),
+    list[str] | None, option("--train DATA", "Training text in any format, or an .arpa file; repeatable.")
 ]
-PerplexityText = Annotated[
-    str | None, typer.Option("--dev", metavar="DATA", help="Text to report the perplexity of; not used in training.")
-]
+PerplexityText = Annotated[str | None, option("--dev DATA", "Text to report the perplexity of; not used in training.")]
 LanguageModelOutput = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="OUT", help="Output model directory, or a file .arpa or .arpa.gz."),
+    str | None, option("--output -o OUT", "Output model directory, or a file .arpa or .arpa.gz.")
 ]
-Order = Annotated[
-    int | None, typer.Option("--order", min=1, max=3, metavar="N", help="Order of the model, in words. [3]")
-]
+Order = Annotated[int | None, option("--order N", "Order of the model, in words. [3]", min=1, max=3)]

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Final
 
-import typer
-
 from spanloom.cli import options as core
-from spanloom.cli.options import Columns, Force, Format, Input, InputFormat, Jobs, Json, Quiet, Seed
+from spanloom.cli.options import Columns, Format, Input, InputFormat, Jobs, Json, Seed, argument, option
 from spanloom.cli.verbs import app, kinds, training, verb
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom_lab.cascade_parameters import CascadeParameters
@@ -68,8 +66,8 @@ def _compare(
     columns: Columns = None,
     on_error: core.OnError = None,
     as_json: Json = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
-    force: Annotated[bool | None, typer.Option("--force", help="Train all models again.", show_default=False)] = None,
+    as_markdown: Annotated[bool, option("--markdown", "Print the table as Markdown.")] = False,
+    force: Annotated[bool | None, option("--force", "Train all models again.", show_default=False)] = None,
     seed: Seed = None,
     jobs: Jobs = None,
     quiet: core.QuietOrConfig = None,
@@ -105,67 +103,44 @@ def _features(
     """Search for features: groups of templates that are worth their time, by F1 on development data."""
 
 
-@_verb("lab heads", place="spanloom_lab.cli.heads:heads", was="heads")
+@_verb("lab heads", place="spanloom_lab.cli.heads:heads", was="heads", shared="input_format force quiet")
 def _heads(
     rule: Annotated[
-        str,
-        typer.Argument(
-            metavar="RULE",
-            help="whole, first or last (word).",
-            show_default=False,
-            autocompletion=lambda: ["whole", "first", "last"],
-        ),
+        str, argument("RULE", "whole, first or last (word).", autocompletion=lambda: ["whole", "first", "last"])
     ],
     source: Input,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="OUT", help="Output file or folder.")] = "-",
+    output: Annotated[str, option("--output -o OUT", "Output file or folder.")] = "-",
     output_format: Format = None,
-    input_format: InputFormat = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Give each mention the head that a rule finds: a baseline for the structure heads."""
 
 
-@_verb("lab ambiguity", place="spanloom_lab.cli.ambiguity:run", was="ambiguity")
+@_verb("lab ambiguity", place="spanloom_lab.cli.ambiguity:run", was="ambiguity", shared="input_format as_json quiet")
 def _ambiguity(
     data: options.ReadBack = None,
     structure: options.AmbiguousStructures = None,
     components: options.AmbiguousComponents = None,
     length: options.AmbiguousLength = None,
     against: options.AmbiguousAgainst = None,
-    input_format: InputFormat = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
 ) -> None:
     """Count a structure's encodings; with DATA, show what is lost when gold mentions are encoded and read back."""
 
 
-@_verb("lab clusters", place="spanloom_lab.cli.heads:clusters")
+@_verb("lab clusters", place="spanloom_lab.cli.heads:clusters", shared="input_format force quiet")
 def _clusters(
-    sources: Annotated[
-        list[str],
-        typer.Argument(metavar="TEXT", help="Files, folders, or - for standard input.", show_default=False),
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="PATHS", help="Where the clusters go.", show_default=False)
-    ],
-    size: Annotated[int, typer.Option("--size", min=2, metavar="N", help="Number of clusters.")] = 500,
-    min_count: Annotated[int, typer.Option("--min-count", min=1, metavar="N", help="Leave out rarer words.")] = 1,
-    input_format: InputFormat = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    sources: Annotated[list[str], argument("TEXT", "Files, folders, or - for standard input.")],
+    output: Annotated[str, option("--output -o PATHS", "Where the clusters go.", show_default=False)],
+    size: Annotated[int, option("--size N", "Number of clusters.", min=2)] = 500,
+    min_count: Annotated[int, option("--min-count N", "Leave out rarer words.", min=1)] = 1,
 ) -> None:
     """Cluster the words of text as Brown et al. (1992), for the columns cluster, cluster1 and so on."""
 
 
-@_verb("lab language-model", place="spanloom_lab.cli.language_model:run")
+@_verb("lab language-model", place="spanloom_lab.cli.language_model:run", shared="input_format force quiet")
 def _language_model(
     train: options.Texts = None,
     dev: options.PerplexityText = None,
     output: options.LanguageModelOutput = None,
     order: options.Order = None,
-    input_format: InputFormat = None,
-    force: Force = False,
-    quiet: Quiet = False,
 ) -> None:
     """Train a word n-gram model on raw text, or convert one from the ARPA format of KenLM and SRILM, or to it."""

@@ -15,30 +15,25 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from spanloom.errors import DataError, clip
+from spanloom.formats.layouts import words
 
-_TEXTS: Final = (
-    "text", "mention", "span", "quote", "surface", "word", "term", "phrase", "value", "string", "name", "entity",
-)  # fmt: skip
-_TYPES: Final = (
-    "type", "label", "category", "entity_type", "entitytype", "entity_group", "class", "tag", "entity_label", "ner",
-    "entity", "name",
-)  # fmt: skip
+_TEXTS: Final = words("text mention span quote surface word term phrase value string name entity")
+_TYPES: Final = words("type label category entity_type entitytype entity_group class tag entity_label ner entity name")
 _PARTS: Final = ("parts", "fragments", "segments", "spans")
 _SEVERAL: Final = ("texts", "mentions", "entities", "values", "items", "quotes")
-_NESTED: Final = (
-    "entities", "mentions", "annotations", "named_entities", "extractions", "predictions", "results", "items", "spans",
-    "data", "result", "output", "answer", "labels", "ner",
-)  # fmt: skip
+_NESTED: Final = words(
+    "entities mentions annotations named_entities extractions predictions results items spans data result output "
+    "answer labels ner"
+)
 _CONTEXTS: Final = ("context", "sentence", "evidence", "source_sentence")
 _OFFSETS: Final = (
     ("start", "end"), ("begin", "end"), ("start_char", "end_char"), ("start_offset", "end_offset"),
     ("start_index", "end_index"), ("start_pos", "end_pos"), ("char_start", "char_end"),
 )  # fmt: skip
 _PAIRS: Final = ("offsets", "offset", "span", "spans", "position", "positions", "indices", "location")
-_IGNORED: Final = (
-    "id", "notes", "note", "comment", "comments", "explanation", "reasoning", "rationale", "thoughts", "summary",
-    "document", "confidence",
-)  # fmt: skip
+_IGNORED: Final = words(
+    "id notes note comment comments explanation reasoning rationale thoughts summary document confidence"
+)
 _NOTHING: Final = frozenset({"", "-", "none", "n/a", "null", "nothing", "none found", "not mentioned", "no mentions"})
 _DEEPEST: Final = 40  # levels of nested answers
 

@@ -16,6 +16,7 @@ from spanloom.document import Span
 from spanloom.errors import DataError, clip
 from spanloom.formats.answers.finding import CopyAlignment, Finder, Occurrences, fold
 from spanloom.formats.answers.json_quotes import Quote, Quotes, Stands, blocks, is_nothing, quotes_in, values
+from spanloom.formats.layouts import words
 
 MOST_QUOTES: Final = 100_000  # in one answer; a model that repeats itself endlessly writes more
 _MOST_COPIED: Final = 20  # maximum length of a copy or list, relative to the document
@@ -24,9 +25,7 @@ _REPEATS: Final = 0.8  # minimum share of a copy's words that are aligned with t
 _COVERS: Final = 0.5  # minimum share of the document's words that are aligned with a copy
 _NEARLY_ALL: Final = 0.9  # share of the words of either that are aligned, for a copy without remarks
 _THOUGHTS: Final = "</think>"
-_TAGGED: Final = (
-    "annotated_text", "tagged_text", "marked_text", "annotated", "tagged", "output", "answer", "result", "text",
-)  # fmt: skip
+_TAGGED: Final = words("annotated_text tagged_text marked_text annotated tagged output answer result text")
 
 _SPECIAL: Final = re.compile(r"[<\[\]&]|\*\*|@@|##")
 _ATTRIBUTE: Final = re.compile(r"([\w:-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))")

@@ -26,12 +26,13 @@ from spanloom.document.span import attribute_value
 from spanloom.formats.attributes import from_text, to_text
 from spanloom.formats.bioc.syntax import Infons
 from spanloom.formats.field_names import Columns, given_names
+from spanloom.formats.layouts import words
 from spanloom.formats.pubtator import split_identifier
 
 TYPE: Final = "type"
-_NO_ATTRIBUTES: Final = frozenset((
-    "compositerole", "annotator", "annotators", "updatedat", "createdat", "updatedby", "createdby", "spanloomconcepts",
-))  # fmt: skip
+_NO_ATTRIBUTES: Final = frozenset(
+    words("compositerole annotator annotators updatedat createdat updatedby createdby spanloomconcepts")
+)
 _TYPES: Final = ("type", "entitytype", "semantictype", "category", "label", "class", "annotationtype", "tag", "nertag")
 """Names of infons with the type, without case and marks."""
 EXACT: Final = "spanloom.concepts"
@@ -51,16 +52,16 @@ _VOCABULARIES: Final = {
     "ensembl": "ENSEMBL", "drugbank": "DRUGBANK", "drugbankid": "DRUGBANK", "chembl": "CHEMBL", "pubchem": "PUBCHEM",
     "cellosaurus": "CVCL", "dbsnp": "dbSNP", "rsid": "dbSNP",
 }  # fmt: skip
-_ANY: Final = frozenset((
-    "identifier", "identifiers", "conceptid", "conceptids", "concepts", "databaseid", "dbid", "curie", "curies",
-    "normalizedid", "normalizedids", "normid", "nativeid", "cui", "cuis", "ontologyid", "termid", "linkedid", "kbid",
-    "groundingid", "grounding", "normalization", "meshid", "omimid",
-))  # fmt: skip
+_ANY: Final = frozenset(
+    words(
+        "identifier identifiers conceptid conceptids concepts databaseid dbid curie curies normalizedid normalizedids "
+        "normid nativeid cui cuis ontologyid termid linkedid kbid groundingid grounding normalization meshid omimid"
+    )
+)
 # names of infons that may hold something else: what has a prefix and a number in them is a concept
-_PERHAPS: Final = frozenset((
-    "id", "concept", "code", "accession", "entityid", "reference", "uri", "iri", "link", "xref", "term", "norm",
-    "normalized",
-))  # fmt: skip
+_PERHAPS: Final = frozenset(
+    words("id concept code accession entityid reference uri iri link xref term norm normalized")
+)
 _LIST: Final = re.compile(r"(?:\w+:)?\w*[0-9]\s*(?:[,;]\s*(?:\w+:)?\w*[0-9]\s*)+")
 _PREFIXED: Final = re.compile(r"(MESH|OMIM):(.+)")
 _LOOKS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.]+:[A-Za-z]*[_-]?[0-9]\w*")

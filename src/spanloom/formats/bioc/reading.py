@@ -53,7 +53,7 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.surfaces import difference
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
-from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.base import Beside, Scanned, altered
 from spanloom.formats.bioc.concepts import Names, attributes_of, concepts_of, infons_for, unread_infons
 from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, from_value, to_value
 from spanloom.formats.field_names import Columns
@@ -113,8 +113,7 @@ def scan(parse: Callable[[str | Path], Parsed], path: str | Path, columns: Colum
     if unread:
         shown = ", ".join(f"{clip(key)} (of {count} annotations)" for key, count in unread.most_common(5))
         message = f"infons that look like identifiers and are not read: {shown}; name one (--columns concept=NAME)"
-        problem = Problem("warning", "infons not read", message, path=name, altered=True)
-        yield Scanned(None, [problem], name)
+        yield Scanned.altered("infons not read", message, name)
 
 
 def scan_value(value: object, path: str, line: int | None, place: str) -> Scanned:
@@ -122,7 +121,7 @@ def scan_value(value: object, path: str, line: int | None, place: str) -> Scanne
     try:
         tree = from_value("document", value)
     except DataError as error:
-        return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path, line=line)], path, line)
+        return Scanned.failed("wrong field", error.message, path, line, place)
     scanned = _understood(tree, {}, path, Names(), Counter())
     problems = [replace(problem, line=line) for problem in scanned.problems]
     return scanned._replace(problems=problems, line=line)
@@ -139,6 +138,11 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
     document = Document(layout.text, id=tree.id, mentions=found.mentions)
     found.problems += _layout_problems(layout, pieces)
     passages = _passages(tree, layout, found.problems)
+    sections: list[tuple[int | None, BiocNode]] = [(None, tree)]
+    sections += [(i, section) for i, passage in enumerate(tree.passages) for section in (passage, *passage.sentences)]
+    relations = [
+        {"passage": i, **to_value("relation", relation)} for i, section in sections for relation in section.relations
+    ]
     kept = {
         "collection": collection,
         "infons": tree.infons,
@@ -146,7 +150,7 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
         "passages": passages,
         "mentions": found.infons,
         "annotations": found.others,
-        "relations": list(_relations(tree)),
+        "relations": relations,
         "unread": tree.unread,
     }
     document.meta["bioc"] = {name: value for name, value in kept.items() if value}
@@ -154,7 +158,7 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
         name = place.rpartition(".")[2]
         if place.count(".") < 2 and (name == "entities" or looks_annotated(name, value, 1 << 20)):
             message = f"the field {clip(place)} looks like annotation and is not read; BioC has it in 'annotations'"
-            found.problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+            found.problems.append(altered(f"annotation not read: {name}", message))
     problems = [replace(problem, path=path, line=problem.line or tree.line) for problem in found.problems]
     lines = [node.line for node in found.nodes if node.line is not None]
     places = [(path, line) for line in lines] if len(lines) == len(found.nodes) else None
@@ -178,13 +182,6 @@ def _annotations(tree: BiocNode) -> Iterator[_Placed]:
             yield from (_Placed(node, i, piece) for node in sentence.annotations)
         first += len(pieces)
     yield from (_Placed(node, None, None) for node in tree.annotations)
-
-
-def _relations(tree: BiocNode) -> Iterator[dict[str, Any]]:
-    sections: list[tuple[int | None, BiocNode]] = [(None, tree)]
-    sections += [(i, section) for i, passage in enumerate(tree.passages) for section in (passage, *passage.sentences)]
-    for i, section in sections:
-        yield from ({"passage": i, **to_value("relation", relation)} for relation in section.relations)
 
 
 def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[Problem]:
@@ -211,9 +208,8 @@ def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundA
     for one in placed:
         if not one.node.locations:
             if one.node.text:
-                kind, line = "annotations without a location", one.node.line
                 message = f"the annotation {clip(one.node.text, _SHOWN)} has no location; it is kept, and no mention"
-                found.problems.append(Problem("warning", kind, message, line=line, altered=True))
+                found.problems.append(altered("annotations without a location", message, one.node.line))
             found.others.append({"passage": one.passage, **to_value("annotation", one.node)})
         elif one.is_part and (whole := next(covers)) is not None:
             _keep_part(found, one, mentions[whole])
@@ -245,7 +241,7 @@ def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> 
     kind, name = _first_type(found.names, node), names.next(node)
     if len(types := found.names.types_of(node.infons)) > 1:
         message = f"the annotation {name[:_SHOWN]} has the types {', '.join(map(clip, types[:5]))}; the first is read"
-        found.problems.append(Problem("warning", "several types", message, line=node.line, altered=True))
+        found.problems.append(altered("several types", message, node.line))
     if not kind:
         shown = ", ".join(map(clip, list(node.infons)[:5])) or "none"
         message = f"there is no infon 'type', found {shown}; name the one that holds it (--columns type=NAME, columns=)"

@@ -93,9 +93,8 @@ class BiocNode:
     unread: dict[str, Any] = field(default_factory=dict)
 
 
-Parsed = Iterator[
-    tuple[BiocNode | Problem, dict[str, Any]]
-]  # documents, or what keeps one from being read; of a collection
+# documents, or what keeps one from being read; of a collection
+Parsed = Iterator[tuple[BiocNode | Problem, dict[str, Any]]]
 
 
 def to_value(kind: str, node: BiocNode) -> dict[str, Any]:
@@ -186,7 +185,7 @@ def object_at(value: object, place: str) -> dict[str, Any]:
 
 
 def _text(value: object, place: str) -> str | None:
-    if value is not None and not isinstance(value, str):
+    if not isinstance(value, str | None):
         raise wrong(place, value, "a string")
     return value
 
@@ -218,7 +217,9 @@ def parse_json(path: str | Path) -> Parsed:
     """
     found, content = False, _loaded(read_bytes(path).removeprefix(BOM), path)
     if isinstance(content, dict) and content.keys().isdisjoint((*_DOCUMENTS, "passages")):
-        raise DataError(f"found an object with {_listed_fields(content)}, expected {_BIOC}")
+        names = ", ".join(clip(name) for name in list(content)[:_FIELDS])
+        shown = f"the fields {names}{', …' * (len(content) > _FIELDS)}" if names else "no field"
+        raise DataError(f"found an object with {shown}, expected {_BIOC}")
     for value, collection in _collected(content):
         found = True
         try:
@@ -240,12 +241,6 @@ def _loaded(raw: bytes, path: str | Path) -> Any:
         if len(lines) < 2 or not all(line.strip().startswith(b"{") and line.strip().endswith(b"}") for line in lines):
             raise
         return [loads(line, path, number) for number, line in enumerate(raw.splitlines(), 1) if line.strip()]
-
-
-def _listed_fields(content: dict[str, object]) -> str:
-    """Name the first fields of an object of another kind, for a message."""
-    names = ", ".join(clip(name) for name in list(content)[:_FIELDS])
-    return f"the fields {names}{', …' * (len(content) > _FIELDS)}" if names else "no field"
 
 
 def _collected(value: object) -> Iterator[tuple[object, dict[str, Any]]]:
@@ -346,7 +341,11 @@ def _documents(context: Any, path: str) -> Parsed:
             continue
         if element.tag == "document":
             found = True
-            yield _document(element, path), collection | ({"infons": infons} if infons else {})
+            try:
+                document: BiocNode | Problem = _node(element)
+            except DataError as error:
+                document = Problem("error", "unreadable", error.message, path=path, line=error.line)
+            yield document, collection | ({"infons": infons} if infons else {})
         elif element.tag == "infon":
             _read_infon(infons, element)
         elif element.tag in COLLECTION:
@@ -369,13 +368,6 @@ def _check_root(root: Any) -> None:
         shown = str(root.tag).rpartition("}")[2][:_SHOWN]
         message = f"found <{shown}>, expected BioC's <collection>; of another format, name it (--input-format xmi)"
         raise DataError(message, line=root.sourceline)
-
-
-def _document(element: Any, path: str) -> BiocNode | Problem:
-    try:
-        return _node(element)
-    except DataError as error:
-        return Problem("error", "unreadable", error.message, path=path, line=error.line)
 
 
 def _node(element: Any) -> BiocNode:

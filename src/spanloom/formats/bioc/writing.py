@@ -114,7 +114,7 @@ def build(document: Document, losses: Losses, path: str | Path | None = None) ->
         section.annotations.append(_annotation(mention, name, document, kept, losses))
     for passage, of, node in kept.annotations:
         whole = here.get(of)
-        if of is not None and (whole is None or not _inside(node, whole)):
+        if of is not None and (whole is None or any(a < whole.start or a + n > whole.end for a, n in node.locations)):
             losses.add(GONE)
             continue
         start = node.locations[0][0] if node.locations else 0
@@ -126,10 +126,6 @@ def build(document: Document, losses: Losses, path: str | Path | None = None) ->
     count_unwritten(losses, document, "tokens", "sentences", "token columns")
     count_meta(losses, document, "bioc", inside=_HELD)
     return tree, kept.collection
-
-
-def _inside(part: BiocNode, whole: Mention) -> bool:
-    return all(whole.start <= offset and offset + length <= whole.end for offset, length in part.locations)
 
 
 def _named(document: Document, kept: _Kept, losses: Losses) -> Iterator[tuple[Mention, str]]:
@@ -184,23 +180,18 @@ def _kept(document: Document) -> _Kept:
     offset = value.get("offset", 0)
     if type(offset) is not int:
         raise wrong("offset", offset, "an integer")
-    annotations = [
-        (_number(item, place, len(passages)), _whole(item, place), from_value("annotation", item, place))
-        for item, place in _objects(value.get("annotations"), "annotations")
-    ]
+    annotations = []
+    for item, place in _objects(value.get("annotations"), "annotations"):
+        if not isinstance(whole := item.get("of"), str | None):
+            raise wrong(f"{place}.of", whole, "a mention's identifier")
+        annotations.append((_number(item, place, len(passages)), whole, from_value("annotation", item, place)))
     relations = [
         (_number(item, place, len(passages)), from_value("relation", item, place))
         for item, place in _objects(value.get("relations"), "relations")
     ]
-    return _Kept(
-        {name: collection[name] for name in COLLECTION if name in collection},
-        infons,
-        offset,
-        passages,
-        {name: syntax.object_at(item, f"mentions[{clip(name)}]") for name, item in mentions.items()},
-        annotations,
-        relations,
-    )
+    collection = {name: collection[name] for name in COLLECTION if name in collection}
+    mentions = {name: syntax.object_at(item, f"mentions[{clip(name)}]") for name, item in mentions.items()}
+    return _Kept(collection, infons, offset, passages, mentions, annotations, relations)
 
 
 def _ranges(value: object, name: str, text: str, first: int, last: int) -> list[dict[str, Any]]:
@@ -234,10 +225,3 @@ def _number(item: dict[str, Any], place: str, passages: int) -> int | None:
     if number is not None and (type(number) is not int or not 0 <= number < passages):
         raise wrong(f"{place}.passage", number, f"a number below {passages}, of a passage")
     return number
-
-
-def _whole(item: dict[str, Any], place: str) -> str | None:
-    name = item.get("of")
-    if name is not None and not isinstance(name, str):
-        raise wrong(f"{place}.of", name, "a mention's identifier")
-    return name

@@ -33,8 +33,6 @@ from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 
-__all__ = ["EncoderScorer"]
-
 _OF_ENCODER: Final = "encoder."  # in the names of the network's arrays
 _WHOLE: Final = frozenset(("deberta",))  # families that fill 16 bits with a number of 32
 _ON_CARDS: Final = 1 << 13  # sub-words that a graphics card reads at once

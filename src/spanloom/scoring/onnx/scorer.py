@@ -20,8 +20,6 @@ from spanloom.scoring.encoder.subwords import SubwordTokenizer
 from spanloom.scoring.onnx.graph import check_graph
 from spanloom.scoring.onnx.runtime import OnnxRuntime, check_installed
 
-__all__ = ["OnnxScorer", "OnnxSettings"]
-
 _AT_ONCE: Final = 1 << 8  # sub-words; more gain nothing here, and leave more padding
 
 
