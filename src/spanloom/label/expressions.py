@@ -219,7 +219,12 @@ class _Parser:
     def _atom(self, depth: int) -> _Tree:
         character = self._source[self._at]
         if character == "(":
-            return self._group(depth)
+            if self._source.startswith("(?", self._at) and not self._source.startswith("(?:", self._at):
+                raise self._beyond(self._source[self._at : self._at + 3])
+            self._at += 3 if self._source.startswith("(?:", self._at) else 1
+            tree = self._alternatives(depth + 1)
+            self._at += 1
+            return tree
         if character in "^$":
             raise self._beyond(character)
         if character == "[":
@@ -235,14 +240,6 @@ class _Parser:
             raise self._beyond(self._source[self._at : self._at + 2])
         self._at = match.end()
         return match[0]
-
-    def _group(self, depth: int) -> _Tree:
-        if self._source.startswith("(?", self._at) and not self._source.startswith("(?:", self._at):
-            raise self._beyond(self._source[self._at : self._at + 3])
-        self._at += 3 if self._source.startswith("(?:", self._at) else 1
-        tree = self._alternatives(depth + 1)
-        self._at += 1
-        return tree
 
     def _beyond(self, sign: str) -> ExpressionError:
         if sign in _PLACES:

@@ -236,12 +236,15 @@ class _Reader:
             phrases = self._names(table)
         elif kind != "pattern":
             phrases = self._phrases(table, kind, match)
+        found = table.get("weight", WEIGHT)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
+            self.fail(f"found {_shown(found)}, expected a probability above 0 and below 1", "weight")
         return LabelRule(
             name=name,
             kind=kind,
             type=self._text(table, "type"),
             vote=self.one(table, "vote", VOTES, "for"),
-            weight=self._weight(table),
+            weight=float(found),
             annotator=self._text(table, "annotator", name),
             match=match,
             overlaps=self.one(table, "overlaps", OVERLAPS, "longest"),
@@ -268,12 +271,6 @@ class _Reader:
         if not isinstance(found, str) or not found.strip():
             self.fail(f"found {_shown(found)}, expected a text that is not empty", key)
         return found
-
-    def _weight(self, table: Mapping[str, Any]) -> float:
-        found = table.get("weight", WEIGHT)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
-            self.fail(f"found {_shown(found)}, expected a probability above 0 and below 1", "weight")
-        return float(found)
 
     def _number(self, table: Mapping[str, Any], key: str, default: int, place: str = "") -> int:
         found = table.get(key, default)

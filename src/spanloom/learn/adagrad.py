@@ -306,15 +306,12 @@ class _State:
         side.weights = Weights(features, side.mean)
         if side.callback is None:
             return False
-        objective = side.objective + self.l2 * self._squared(side)
-        side.objective = 0.0
-        return side.callback(Epoch(number, objective, side.weights))
-
-    def _squared(self, side: _Side) -> float:
-        """The squared weights of a side, those of a row that g features share over g."""
+        # the squared weights of a side, those of a row that g features share over g
         own = self.flat[:, side.columns]
         squares = np.einsum("fr,fr,f->", own, own, 1 / self.data.group_sizes, dtype=np.float64)
-        return float(squares + np.square(side.constants, dtype=np.float64).sum())
+        objective = side.objective + self.l2 * float(squares + np.square(side.constants, dtype=np.float64).sum())
+        side.objective = 0.0
+        return side.callback(Epoch(number, objective, side.weights))
 
     def _update(self, tokens: Ints, residual: Singles, run: Executor) -> None:
         matrix = self.data.matrix

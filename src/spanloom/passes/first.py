@@ -88,7 +88,7 @@ class DocumentPass:
             run: executor of the pieces of work; the result does not depend on it.
         """
         text = DocumentText.of(batch, self.short_forms)
-        found = _proposed(self.model, self.model.score(batch, run), batch.sentences, run)
+        found = Ranges.of(*_candidates(self.model, self.model.score(batch, run), batch.sentences, run), batch.sentences)
         return batch.with_columns(_columns(text, found, self.names.find(text), self.model.types))
 
     def to_part(self) -> ModelPart:
@@ -198,10 +198,6 @@ def _candidates(
     """Return what a first pass proposes, and its exact marginals."""
     table = model.with_penalty(PENALTY).decode(potentials, offsets, run=run)
     return table, model.probabilities(potentials, offsets, table, run, calibrated=False)
-
-
-def _proposed(model: LinearModel, potentials: Potentials, offsets: Ints, run: Executor) -> Ranges:
-    return Ranges.of(*_candidates(model, potentials, offsets, run), offsets)
 
 
 def _columns(

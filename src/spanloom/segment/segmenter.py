@@ -163,7 +163,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
-        features = self._features(phrases is not None)
+        features = FeatureSet(()) if self.encoder is not None else make_features(self.features, (), phrases is not None)
         held = constraints if self.method in ("joint_labels", "dual", "exact") else None
         gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
         known, tuning = (
@@ -240,10 +240,6 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         seconds = process_time() - start
         decoded = self._solve(model, tuning.text, settings.run)
         return _Learned(trained, model, known, tuning, held_out, decoded, seconds)
-
-    def _features(self, dictionaries: bool) -> FeatureSet:
-        """Return the templates; empty with an encoder."""
-        return FeatureSet(()) if self.encoder is not None else make_features(self.features, (), dictionaries)
 
     @overload
     def predict(  # type: ignore[overload-overlap]

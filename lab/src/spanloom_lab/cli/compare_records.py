@@ -148,17 +148,11 @@ def digests(options: CompareOptions) -> dict[str, str]:
         if path is not None and "-" in path:
             raise UsageError(f"--{part} is standard input, but each model reads the data again; give a file or folder")
         if path is not None:
-            found[f"{'training' if part == 'train' else part} data"] = _digest(
-                path, options.input_format, options.columns
-            )
+            whole = hashlib.sha256()
+            for document in read(path, format=options.input_format, **column_options(options.columns)):
+                whole.update(json.dumps(to_record(document), sort_keys=True).encode() + b"\n")
+            found[f"{'training' if part == 'train' else part} data"] = whole.hexdigest()
     return found
-
-
-def _digest(path: list[str], input_format: str | None, columns: str | None) -> str:
-    whole = hashlib.sha256()
-    for document in read(path, format=input_format, **column_options(columns)):
-        whole.update(json.dumps(to_record(document), sort_keys=True).encode() + b"\n")
-    return whole.hexdigest()
 
 
 def file_digest(option: str, path: str) -> str:
