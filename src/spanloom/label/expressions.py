@@ -198,8 +198,8 @@ class _Parser:
         return ("seq", found)
 
     def _quantified(self, tree: _Tree) -> _Tree:
-        match = self._quantifier()
-        if match is None:
+        match = _QUANTIFIER.match(self._source, self._at)
+        if match is None or match[0] == "{}":  # these are two characters
             return tree
         self._at = match.end()
         if self._at < len(self._source) and self._source[self._at] in "?+":
@@ -211,10 +211,6 @@ class _Parser:
             least = int(match[1] or 0)
             most = least if match[2] is None else int(match[3] or -1)
         return ("repeat", tree, least, most)
-
-    def _quantifier(self) -> re.Match[str] | None:
-        match = _QUANTIFIER.match(self._source, self._at)
-        return None if match is None or match[0] == "{}" else match  # {} are two characters
 
     def _atom(self, depth: int) -> _Tree:
         character = self._source[self._at]

@@ -107,6 +107,11 @@ class DocumentText(NamedTuple):
         sentence = np.repeat(np.arange(len(batch.sentences) - 1), np.diff(batch.sentences))
         return cls(words, sentence, batch.owners, batch.sentences, Forms.of(batch) if forms else Forms.none())
 
+    @property
+    def limit(self) -> Ints:
+        """(T,) the end of the sentence of each token."""
+        return self.offsets[self.sentence + 1]
+
     def phrases(self, size: int) -> Ints:
         """Return the first token of each run of so many tokens within a sentence."""
         begins = np.arange(max(0, len(self.words) - size + 1))
