@@ -12,8 +12,6 @@ from spanloom.attributes.model import AttributeModel
 from spanloom.document import Document
 from spanloom.model.stages import Stage
 
-__all__ = ["NONE", "attributing"]
-
 NONE: Final = "none"
 
 

@@ -25,8 +25,6 @@ from spanloom.model.attributes import AttributeQuality
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
 
-__all__ = ["FEWEST", "MOST_ATTRIBUTES", "MOST_VALUES", "fit_attributes"]
-
 FEWEST: Final = 5
 """Mentions with an attribute, below which it is not learned."""
 MOST_VALUES: Final = 50

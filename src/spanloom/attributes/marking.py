@@ -18,8 +18,6 @@ from spanloom.parallel import grouped
 from spanloom.text import SECTIONS, tokenize
 from spanloom.text.sections import Heading, headings
 
-__all__ = ["ALL", "BLOCK_TOKENS", "Rules", "blocks", "headings_above", "language_of", "mark"]
-
 ALL: Final = "all"
 BLOCK_TOKENS: Final = 20_000
 _SAMPLE: Final = 4000  # characters by which the language of a document is found

@@ -24,8 +24,6 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, linear_scores
 from spanloom.scoring.explanation import Candidate
 
-__all__ = ["AttributeModel", "Classifier"]
-
 
 @dataclass(frozen=True)
 class Classifier:

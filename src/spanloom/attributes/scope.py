@@ -33,8 +33,6 @@ from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern
 from spanloom.text import split_sentences, tokenize
 
-__all__ = ["NEAR", "REACH", "Hits", "Reached", "Scopes", "mention_parts", "tokenized"]
-
 REACH: Final = 25
 NEAR: Final = 6
 Flags = NDArray[np.bool_]

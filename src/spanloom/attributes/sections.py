@@ -10,8 +10,6 @@ from spanloom.attributes.marking import Rules, headings_of
 from spanloom.document import Document, Section, Span
 from spanloom.text.sections import headings
 
-__all__ = ["SECTION", "with_sections"]
-
 SECTION = "section"
 """The attribute that holds a mention's section."""
 

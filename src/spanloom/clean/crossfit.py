@@ -24,8 +24,6 @@ from spanloom.recognize.parameters import check_encoder_training
 from spanloom.recognize.recognizer import Recognizer
 from spanloom.text import prepare
 
-__all__ = ["FOLDS", "JudgedDocument", "check_documents", "check_folds", "folds_of_documents", "judge"]
-
 FOLDS: Final = 5
 
 

@@ -15,8 +15,6 @@ from spanloom.formats.inputs import Several, documents_of
 from spanloom.learn import Listener
 from spanloom.recognize.recognizer import Recognizer
 
-__all__ = ["DEFAULTS", "find_suspects", "not_judged", "recognizer_of", "with_suspects"]
-
 DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"features": "fast", "l2": 1.0})
 """Parameters of the recognizers that look for suspects, where they are not those of `Recognizer`: fast to train."""
 

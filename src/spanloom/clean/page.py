@@ -21,8 +21,6 @@ from spanloom.view.style import page
 from spanloom.view.svg import clean
 from spanloom.view.tracks import Track, tracks, type_names
 
-__all__ = ["MOST", "suspects_page"]
-
 MOST = 2000  # suspects that are shown
 _MEANINGS = {
     "wrong": "annotated, but probably no mention",

@@ -24,8 +24,6 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.span import join_spans
 from spanloom.formats.record import mention_record
 
-__all__ = ["KINDS", "LEAST", "RATES", "Kind", "Suspect", "suspects_of"]
-
 Kind: TypeAlias = Literal["wrong", "missing", "boundary", "type"]
 KINDS: Final = get_args(Kind)
 LEAST: Final = 0.05

@@ -14,8 +14,6 @@ from spanloom.hashing import Int64, UInt64, hash_text
 from spanloom.sparse import gathered
 from spanloom.vocabulary.folding import FoldedPieces, fold_word, hashes, pieces
 
-__all__ = ["Compared", "FoldedTexts"]
-
 
 class Compared(NamedTuple):
     """P texts beside P names.

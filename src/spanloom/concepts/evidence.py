@@ -10,8 +10,6 @@ from spanloom.hypergraph import Floats
 from spanloom.sparse import gathered, row_offsets
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["Parents", "with_evidence"]
-
 _SUPPORT, _RELATED = NUMBERS.index("support"), NUMBERS.index("related")
 
 

@@ -30,8 +30,6 @@ from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.read import read_vocabulary
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["assigned", "fit_concepts", "linked_vocabularies"]
-
 FOLDS: Final = 5
 LAMBDAS: Final = (1.0, 3.0, 10.0)
 _UNKNOWN: Final = 0.2  # of the training mentions of a type; with more the vocabulary may be another one

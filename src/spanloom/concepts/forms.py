@@ -23,8 +23,6 @@ from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["NIL", "NUMBERS", "TEMPLATES", "Form", "FormTable", "VocabularyForms"]
-
 NIL: Final = -1
 """The concept of the candidate that is no concept."""
 NUMBERS: Final = (

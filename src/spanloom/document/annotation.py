@@ -24,19 +24,6 @@ from spanloom.document.document import Document
 from spanloom.document.span import Mention
 from spanloom.errors import DataError, clip
 
-__all__ = [
-    "AT_LEAST",
-    "COMPLETE",
-    "UNKNOWN",
-    "Completeness",
-    "Said",
-    "Zone",
-    "completeness",
-    "doubt",
-    "judged",
-    "zones_of",
-]
-
 Completeness = Literal["complete", "at-least", "unknown"]
 """``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are right, others may be missing.
 ``unknown``: the annotation has no information, also where there are mentions."""

@@ -13,20 +13,6 @@ from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, UsageError, clip, plural
 
-__all__ = [
-    "MentionKey",
-    "Version",
-    "annotator_of",
-    "check_one_voice",
-    "key_of",
-    "merged",
-    "remarked",
-    "repeated",
-    "several",
-    "versions_of",
-    "voted",
-]
-
 NAME: Final = "annotator"
 _VERSIONS: Final = "spanloom.versions"
 _OF_MENTIONS: Final = (NAME, "annotation")

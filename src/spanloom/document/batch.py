@@ -13,8 +13,6 @@ from spanloom.document.document import Document, Offsets
 from spanloom.errors import DataError, clip
 from spanloom.parallel import grouped, whole_ranges
 
-__all__ = ["Batch", "SentenceNumber", "batches"]
-
 
 class SentenceNumber(NamedTuple):
     """Number of a sentence's document in the batch, and of the sentence in the document."""

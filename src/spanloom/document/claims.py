@@ -10,8 +10,6 @@ from spanloom.document.document import Document
 from spanloom.document.span import Mention
 from spanloom.errors import DataError, clip
 
-__all__ = ["CLAIMS", "Claim", "claims_of", "refuse"]
-
 Kind = Literal["not", "some", "either"]
 CLAIMS: Final[tuple[Kind, ...]] = ("not", "some", "either")
 

@@ -11,8 +11,6 @@ from spanloom.errors import ModelError
 from spanloom.hashing import HALF, LOW, Int64, UInt64
 from spanloom.modelfile import Array, ModelPart
 
-__all__ = ["PASSED", "packed_index", "smallest", "table_of_rows", "unpacked_index", "whole_numbers"]
-
 PASSED: Final = np.uint64(1)
 """The word of a slot whose key was removed, behind which a look-up may have to continue: key 0 with the first row.
 

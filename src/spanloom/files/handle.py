@@ -25,8 +25,6 @@ from spanloom.errors import DataError, reason_of
 from spanloom.files.scratch import FolderScratch, Scratch, filling
 from spanloom.parallel import SERIAL, Executor, even_ranges
 
-__all__ = ["Handle", "mapped", "opened", "read_into", "write_whole"]
-
 
 class Handle(NamedTuple):
     """A value for other processes.

@@ -21,8 +21,6 @@ from numpy.typing import DTypeLike, NDArray
 
 from spanloom.errors import DataError, reason_of
 
-__all__ = ["MEMORY", "SUFFIX", "FolderScratch", "Growing", "Place", "Scratch", "filling", "written_file"]
-
 SUFFIX: Final = ".array"
 """How names of files with arrays end."""
 _FULL: Final = frozenset(getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT") if hasattr(errno, name))

@@ -27,7 +27,6 @@ from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
 Bools = NDArray[np.bool_]
-__all__ = ["Demands", "GuardedEngine", "Guards"]
 
 MOST_STATES: Final = 1024  # of a guard at a token
 _guarded = Kernel("guarded")

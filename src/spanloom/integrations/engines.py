@@ -15,8 +15,6 @@ from spanloom.lake import Annotator
 if TYPE_CHECKING:
     from pyarrow import RecordBatchReader
 
-__all__ = ["with_dask", "with_datasets", "with_duckdb", "with_polars", "with_ray", "with_spark"]
-
 
 def with_spark(frame: Any, annotator: Annotator) -> Any:
     """Return a Spark data frame with the mentions of another, by ``mapInArrow``."""

@@ -21,8 +21,6 @@ from spanloom.formats.record_fields import RecordFields
 if TYPE_CHECKING:
     from datasets import Dataset
 
-__all__ = ["from_dataset", "to_dataset"]
-
 
 def to_dataset(documents: Iterable[Document]) -> Dataset:
     """A `datasets.Dataset` with a row for each document; it holds all that the documents hold.

@@ -34,8 +34,6 @@ with extra("spacy", "the spaCy component"):
     from spacy.tokens import Doc, SpanGroup
     from spacy.util import minibatch
 
-__all__ = ["SpanloomComponent", "to_document"]
-
 _FOLDER = "model"  # in the folder of a saved pipeline's component
 
 

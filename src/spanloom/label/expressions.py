@@ -12,8 +12,6 @@ import warnings
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = ["ExpressionError", "TokenExpression"]
-
 POSITIONS: Final = 500
 """Characters and classes that an expression may have, repetitions written out."""
 DEPTH: Final = 50

@@ -10,8 +10,6 @@ import numpy as np
 
 from spanloom.hashing import Int64
 
-__all__ = ["OVERLAPS", "Matches", "Overlaps", "Ranges", "contiguous", "gapped", "longest", "none"]
-
 Overlaps = Literal["longest", "all"]
 """Which of a rule's overlapping matches stay: the longest, of equally long ones the first; or all."""
 OVERLAPS: Final[tuple[Overlaps, ...]] = get_args(Overlaps)

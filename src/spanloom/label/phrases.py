@@ -14,8 +14,6 @@ from spanloom.text import tokenize
 from spanloom.vocabulary.folding import CLOSE, LOOSE, hashes
 from spanloom.vocabulary.lexicon import Lexicon
 
-__all__ = ["FoldedPhrases", "GappedPhrases", "WordPhrases", "words_of"]
-
 _MORE = 2  # tokens of a folded run beyond those of the longest name: words that say nothing
 _APART = frozenset(";:.!?()[]{}")  # what no folded run goes over, where white space is beside it
 _LONGEST_FOLDED = 40  # tokens of a folded run

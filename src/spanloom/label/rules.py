@@ -20,8 +20,6 @@ from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
 from spanloom.vocabulary.json_records import json_objects
 from spanloom.vocabulary.patterns import is_pattern, names_of, shown
 
-__all__ = ["Context", "LabelRule", "LabelRules", "Vote", "read_label_rules"]
-
 Vote = Literal["for", "against"]
 """Whether a match of a rule is a mention of its type, or is not."""
 VOTES: Final[tuple[Vote, ...]] = get_args(Vote)

@@ -20,8 +20,6 @@ from spanloom.label.expressions import TokenExpression
 from spanloom.label.matches import Matches, contiguous
 from spanloom.label.text import LabelText
 
-__all__ = ["REPEATS", "Condition", "Element", "Repeat", "find_sequences"]
-
 Repeat = Literal["", "?", "*", "+"]
 REPEATS: Final[tuple[Repeat, ...]] = get_args(Repeat)
 

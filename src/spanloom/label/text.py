@@ -16,8 +16,6 @@ from spanloom.hashing import Int64, RangeHashes, intern
 from spanloom.vocabulary.folding import hashes, numbered
 from spanloom.vocabulary.runs import Runs, runs
 
-__all__ = ["MATCHES", "LabelText", "Match", "compared"]
-
 Match = Literal["exact", "lower", "folded", "loose"]
 """How words are compared: unchanged, ignoring case, or folded as a vocabulary's names are."""
 MATCHES: Final[tuple[Match, ...]] = get_args(Match)

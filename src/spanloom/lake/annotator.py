@@ -23,8 +23,6 @@ from spanloom.models import load, locate
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
 
-__all__ = ["LONGEST", "MENTIONS", "PROBLEM", "Annotator"]
-
 LONGEST = 1_000_000
 """Bytes of a text that is annotated; what is longer is no note, and would take a worker's memory."""
 MENTIONS, PROBLEM = "mentions", "problem"

@@ -20,8 +20,6 @@ from spanloom.lake.annotator import PROBLEM, Annotator
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema
 
-__all__ = ["SUFFIXES", "Fragment", "annotate_fragment", "fragments_of", "output_of", "schema_of"]
-
 SUFFIXES: Final = (".parquet", ".arrow", ".feather", ".jsonl", ".jsonl.gz")
 _ROWS = 1024  # at once
 _SHOWN = 20  # names of fields in a message

@@ -17,8 +17,6 @@ from spanloom.lake.leases import BEAT, Leases
 from spanloom.lake.ledger import Ledger
 from spanloom.lake.workers import Done, Event, Failed, Killed, Rows, Worker, events
 
-__all__ = ["Job", "Pace"]
-
 DEATHS: Final = 2
 """Workers that a fragment may take with it before it is given up."""
 _WAIT = 1.0  # seconds between two looks at fragments that another job has

@@ -23,8 +23,6 @@ from spanloom.errors import DataError, reason_of
 from spanloom.files.staging import locked
 from spanloom.files.walk import NO_LINK
 
-__all__ = ["BEAT", "PATIENCE", "Leases"]
-
 BEAT: Final = 5.0
 """Seconds between two signs of life."""
 PATIENCE: Final = 60.0

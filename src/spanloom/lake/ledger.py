@@ -29,8 +29,6 @@ from spanloom.lake.fragments import Fragment, output_of
 if TYPE_CHECKING:
     from pyarrow import Schema
 
-__all__ = ["Ledger"]
-
 FORMAT: Final = 1
 _FOLDER: Final = "_spanloom"  # which readers of folders of tables pass over
 _COUNTS: Final = ("rows", "mentions", "problems")

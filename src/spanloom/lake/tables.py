@@ -12,8 +12,6 @@ from spanloom.document import Document
 from spanloom.formats.attributes import to_json_text
 from spanloom.model.arrays import MentionArrays
 
-__all__ = ["column_of_arrays", "column_of_documents", "mention_type", "spread"]
-
 
 def mention_type() -> Any:
     """Return the type of the column ``mentions``, a `pyarrow.DataType`; attributes and their scores are JSON text.

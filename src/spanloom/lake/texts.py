@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Texts", "holds_text", "texts_of"]
-
 _NULL = "the text is missing"
 _NOT_UTF8 = "the text is not UTF-8"
 

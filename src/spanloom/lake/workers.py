@@ -18,8 +18,6 @@ from spanloom.lake.fragments import Fragment, annotate_fragment
 if TYPE_CHECKING:
     from pyarrow import Schema
 
-__all__ = ["Done", "Event", "Failed", "Killed", "Rows", "Worker", "events"]
-
 
 @dataclass(frozen=True)
 class Rows:

@@ -12,7 +12,8 @@ import numpy as np
 from spanloom.features import Dense
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.learn.bounds import check_weights
-from spanloom.learn.data import TrainingSet, tokens_of
+from spanloom.learn.data import TrainingSet
+from spanloom.learn.target import tokens_of
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights, dense_gradient, role_scores

@@ -37,8 +37,6 @@ from spanloom.learn.target import EdgeTarget, Wanted, tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
-__all__ = ["ROUNDS", "Agreed", "Rates", "Voice", "VotesTarget", "agree", "mixture", "rates_of", "votes_of"]
-
 ROUNDS: Final = 3
 STEPS: Final = 5  # of EM in a round
 _FOUND = 0.8  # of true starts, before anything is known

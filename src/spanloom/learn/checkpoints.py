@@ -24,8 +24,6 @@ from spanloom.files.staging import is_part, recover
 from spanloom.files.walk import check_plain, read_plain
 from spanloom.modelfile import Array
 
-__all__ = ["PREFIX", "Checkpoint", "Kept", "Place", "Run", "remove_checkpoints"]
-
 PREFIX: Final = "seed-"
 """How the names of checkpoints begin in the folder that holds those of one command."""
 _FORMAT: Final = 1

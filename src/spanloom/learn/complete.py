@@ -28,8 +28,6 @@ from spanloom.learn.target import EdgeTarget
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
-__all__ = ["Completed", "Completion", "complete"]
-
 _WIDEST = 12.0  # offset, in logarithms of odds
 _HALVINGS = 16  # of the range of offsets: to 0.0004
 _PULL = 1.0  # weight of the density: less lets too many mentions in where it is too low

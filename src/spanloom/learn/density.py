@@ -19,8 +19,6 @@ from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.readings import ReadingsTarget
 from spanloom.learn.target import AllowedTarget, Wanted, tokens_of
 
-__all__ = ["DensityTarget"]
-
 _STEP: Final = 2.0**-5  # along c: what is left out is of the order of its square, and sums are good to about 1e-6
 _TOLERANCE: Final = 0.1
 

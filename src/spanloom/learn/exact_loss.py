@@ -19,8 +19,6 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.encoder.network import Network
 from spanloom.scoring.encoder.packing import Packed
 
-__all__ = ["ExactLoss", "Step", "exact_loss"]
-
 
 class ExactLoss(torch.autograd.Function):
     """Minus the log-likelihood of a target: log Z - <wanted, scores>, summed over sentences and types.

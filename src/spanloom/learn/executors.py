@@ -12,8 +12,6 @@ from spanloom.errors import SpanloomError, UsageError
 from spanloom.extras import extra
 from spanloom.parallel import SERIAL, Processes, Serial, Threads, unfinished, worker_count
 
-__all__ = ["Ray", "Spark", "executor_named"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 _ATTEMPTS: Final = 4  # of a piece, as Spark makes on a cluster

@@ -29,8 +29,6 @@ from spanloom.scoring.encoder import EncoderScorer
 from spanloom.scoring.encoder.network import Network
 from spanloom.scoring.encoder.packing import Packed, Reading
 
-__all__ = ["Finetuning", "Loss", "finetune", "step_size"]
-
 _WARM: Final = 0.1  # of all steps, in which rates rise
 _CLIP: Final = 1.0  # norm of the gradient, at most
 _DECAY: Final = 0.01  # of weights, but for biases and norms

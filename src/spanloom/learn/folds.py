@@ -13,19 +13,6 @@ from spanloom.hypergraph import Ints
 from spanloom.learn.target import PIECE_TOKENS
 from spanloom.parallel import SERIAL, Executor
 
-__all__ = [
-    "FEW",
-    "HELD_OUT",
-    "Cut",
-    "cross_fit",
-    "deal",
-    "held_numbers",
-    "hold_out",
-    "out_of_fold",
-    "spread",
-    "units",
-]
-
 HELD_OUT = 0.1  # of the training data, where no development data are given
 FEW = 20  # documents; fewer are cut into sentences before they are dealt to parts
 M = TypeVar("M")

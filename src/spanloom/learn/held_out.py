@@ -12,11 +12,10 @@ from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import SoftCounts
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.folds import cross_fit, deal
-from spanloom.learn.subsets import subset, tokens_of
+from spanloom.learn.subsets import subset
+from spanloom.learn.target import tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
-
-__all__ = ["FOLDS", "HELD_EPOCHS", "Held", "HeldOut", "held_out", "in_order"]
 
 FOLDS: Final = 3
 HELD_EPOCHS: Final = 8  # enough for models that only complete or judge annotation

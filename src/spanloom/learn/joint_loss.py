@@ -18,8 +18,6 @@ from spanloom.scoring.encoder.network import Network
 from spanloom.scoring.encoder.packing import Packed
 from spanloom.scoring.section import Section
 
-__all__ = ["Task", "joint_loss"]
-
 
 class Task(NamedTuple):
     """A structure whose scores are a section of a network's.

@@ -19,8 +19,6 @@ from spanloom.learn.checkpoints import Checkpoint, Kept, Place
 from spanloom.learn.training import BestPass, EarlyStopping, best_pass
 from spanloom.modelfile import Array
 
-__all__ = ["EVERY", "Keeper", "State", "arrays_of", "copied", "put", "set_weights", "trained"]
-
 EVERY: Final = 600.0
 """Seconds from one checkpoint to the next within a pass, at least."""
 

@@ -23,8 +23,6 @@ from spanloom.learn.adagrad import Resumed
 from spanloom.learn.training import BestPass, EarlyStopping
 from spanloom.scoring import Weights
 
-__all__ = ["KeptPasses"]
-
 _SAID: Final = "passes.json"
 _LARGEST: Final = 1 << 20  # bytes of the description
 _BEST: Final = ("best-features", "best-constants")

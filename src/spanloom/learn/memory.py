@@ -7,8 +7,6 @@ from typing import Final
 
 from spanloom.errors import UsageError
 
-__all__ = ["check_memory", "free_memory", "wanted_memory"]
-
 _COPIES: Final = 5  # of the weights: themselves, their gradient, two moments, the best so far
 _WRITTEN: Final = 4  # of these, without the gradient
 _PER_WIDTH: Final = 34  # numbers that a layer keeps of a sub-word, for each of its width (Korthikanti et al. 2022, 4.1)

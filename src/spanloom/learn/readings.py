@@ -20,8 +20,6 @@ from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Mask, Potent
 from spanloom.learn.target import Wanted, tokens_of
 from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["Readings", "ReadingsTarget"]
-
 _LEAST = 1e-5  # of the structures of a version, which are taken to be left when those with a mention are taken away
 
 

@@ -20,8 +20,6 @@ from spanloom.learn.target import PIECE_TOKENS
 from spanloom.parallel import SERIAL, Executor, whole_ranges
 from spanloom.scoring import Transposed, Weights, role_gradient, role_scores, transpose
 
-__all__ = ["Shards", "Share", "shard_tokens"]
-
 _LEAST: Final = 1 << 15  # tokens; less is done in half a second, and has a larger share of all features
 _MANY: Final = 64  # shards, where they do not become too large: enough for many workers, and few to add up
 

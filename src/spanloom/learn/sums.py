@@ -28,8 +28,6 @@ from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights
 from spanloom.scoring.product import add_rows
 
-__all__ = ["Here", "Penalty", "Spread", "Sums"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 _RANGES: Final = 8  # of features

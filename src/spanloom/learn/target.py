@@ -13,8 +13,6 @@ from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials, Singles
 from spanloom.parallel import SERIAL, Executor, whole_ranges
 
-__all__ = ["AllowedTarget", "CountTarget", "EdgeTarget", "Target", "Wanted", "scored", "tokens_of"]
-
 PIECE_TOKENS: Final = 1 << 20
 """Tokens of a piece of a corpus, at most, unless one sentence has more: of what is gone over in pieces one is held."""
 

@@ -18,19 +18,6 @@ from spanloom.learn.objective import Objective
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
-__all__ = [
-    "BestPass",
-    "Chosen",
-    "EarlyStopping",
-    "Fit",
-    "Judge",
-    "Listener",
-    "Progress",
-    "Training",
-    "TrainingHistory",
-    "fit_together",
-]
-
 PATIENCE: Final = 3
 """Passes without a better measure before training stops."""
 _TOLERANCE = 1e-5  # of L-BFGS

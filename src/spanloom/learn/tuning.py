@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
 
-__all__ = ["Envelope", "Wanted", "nearest_best", "search_step", "smooth_best"]
-
 _COARSE = 10  # steps of the first sweep are so many times longer
 
 Wanted = NDArray[np.bool_]

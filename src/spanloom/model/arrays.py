@@ -11,8 +11,6 @@ from spanloom.document import Batch
 from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MentionTable
 
-__all__ = ["MentionArrays", "place_arrays"]
-
 
 class MentionArrays(NamedTuple):
     """M mentions with S spans in D documents, in the order in which `place` would write them.

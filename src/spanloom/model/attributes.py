@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from spanloom.errors import plural
 
-__all__ = ["AttributeQuality"]
-
 
 @dataclass(frozen=True)
 class AttributeQuality:

@@ -14,8 +14,6 @@ from spanloom.model.structured import AnyModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.structures import MentionTable
 
-__all__ = ["ExpectedF1", "agreement", "draw_edges", "draw_mentions", "entropies"]
-
 
 class ExpectedF1(NamedTuple):
     """What F1 of an answer is to be expected, if texts are as a model believes.

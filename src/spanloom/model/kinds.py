@@ -11,8 +11,6 @@ from typing import Any, Final
 from spanloom import modelfile
 from spanloom.errors import ModelError
 
-__all__ = ["KINDS", "class_of", "kind_at", "load"]
-
 KINDS: Final = MappingProxyType(
     {
         "recognizer": "spanloom.recognize:Recognizer",

@@ -18,8 +18,6 @@ from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
 from spanloom.structures import MentionTable
 
-__all__ = ["Consistent", "OverlapReport", "OverlapRules", "best_consistent", "best_set", "rules_of"]
-
 _EXPECTED = 3.0  # pairs; so many and none seen is chance in one of twenty cases
 _RARE = 0.005  # of the mentions of a type: so few nested ones of the same type are slips, and to allow them costs more
 _MOST_EXACT, _MOST_STEPS = 64, 100_000  # candidates that hang together, and steps of their search

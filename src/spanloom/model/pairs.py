@@ -10,8 +10,6 @@ import numpy as np
 from spanloom.hypergraph import Ints
 from spanloom.structures import MentionTable
 
-__all__ = ["CROSSING", "NESTED", "NEXT", "SAME", "SHARING", "Pairs", "joined", "overlapping"]
-
 SAME, NESTED, CROSSING, SHARING = range(4)
 """How two mentions overlap, by the tokens that they consist of: a gap is no part of a mention.
 

@@ -10,8 +10,6 @@ from spanloom.errors import DataError
 from spanloom.hypergraph import Edges, Engine, Ints
 from spanloom.structures import MentionTable, Structure
 
-__all__ = ["allowed_structures", "given_mentions", "said_of_lanes", "silent_cells"]
-
 Bools = NDArray[np.bool_]
 
 

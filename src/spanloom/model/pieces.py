@@ -13,8 +13,6 @@ from spanloom.parallel import whole_ranges
 from spanloom.structures import MentionTable, Structure
 from spanloom.structures.base import Encoded
 
-__all__ = ["count_ambiguous", "encode_pieces"]
-
 
 def encode_pieces(
     structure: Structure, mentions: MentionTable, offsets: Ints, types: Sequence[str], scratch: Scratch = MEMORY,

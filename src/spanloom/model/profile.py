@@ -22,8 +22,6 @@ from spanloom.hashing import UInt64, hash_values
 from spanloom.modelfile import Described, ModelPart
 from spanloom.text.characters import CJK
 
-__all__ = ["Profile", "ShiftWatch", "profile_of", "profile_part"]
-
 _WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
 _LINE_END: Final = re.compile(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # counts if a lower-case letter follows
 _DOCUMENTS: Final = 2  # that a word must occur in, so that a model reveals no name of a single document

@@ -23,8 +23,6 @@ from spanloom.learn.folds import FEW, deal, spread
 from spanloom.modelfile import Described, ModelPart
 from spanloom.text.splitting import LONGEST, WIDEST, Characters, CutPattern, Splitter, class_of
 
-__all__ = ["SplittingReport", "learn_splitter", "splitter_of", "splitter_part"]
-
 _FOLDS = 5
 _MOST = 64  # patterns
 _LEAST = 3.0  # ends that a pattern must bring, less its price

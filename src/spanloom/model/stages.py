@@ -26,8 +26,6 @@ from spanloom.text import prepare
 if TYPE_CHECKING:
     from spanloom.vocabulary import Vocabulary
 
-__all__ = ["STAGES", "Linked", "Stage", "Staged", "explained", "learn_stages", "run_stages", "stages_of"]
-
 STAGES: Final[Mapping[str, str]] = MappingProxyType(
     {"concepts": "spanloom.concepts.stage:ConceptStage", "attributes": "spanloom.attributes.model:AttributeModel"}
 )

@@ -11,8 +11,6 @@ from spanloom.document import Document, Mention
 from spanloom.errors import one_line
 from spanloom.scoring.explanation import Contribution
 
-__all__ = ["in_words"]
-
 _OFFSET = re.compile(r"\[(-?\d+)\]")
 _SHOWN: Final = 2  # words for the answer
 _LONG: Final = 30  # characters of a word

@@ -21,8 +21,6 @@ from spanloom.passes.first import (
 )
 from spanloom.structures import MentionTable
 
-__all__ = ["PassData", "check_columns", "choose_passes"]
-
 L = TypeVar("L")
 
 

@@ -22,8 +22,6 @@ from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MentionTable
 from spanloom.text.abbreviations import short_form_places
 
-__all__ = ["LONGEST", "DocumentText", "Ranges", "again", "again_word", "best_elsewhere", "named", "one_word", "paint"]
-
 LONGEST: Final = 8
 """Tokens of a phrase that is looked for elsewhere, at most."""
 EDGES: Final = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)

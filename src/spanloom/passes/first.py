@@ -13,7 +13,8 @@ from spanloom.features import FeatureSet, index_batch
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.learn.folds import cross_fit, deal
-from spanloom.learn.subsets import subset, tokens_of
+from spanloom.learn.subsets import subset
+from spanloom.learn.target import tokens_of
 from spanloom.model.report import PassReport
 from spanloom.model.store import ColumnResources, model_of, model_part
 from spanloom.model.structured import LinearModel, StructuredModel
@@ -24,8 +25,6 @@ from spanloom.passes.names import BINS, KnownNames, held_out_names
 from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.structures import STRUCTURES, MentionTable
 from spanloom.structures.base import contiguous_table
-
-__all__ = ["COLUMNS", "TEMPLATES", "DocumentPass", "PassSettings", "fit_pass", "is_worth_two_passes", "pass_of"]
 
 FOLDS: Final = 3
 STRUCTURE: Final = "separators"

@@ -14,8 +14,6 @@ from spanloom.hypergraph import Ints
 from spanloom.modelfile import ModelPart
 from spanloom.passes.columns import LONGEST, DocumentText, Ranges
 
-__all__ = ["BINS", "KnownNames", "held_out_names"]
-
 BINS: Final = ("seldom", "at times", "mostly", "always", "once")
 """How often a phrase of the training text is a mention of its usual type; ``once`` if it occurs only once."""
 _SHARES: Final = (0.25, 0.5, 1.0)

@@ -8,8 +8,6 @@ from spanloom.document import Batch, Document
 from spanloom.hypergraph import Potentials
 from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["Named", "Outputs", "Part", "Scorer"]
-
 
 class Part(NamedTuple):
     """A feature and what it adds to the score.

@@ -9,8 +9,6 @@ import numpy as np
 from spanloom.modelfile import ModelPart
 from spanloom.scoring import encoder, onnx
 
-__all__ = ["ENCODED", "encoded_of", "encoded_parts", "output_count"]
-
 _ENCODER: Final = "encoder"
 _ONNX: Final = "onnx"
 ENCODED: Final = (_ENCODER, _ONNX)

@@ -20,8 +20,6 @@ from spanloom.scoring.base import Outputs, Part
 from spanloom.scoring.packing import packed_weights, quantized, rows_with_weights, stored_weights
 from spanloom.scoring.product import Weights, role_scores
 
-__all__ = ["LinearScorer", "NamedFeatures"]
-
 
 class NamedFeatures(NamedTuple):
     """The features of a token that a model knows.

@@ -12,8 +12,6 @@ from spanloom.features.packing import smallest, whole_numbers
 from spanloom.hypergraph import Singles
 from spanloom.modelfile import COMPACT, LARGEST, ModelPart
 
-__all__ = ["packed_weights", "quantized", "rows_with_weights", "stored_outputs", "stored_weights"]
-
 _MOST: Final = 127
 _LEAST: Final = 1e-30  # of a scale; below, single precision has too few digits to divide by
 _WEIGHTS: Final = "weights"

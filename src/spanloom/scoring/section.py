@@ -13,8 +13,6 @@ from spanloom.hypergraph import Potentials, Template
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring.base import Named, Part, Scorer
 
-__all__ = ["Section", "SectionScorer", "SideBySide", "sections_of"]
-
 
 class Section(NamedTuple):
     """The place of a structure's scores among those of several.

@@ -15,8 +15,6 @@ from spanloom.scoring.base import Named, Part, Scorer
 from spanloom.scoring.encoded import encoded_parts
 from spanloom.scoring.linear import LinearScorer
 
-__all__ = ["SumScorer", "averaged", "summed"]
-
 
 class Stored(Scorer, Protocol):
     """A scorer that is kept in a model file."""

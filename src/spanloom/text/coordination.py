@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["coordinated"]
-
 _COORDINATOR: Final = re.compile(
     r"\s*,?\s+(?:and/or|and|or|as well as|und|oder|y|e|o|u)\s+|\s+[&/]\s+|(?<=\w)/(?=\w)", re.I
 )

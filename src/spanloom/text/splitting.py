@@ -26,17 +26,6 @@ from spanloom.document import Batch, Document, Offsets
 from spanloom.errors import DataError, clip
 from spanloom.text.characters import MARKS
 
-__all__ = [
-    "LONGEST",
-    "WIDEST",
-    "Characters",
-    "CutPattern",
-    "Splitter",
-    "SplittingStream",
-    "class_of",
-    "split_at_mentions",
-]
-
 Codes = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
 

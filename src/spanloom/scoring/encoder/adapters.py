@@ -16,8 +16,6 @@ from torch.nn.utils import parametrize
 
 from spanloom.errors import UsageError
 
-__all__ = ["attach", "attention_layers", "join", "merge", "shapes"]
-
 _ALPHA: Final = 32.0  # s is this by the rank; the best rate then depends little on the rank
 _WEIGHT: Final = "weight"
 _QUERIES_KEYS_VALUES: Final = frozenset(

@@ -11,8 +11,6 @@ from spanloom.errors import UsageError, clip, reason_of
 from spanloom.modelfile import OtherModelError
 from spanloom.scoring.encoder.folder import digest_of, weight_files
 
-__all__ = ["VARIABLE", "find_encoder"]
-
 VARIABLE: Final = "SPANLOOM_ENCODERS"
 """The environment variable that names folders of encoders, or folders that hold such, as PATH names folders."""
 _SHOWN: Final = 12  # of a digest's characters

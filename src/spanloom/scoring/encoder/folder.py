@@ -15,11 +15,6 @@ from spanloom.extras import extra
 from spanloom.scoring.encoder.settings import MOST_SUBWORDS
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 
-__all__ = [
-    "FAMILIES", "UNWANTED", "EncoderFolder", "check_computes", "check_config", "check_folder", "config_of", "digest_of",
-    "longest_of", "open_encoder", "open_model", "weight_files",
-]  # fmt: skip
-
 FAMILIES: Final = frozenset(
     (
         "albert", "bert", "camembert", "convbert", "deberta", "deberta-v2", "distilbert", "electra", "ernie",

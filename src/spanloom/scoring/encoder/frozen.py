@@ -23,8 +23,6 @@ from spanloom.modelfile import ModelPart
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 
-__all__ = ["FrozenEncoder"]
-
 _SAMPLE: Final = 50_000  # tokens whose outputs say what is usual
 
 

@@ -13,8 +13,6 @@ from torch import Tensor, nn
 from spanloom.errors import UsageError
 from spanloom.scoring.encoder.packing import Packed
 
-__all__ = ["Network", "device_of", "torch_threads"]
-
 
 class Network(nn.Module):
     """An encoder with a linear layer on the vectors of tokens.

@@ -11,8 +11,6 @@ from spanloom.hypergraph import Ints, Singles
 from spanloom.scoring.encoder.subwords import Subwords
 from spanloom.scoring.encoder.windows import Windows
 
-__all__ = ["AT_ONCE", "EVEN", "Packed", "Reading", "by_length", "by_width", "pack", "pooled"]
-
 EVEN: Final = 16  # PyTorch keeps what it has prepared for each length of windows, so lengths are to be few
 AT_ONCE: Final = 1 << 9  # sub-words that a processor reads at once: what lies between layers fits into its cache
 

@@ -16,6 +16,7 @@ import transformers
 from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.hypergraph import Singles
 from spanloom.modelfile import Array, ModelPart, OtherModelError
+from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.adapters import attach, join, merge, shapes
 from spanloom.scoring.encoder.finding import find_encoder
 from spanloom.scoring.encoder.folder import (
@@ -29,11 +30,9 @@ from spanloom.scoring.encoder.folder import (
 )
 from spanloom.scoring.encoder.network import Network, device_of, torch_threads
 from spanloom.scoring.encoder.packing import Packed, Reading, by_width, pooled
-from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
+from spanloom.scoring.encoder.reader import Compute, WindowScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
-
-__all__ = ["EncoderScorer"]
 
 _OF_ENCODER: Final = "encoder."  # in the names of the network's arrays
 _WHOLE: Final = frozenset(("deberta",))  # families that fill 16 bits with a number of 32

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from spanloom.modelfile import Described
 
-__all__ = ["MOST_SUBWORDS", "EncoderSettings", "WindowSettings"]
-
 MOST_SUBWORDS: Final = 1 << 20
 """No encoder reads more sub-words at once."""
 

@@ -14,8 +14,6 @@ from spanloom.errors import DataWarning, ModelError, reason_of
 from spanloom.extras import extra
 from spanloom.hypergraph import Ints
 
-__all__ = ["SubwordTokenizer", "Subwords"]
-
 _PIECES: Final = 1 << 16  # words that are looked up at once
 _STRANGE: Final = "\U000e0fff"  # a letter that no vocabulary has
 _MOST_UNKNOWN: Final = 0.05  # of the tokens, with an encoder for the same language and script

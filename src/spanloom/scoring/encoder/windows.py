@@ -10,8 +10,6 @@ import numpy as np
 from spanloom.document import Batch
 from spanloom.hypergraph import Ints
 
-__all__ = ["Windows", "cut_windows"]
-
 
 class Windows(NamedTuple):
     """W windows over the tokens of a batch, in their order.

@@ -21,8 +21,6 @@ from spanloom.scoring.onnx.graph import IDS, MASK, SCORES, check_graph
 from spanloom.scoring.onnx.runtime import OnnxRuntime
 from spanloom.scoring.onnx.scorer import OnnxScorer, OnnxSettings
 
-__all__ = ["encoder_graph", "exported"]
-
 _OPSET: Final = 20  # the first in which GELU is one operator
 _LEAST: Final = 16  # sub-words of a window, as in training
 

@@ -13,8 +13,6 @@ from typing import Final
 
 from spanloom.errors import ModelError, clip
 
-__all__ = ["GraphFacts", "Shape", "check_graph"]
-
 Shape = tuple[int | None, ...]
 """The length of each axis, ``None`` for one that differs from call to call."""
 

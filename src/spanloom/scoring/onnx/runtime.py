@@ -10,8 +10,6 @@ from spanloom.extras import extra
 from spanloom.hypergraph import Ints, Singles
 from spanloom.scoring.onnx.graph import IDS, MASK, SCORES
 
-__all__ = ["OnnxRuntime", "check_installed"]
-
 _SLOW = "SkipLayerNormFusion"  # one operator for a sum and its norm, which takes four times as long as the two
 _FATAL = 4  # of ONNX Runtime's log; what goes wrong is an exception, too
 

@@ -27,8 +27,6 @@ from spanloom.segment.chains import Chains, Tagging, write_labels
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.training import Settings, TagsHeldOut, Trained
 
-__all__ = ["learn_chains"]
-
 
 def learn_chains(
     taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
