@@ -51,16 +51,13 @@ class Executor(Protocol):
     @property
     def workers(self) -> int:
         """The number of pieces that are worked on at once."""
-        ...
 
     @property
     def shared(self) -> Executor:
         """The executor of pieces that write to the caller's arrays: itself, or `SERIAL` where workers share nothing."""
-        ...
 
     def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
         """Return the results, in the order of the pieces."""
-        ...
 
 
 class Serial:

@@ -68,11 +68,9 @@ class Keeper(Protocol):
 
     def resume(self, shapes: Mapping[str, tuple[int, ...]]) -> Resumed:
         """Return the state to resume from; its arrays must have these shapes, by name."""
-        ...
 
     def keep(self, number: int, arrays: Mapping[str, Singles]) -> None:
         """Keep the state after a pass, which the callback was called with."""
-        ...
 
 
 def batch_size(sentences: int) -> int:

@@ -178,11 +178,9 @@ class Judge(Protocol):
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """Return how good weights are at the end of a pass."""
-        ...
 
     def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
         """Return the start offset that is best for trained weights, and how good they are with it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

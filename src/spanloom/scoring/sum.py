@@ -21,7 +21,6 @@ class Stored(Scorer, Protocol):
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
-        ...
 
 
 class Scaling(Stored, Protocol):
@@ -29,7 +28,6 @@ class Scaling(Stored, Protocol):
 
     def scale(self, factor: float) -> None:
         """Multiply all scores that it gives from now on."""
-        ...
 
 
 class NamedSum(NamedTuple):
