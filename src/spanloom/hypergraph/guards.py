@@ -27,7 +27,6 @@ from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
 Bools = NDArray[np.bool_]
-
 MOST_STATES: Final = 1024  # of a guard at a token
 _guarded = Kernel("guarded")
 
