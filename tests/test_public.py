@@ -72,7 +72,9 @@ PUBLIC = {
     ),
     "spanloom.models": "Installed KINDS Model Saved class_of explain installed load locate",
     "spanloom.native": "Kernel library",
-    "spanloom.parallel": "Executor Processes SERIAL Serial Threads even_ranges threads whole_ranges worker_count",
+    "spanloom.parallel": (
+        "Executor Processes SERIAL Serial Threads even_ranges grouped threads whole_ranges worker_count"
+    ),
     "spanloom.passes": (
         "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
     ),

@@ -5,7 +5,7 @@ A hash is made in steps, one value after the other; 0 means that a value is abse
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -115,6 +115,25 @@ class RangeHashes:
         """
         own = (self._sums[end] - self._sums[first]) * self._up[first]
         return own if before is None else own * self._down[before]
+
+    def find(self, keys: UInt64, sizes: Iterable[int], begins: Int64, limit: Int64) -> tuple[Int64, Int64, Int64]:
+        """Return first value, end and key number of each range whose hash and size are among the keys, by size.
+
+        Args:
+            keys: (P,) ascending, each ``mixed(0, hash, size)`` of a range.
+            sizes: those that there are.
+            begins: ascending values at which a range may begin.
+            limit: (T,) where a range that begins at each value must have ended.
+        """
+        found = [np.zeros((3, 0), np.int64)]
+        for size in sizes if len(keys) else ():
+            first = begins[begins + size <= limit[begins]]
+            asked = mixed(0, self.of(first, first + size), np.full(len(first), size))
+            at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
+            there = keys[at] == asked
+            found.append(np.stack([first[there], first[there] + size, at[there]]))
+        first, end, key = np.concatenate(found, axis=1)
+        return first, end, key
 
 
 class Slots(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor as Pool
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -33,6 +33,7 @@ __all__ = [
     "Serial",
     "Threads",
     "even_ranges",
+    "grouped",
     "threads",
     "whole_ranges",
     "worker_count",
@@ -50,16 +51,13 @@ class Executor(Protocol):
     @property
     def workers(self) -> int:
         """The number of pieces that are worked on at once."""
-        ...
 
     @property
     def shared(self) -> Executor:
         """The executor of pieces that write to the caller's arrays: itself, or `SERIAL` where workers share nothing."""
-        ...
 
     def map(self, function: Callable[[T], R], pieces: Iterable[T], /) -> list[R]:
         """Return the results, in the order of the pieces."""
-        ...
 
 
 class Serial:
@@ -236,6 +234,24 @@ def even_ranges(count: int, parts: int) -> list[tuple[int, int]]:
     """
     cuts = (count * i // parts for i in range(parts + 1))  # in plain Python: NumPy would take ten times as long
     return [(a, b) for a, b in pairwise(cuts) if a < b]
+
+
+def grouped(items: Iterable[T], size: Callable[[T], int], most: int) -> Iterator[list[T]]:
+    """Yield items in lists, each of which ends where its size reaches ``most``; the last may be smaller.
+
+    >>> list(grouped(["ab", "c", "d"], len, 3))
+    [['ab', 'c'], ['d']]
+    """
+    group: list[T] = []
+    total = 0
+    for item in items:
+        group.append(item)
+        total += size(item)
+        if total >= most:
+            yield group
+            group, total = [], 0
+    if group:
+        yield group
 
 
 def whole_ranges(bounds: NDArray[np.int64], most: int) -> list[tuple[int, int]]:

@@ -43,11 +43,12 @@ def test_chains_trained_together_are_those_trained_apart(settings, chinese):
     train, dev = (corpus_of(documents, features, types) for documents in (chinese[0][:15], chinese[1][:8]))
     tagged = taggings(types, (), pairs=False)
     told = []
-    both = train_chains(tagged, features, train, dev, settings, told.append, monotonic())
+    settings = settings._replace(callback=told.append, began=monotonic())
+    both = train_chains(tagged, features, train, dev, settings)
     assert list(both.chains.models) == list(both.fits) == ["words", "mentions"]
     assert {progress.stage.partition(":")[0] for progress in told} == {"features", "words", "mentions"}
     for name, own in tagged.items():
-        alone = train_chains({name: own}, features, train, dev, settings, told.append, monotonic())
+        alone = train_chains({name: own}, features, train, dev, settings)
         one, other = both.chains.models[name], alone.chains.models[name]
         for left, right in zip(one.scorer.weights, other.scorer.weights, strict=True):
             np.testing.assert_array_equal(left, right)

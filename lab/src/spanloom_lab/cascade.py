@@ -91,14 +91,6 @@ class CascadeReport(ReportLines):
         splitting, passes, compact: as of a recognizer.
     """
 
-    documents: int
-    sentences: int
-    tokens: int
-    mentions: int
-    development: int
-    lost: dict[str, int]
-    ambiguous: int
-    dropped: tuple[str, ...]
     rows: int
     steps: int
     dev_f1: float

@@ -38,8 +38,6 @@ from spanloom.recognize.parameters import (
 if TYPE_CHECKING:
     from spanloom.tag.filling import Source
 
-__all__ = ["CascadeParameters", "Order"]
-
 Order: TypeAlias = Literal["frequency", "search"]
 
 

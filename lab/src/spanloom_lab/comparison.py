@@ -231,7 +231,7 @@ def measure(
         on_dev = list(used.stream(dev, notice=notice))
         began = perf_counter()  # kernels are loaded by now
         on_test = list(used.stream(test, notice=notice))
-        speed = _tokens(test) / (perf_counter() - began)
+        speed = sum(document.token_count for document in test) / (perf_counter() - began)
         for heads, find in _chosen(model, finders).items():
             predicted = list(find(on_test))
             found.append(
@@ -324,7 +324,3 @@ def fit(name: str, model: Model, parts: Parts, progress: Callable[[str, Progress
     listener = None if progress is None else lambda step: progress(name, step)
     model.fit(parts.train, dev=parts.dev, progress=listener)
     return perf_counter() - began
-
-
-def _tokens(documents: Iterable[Document]) -> int:
-    return sum(document.token_count for document in documents)

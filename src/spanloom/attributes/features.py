@@ -21,8 +21,6 @@ from spanloom.features import Keys
 from spanloom.hashing import Int64, UInt64, hash_text, mixed
 from spanloom.hypergraph import Floats
 
-__all__ = ["MentionFeatures", "mention_features"]
-
 _PLACES: Final = 3  # words on either side, each with its distance
 _AROUND: Final = 10  # words on either side, in any order
 _WORDS: Final = 8  # first and last words of a mention

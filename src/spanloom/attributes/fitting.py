@@ -225,7 +225,7 @@ def _fitted(target: _Target, data: _Data, run: Executor) -> Classifier:
         scalings.append(fit_platt(-np.logaddexp(0.0, -odds), right))
         every.append(odds)
     blank = AttributeQuality(len(target.rows), 0, 0.0, 0.0, 0.0)
-    made = Classifier(target.name, target.types, target.values, tuple(weights), tuple(scalings), blank)
+    made = Classifier(target.name, target.types, target.values, tuple(scalings), blank, tuple(weights))
     return replace(made, quality=_quality(made, made.of_odds(np.stack(every, 1)), target.classes))
 
 

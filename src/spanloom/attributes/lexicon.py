@@ -39,8 +39,6 @@ from spanloom.errors import DataError, UsageError, clip
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, mixed
 from spanloom.text import tokenize
 
-__all__ = ["ATTRIBUTES", "KINDS", "Cues", "Pair", "bundled", "compared", "read_cues"]
-
 ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
 """The attributes that the bundled cues mark."""
 KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseudo", "ends")

@@ -14,10 +14,9 @@ from spanloom.attributes.lexicon import Cues, bundled, compared
 from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
 from spanloom.document import Batch, Document
 from spanloom.errors import UsageError, clip, meant
+from spanloom.parallel import grouped
 from spanloom.text import SECTIONS, tokenize
 from spanloom.text.sections import Heading, headings
-
-__all__ = ["ALL", "BLOCK_TOKENS", "Rules", "blocks", "headings_above", "language_of", "mark"]
 
 ALL: Final = "all"
 BLOCK_TOKENS: Final = 20_000
@@ -217,17 +216,8 @@ def marked(documents: Iterable[Document], rules: Rules, names: tuple[str, ...]) 
 
 
 def blocks(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield documents in lists of about `BLOCK_TOKENS` tokens, of about six characters each."""
-    block: list[Document] = []
-    size = 0
-    for document in documents:
-        block.append(document)
-        size += len(document.text)
-        if size >= 6 * BLOCK_TOKENS:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
+    """Return documents in lists of about `BLOCK_TOKENS` tokens, of about six characters each."""
+    return grouped(documents, lambda document: len(document.text), 6 * BLOCK_TOKENS)
 
 
 def _with(documents: Sequence[Document], rules: Rules, names: tuple[str, ...]) -> Iterator[Document]:

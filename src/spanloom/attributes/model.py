@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import BaseModel
 
 from spanloom.attributes.features import mention_features, pairs
 from spanloom.attributes.marking import Rules, blocks
@@ -26,14 +25,13 @@ from spanloom.scoring.explanation import Candidate
 
 
 @dataclass(frozen=True)
-class Classifier:
-    """The log-linear model of one attribute.
+class LearnedAttribute:
+    """An attribute, as a model file describes it.
 
     Args:
         name: of the attribute.
         types: of mentions that have it.
         values: true alone, or texts, and false or ``None`` for mentions without it.
-        weights: of each value's regression; of one alone where there are two values, the first.
         scalings: from the probabilities to how often they are right.
         quality: by cross-validation.
     """
@@ -41,9 +39,20 @@ class Classifier:
     name: str
     types: tuple[str, ...]
     values: tuple[bool | str | None, ...]
-    weights: tuple[Regression, ...]
     scalings: tuple[Platt, ...]
     quality: AttributeQuality
+
+
+@dataclass(frozen=True)
+class Classifier(LearnedAttribute):
+    """The log-linear model of one attribute.
+
+    Args:
+        name, types, values, scalings, quality: see `LearnedAttribute`.
+        weights: of each value's regression; of one alone where there are two values, the first.
+    """
+
+    weights: tuple[Regression, ...]
 
     def probabilities(self, matrix: Sparse, numbers: Floats, run: Executor = SERIAL) -> Floats:
         """Return the calibrated probability of each value, (M, V); the arguments are those of `linear_scores`."""
@@ -59,20 +68,10 @@ class Classifier:
         return summed
 
 
-class _Said(BaseModel):
-    """A classifier in a model file."""
-
-    name: str
-    types: list[str]
-    values: list[bool | str | None]
-    scalings: list[Platt]
-    quality: AttributeQuality
-
-
 class _Described(Described):
     """Values of the stage in a model file."""
 
-    attributes: list[_Said]
+    attributes: list[LearnedAttribute]
     language: str | None = None
 
 
@@ -196,19 +195,7 @@ class AttributeModel:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
-        said = _Described(
-            attributes=[
-                _Said(
-                    name=one.name,
-                    types=list(one.types),
-                    values=list(one.values),
-                    scalings=list(one.scalings),
-                    quality=one.quality,
-                )
-                for one in self.classifiers
-            ],
-            language=self.language,
-        )
+        said = _Described(attributes=list(self.classifiers), language=self.language)
         weights = [regression for one in self.classifiers for regression in one.weights]
         arrays = {
             "weights": np.stack([one.sparse for one in weights]),
@@ -236,12 +223,9 @@ class AttributeModel:
             raise ModelError(f"{part.name}weights: found numbers that are not finite; train the model again")
         rows = iter(Regression(one, own) for one, own in zip(weights, numbers, strict=True))
         classifiers = tuple(
-            Classifier(
-                one.name, tuple(one.types), tuple(one.values), tuple(next(rows) for _ in range(count)),
-                tuple(one.scalings), one.quality,
-            )
+            Classifier(**vars(one), weights=tuple(next(rows) for _ in range(count)))
             for one, count in zip(said.attributes, counts, strict=True)
-        )  # fmt: skip
+        )
         if said.language is not None:
             Rules(said.language)
         return cls(index, classifiers, said.language)

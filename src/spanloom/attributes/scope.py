@@ -30,10 +30,8 @@ from numpy.typing import NDArray
 from spanloom.attributes.lexicon import KINDS, Cues, CueTable, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
-from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, mixed
+from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern
 from spanloom.text import split_sentences, tokenize
-
-__all__ = ["NEAR", "REACH", "Hits", "Reached", "Scopes", "mention_parts", "tokenized"]
 
 REACH: Final = 25
 NEAR: Final = 6
@@ -156,14 +154,7 @@ class Scopes:
         table, hashes = self.cues.table, self.hashes
         limit = np.repeat(self.batch.sentences[1:], np.diff(self.batch.sentences))
         begins = np.flatnonzero(np.isin(hashes, table.firsts))
-        ranges, found = RangeHashes(hashes), []
-        for size in table.sizes:
-            first = begins[begins + size <= limit[begins]]
-            keys = mixed(0, ranges.of(first, first + size), np.full(len(first), size))
-            at = np.minimum(np.searchsorted(table.keys, keys), len(table.keys) - 1)
-            there = table.keys[at] == keys
-            found.append((first[there], first[there] + size, at[there]))
-        first, end, phrase = (np.concatenate([np.zeros(0, np.int64), *arrays]) for arrays in zip(*found, strict=True))
+        first, end, phrase = RangeHashes(hashes).find(table.keys, table.sizes, begins, limit)
         closed = np.append(0, table.roles[:, 2].cumsum())
         bound = closed[table.role_ptr[1:]] - closed[table.role_ptr[:-1]]
         valid = (bound < np.diff(table.role_ptr))[phrase] | self._closed[end]

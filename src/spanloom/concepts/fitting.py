@@ -199,7 +199,7 @@ def fit_concepts(
             for l2 in LAMBDAS
         }
         every = {l2: ranker.log_shares(judged.groups) for l2, ranker in tried.items()}
-        l2 = max(LAMBDAS, key=lambda one: _accuracy(judged, every[one]))
+        l2 = max(LAMBDAS, key=lambda one: _mean(judged.exact[judged.groups.best(every[one])]))
         stage, shares = replace(stage, ranker=tried[l2]), every[l2]
     best = judged.groups.best(shares)
     good = judged.exact[best]
@@ -232,7 +232,3 @@ def _crossed(examples: _Examples, run: Executor) -> NDArray[np.float64]:
         rows = np.repeat(own, np.diff(examples.groups.ptr))
         shares[rows] = fit_ranker(rest.groups, rest.right, LAMBDAS[1], run=run).log_shares(held.groups)
     return shares
-
-
-def _accuracy(examples: _Examples, shares: NDArray[np.float64]) -> float:
-    return _mean(examples.exact[examples.groups.best(shares)])

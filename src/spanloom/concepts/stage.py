@@ -29,8 +29,6 @@ from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["ConceptStage", "Linked", "LinkedVocabulary", "candidates_of", "forms_of"]
-
 _ALL: Final = slice(None)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from spanloom.document.document import Document, Offsets
 from spanloom.errors import DataError, clip
-from spanloom.parallel import whole_ranges
+from spanloom.parallel import grouped, whole_ranges
 
 
 class SentenceNumber(NamedTuple):
@@ -187,18 +187,8 @@ class Batch:
 def batches(
     documents: Iterable[Document], tokens: int, ready: Callable[[Document], Document]
 ) -> Iterator[list[Document]]:
-    """Yield prepared documents in lists of about ``tokens`` tokens."""
-    batch: list[Document] = []
-    size = 0
-    for document in documents:
-        document = ready(document)
-        batch.append(document)
-        size += document.token_count
-        if size >= tokens:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    """Return prepared documents in lists of about ``tokens`` tokens."""
+    return grouped(map(ready, documents), lambda document: document.token_count, tokens)
 
 
 def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:

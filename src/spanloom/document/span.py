@@ -5,7 +5,7 @@ Offsets are 0-based, half-open, in Unicode code points of the exact text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from operator import index
@@ -301,9 +301,14 @@ def join_spans(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:
     >>> join_spans("mild chest pain", [Span(0, 4), Span(5, 10)])
     (Span(start=0, end=10),)
     """
+    return joined_spans(text, spans, lambda gap: not gap.strip())
+
+
+def joined_spans(text: str, spans: Sequence[Span], is_joined: Callable[[str], bool]) -> tuple[Span, ...]:
+    """Join spans with the text between them that ``is_joined`` accepts."""
     joined = [spans[0]]
     for span in spans[1:]:
-        if not text[joined[-1].end : span.start].strip():
+        if is_joined(text[joined[-1].end : span.start]):
             joined[-1] = Span(joined[-1].start, span.end)
         else:
             joined.append(span)

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from spanloom.document.span import Mention, Span
+from spanloom.document.span import Mention, Span, joined_spans
 
 _FLAT: Final = str.maketrans("\n\r\t", "   ")
 _BLANKS: Final = 1_000  # characters by which a mention may be longer than its text in the file, at the most
@@ -157,15 +157,8 @@ def trimmed(mention: Mention, text: str) -> Mention | None:
     return mention.replace(spans=_over_line_ends(stripped, text), head=head)
 
 
-def _over_line_ends(spans: Sequence[Span], text: str) -> list[Span]:
-    joined = [spans[0]]
-    for span in spans[1:]:
-        gap = text[joined[-1].end : span.start]
-        if gap.isspace() and ("\n" in gap or "\r" in gap):
-            joined[-1] = Span(joined[-1].start, span.end)
-        else:
-            joined.append(span)
-    return joined
+def _over_line_ends(spans: Sequence[Span], text: str) -> tuple[Span, ...]:
+    return joined_spans(text, spans, lambda gap: gap.isspace() and ("\n" in gap or "\r" in gap))
 
 
 def _stripped(start: int, end: int, text: str) -> Span | None:

@@ -53,8 +53,7 @@ def from_tags(tags: Sequence[str]) -> list[TypedRange]:
     mentions: list[TypedRange] = []
     first, open_kind = 0, ""
     for i, tag in enumerate(tags):
-        letter, _, kind = tag.partition("-")
-        letter = _BILOU_LETTERS.get(letter, letter)
+        letter, kind = _split(tag)
         if open_kind and (letter in "OBU" or kind != open_kind):
             mentions.append((first, i, open_kind))
             open_kind = ""

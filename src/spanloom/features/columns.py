@@ -120,11 +120,6 @@ def is_mark(character: str) -> bool:
     return unicodedata.category(character)[0] in "PS"
 
 
-def _affix(size: int) -> Callable[[str], str | None]:
-    """Return the function to a word's first ``size`` characters, or the last ``-size``; ``None`` for a shorter word."""
-    return lambda word: None if len(word) < abs(size) else cut(word, size)
-
-
 def cut(value: str, size: int) -> str:
     """Return the first ``size`` characters, the last ones if negative, all if 0; shorter values stay whole."""
     return value[:size] if size > 0 else value[size:]
@@ -169,7 +164,7 @@ def word_column(column: Column) -> tuple[int, int, Callable[[str], str | None]] 
         return None
     if match := _AFFIX_NAME.fullmatch(column.name):
         length = int(match[2]) * (1 if match[1] == "prefix" else -1)
-        return _AFFIX, length, _affix(length)
+        return _AFFIX, length, lambda word: None if len(word) < abs(length) else cut(word, length)
     if column.name in _PLAIN:
         code, definition = _PLAIN[column.name]
         return code, 0, definition

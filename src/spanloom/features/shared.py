@@ -22,9 +22,6 @@ from spanloom.features.template import Bag, Column, Conjunction, Feature
 from spanloom.hashing import Int32, Int64, UInt64
 from spanloom.native import Kernel
 
-__all__ = ["Divided", "Group", "divide"]
-
-
 _value_keys, _refer = Kernel("value_keys"), Kernel("refer")
 
 

@@ -61,23 +61,18 @@ class TokenVectors(Protocol):
     @property
     def size(self) -> int:
         """The numbers of a vector, D."""
-        ...
 
     def columns(self, batch: Batch, positions: Sequence[int]) -> Dense:
         """Return the vectors at P positions around each of T tokens, with marks of missing ones, (T, P (D + 1))."""
-        ...
 
     def share(self, words: Iterable[str]) -> float | None:
         """Return the share of words that have a vector, 0 to 1; ``None`` where words are not looked up."""
-        ...
 
     def describe(self) -> str:
         """Describe them for `spanloom inspect`."""
-        ...
 
     def to_part(self) -> ModelPart:
         """Return them as a part of a model file."""
-        ...
 
 
 class WordVectors:

@@ -32,11 +32,9 @@ class Growing(Protocol):
 
     def append(self, values: NDArray[Any]) -> None:
         """Add values."""
-        ...
 
     def array(self) -> NDArray[Any]:
         """Return all of them, when there are no more to come."""
-        ...
 
 
 class Scratch:

@@ -196,8 +196,8 @@ class _Parser:
         return ("seq", found)
 
     def _quantified(self, tree: _Tree) -> _Tree:
-        match = self._quantifier()
-        if match is None:
+        match = _QUANTIFIER.match(self._source, self._at)
+        if match is None or match[0] == "{}":  # these are two characters
             return tree
         self._at = match.end()
         if self._at < len(self._source) and self._source[self._at] in "?+":
@@ -210,14 +210,15 @@ class _Parser:
             most = least if match[2] is None else int(match[3] or -1)
         return ("repeat", tree, least, most)
 
-    def _quantifier(self) -> re.Match[str] | None:
-        match = _QUANTIFIER.match(self._source, self._at)
-        return None if match is None or match[0] == "{}" else match  # {} are two characters
-
     def _atom(self, depth: int) -> _Tree:
         character = self._source[self._at]
         if character == "(":
-            return self._group(depth)
+            if self._source.startswith("(?", self._at) and not self._source.startswith("(?:", self._at):
+                raise self._beyond(self._source[self._at : self._at + 3])
+            self._at += 3 if self._source.startswith("(?:", self._at) else 1
+            tree = self._alternatives(depth + 1)
+            self._at += 1
+            return tree
         if character in "^$":
             raise self._beyond(character)
         if character == "[":
@@ -233,14 +234,6 @@ class _Parser:
             raise self._beyond(self._source[self._at : self._at + 2])
         self._at = match.end()
         return match[0]
-
-    def _group(self, depth: int) -> _Tree:
-        if self._source.startswith("(?", self._at) and not self._source.startswith("(?:", self._at):
-            raise self._beyond(self._source[self._at : self._at + 3])
-        self._at += 3 if self._source.startswith("(?:", self._at) else 1
-        tree = self._alternatives(depth + 1)
-        self._at += 1
-        return tree
 
     def _beyond(self, sign: str) -> ExpressionError:
         if sign in _PLACES:

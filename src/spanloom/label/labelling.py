@@ -23,8 +23,6 @@ from spanloom.label.sequences import find_sequences
 from spanloom.label.text import LabelText
 from spanloom.text import prepare
 
-__all__ = ["LabelReport", "RuleCounts", "label", "label_stream"]
-
 TOKENS = 50_000  # of a batch
 MOST = 0.9  # of all tokens, in matches of one rule
 JUDGED = 1000  # tokens, before a rule is told to match too much

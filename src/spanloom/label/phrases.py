@@ -48,14 +48,7 @@ class WordPhrases:
         tokens = np.arange(len(text))
         words = ranges.of(tokens, tokens + 1)
         begins = tokens[np.isin(words, self._firsts)]
-        found: list[tuple[Int64, Int64, Int64]] = []
-        for size in self._sizes:
-            first = begins[begins + size <= text.limit[begins]]
-            keys = mixed(0, ranges.of(first, first + size), np.full(len(first), size))
-            at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-            there = self._keys[at] == keys
-            found.append((first[there], first[there] + size, at[there]))
-        first, end, number = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        first, end, number = ranges.find(self._keys, self._sizes, begins, text.limit)
         order = np.lexsort((end, first))
         return first[order], end[order], number[order]
 

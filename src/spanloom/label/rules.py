@@ -20,8 +20,6 @@ from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
 from spanloom.vocabulary.json_records import json_objects
 from spanloom.vocabulary.patterns import is_pattern, names_of, shown
 
-__all__ = ["Context", "LabelRule", "LabelRules", "Vote", "read_label_rules"]
-
 Vote = Literal["for", "against"]
 """Whether a match of a rule is a mention of its type, or is not."""
 VOTES: Final[tuple[Vote, ...]] = get_args(Vote)
@@ -236,12 +234,15 @@ class _Reader:
             phrases = self._names(table)
         elif kind != "pattern":
             phrases = self._phrases(table, kind, match)
+        found = table.get("weight", WEIGHT)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
+            self.fail(f"found {_shown(found)}, expected a probability above 0 and below 1", "weight")
         return LabelRule(
             name=name,
             kind=kind,
             type=self._text(table, "type"),
             vote=self.one(table, "vote", VOTES, "for"),
-            weight=self._weight(table),
+            weight=float(found),
             annotator=self._text(table, "annotator", name),
             match=match,
             overlaps=self.one(table, "overlaps", OVERLAPS, "longest"),
@@ -268,12 +269,6 @@ class _Reader:
         if not isinstance(found, str) or not found.strip():
             self.fail(f"found {_shown(found)}, expected a text that is not empty", key)
         return found
-
-    def _weight(self, table: Mapping[str, Any]) -> float:
-        found = table.get("weight", WEIGHT)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
-            self.fail(f"found {_shown(found)}, expected a probability above 0 and below 1", "weight")
-        return float(found)
 
     def _number(self, table: Mapping[str, Any], key: str, default: int, place: str = "") -> int:
         found = table.get(key, default)

@@ -100,7 +100,11 @@ class Annotator:
                 raise UsageError(f"column {clip(name)} would occur twice in the output; rename it, or leave it out")
         if self.longest < 1:
             raise UsageError(f"longest is {self.longest}, expected 1 byte or more")
-        self._check_threshold()
+        model = self._opened()
+        most = float("scores" in model.capable)
+        if not 0 <= self.threshold <= most:
+            expected = "a probability between 0 and 1" if most else f"0, as a {model.kind} has no scores"
+            raise UsageError(f"threshold is {self.threshold}, expected {expected}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "counts": Counter()}
@@ -152,13 +156,6 @@ class Annotator:
             if not isinstance(value, kinds) or isinstance(value, bool):
                 raise UsageError(f"{name} is {clip(repr(value))[1:-1]}, expected {expected}")
 
-    def _check_threshold(self) -> None:
-        model = self._opened()
-        most = float("scores" in model.capable)
-        if not 0 <= self.threshold <= most:
-            expected = "a probability between 0 and 1" if most else f"0, as a {model.kind} has no scores"
-            raise UsageError(f"threshold is {self.threshold}, expected {expected}")
-
     def _opened(self) -> MentionModel:
         return _shared_model(str(self.model), self.digest, None if self.encoder is None else str(self.encoder))
 
@@ -195,7 +192,10 @@ class Annotator:
         if not documents:
             return []
         try:
-            return self._columns(model, documents)
+            asked = {"threshold": self.threshold} if self.threshold else {}
+            if gives_arrays(model):
+                return [column_of_arrays(found) for found in model.stream_arrays(documents, **asked)]
+            return [column_of_documents(list(model.stream(documents, **asked)))]
         except Exception as error:
             if len(documents) == 1:
                 problems[rows[0]] = f"not annotated: {reason_of(error)}"
@@ -205,12 +205,6 @@ class Annotator:
             *self._found(model, documents[:half], rows[:half], problems),
             *self._found(model, documents[half:], rows[half:], problems),
         ]
-
-    def _columns(self, model: MentionModel, documents: Sequence[Document]) -> list[Any]:
-        asked = {"threshold": self.threshold} if self.threshold else {}
-        if gives_arrays(model):
-            return [column_of_arrays(found) for found in model.stream_arrays(documents, **asked)]
-        return [column_of_documents(list(model.stream(documents, **asked)))]
 
 
 def _checked(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:

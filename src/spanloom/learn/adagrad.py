@@ -12,7 +12,8 @@ import numpy as np
 from spanloom.features import Dense
 from spanloom.hypergraph import Ints, Potentials, Singles
 from spanloom.learn.bounds import check_weights
-from spanloom.learn.data import TrainingSet, tokens_of
+from spanloom.learn.data import TrainingSet
+from spanloom.learn.target import tokens_of
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor, even_ranges
 from spanloom.scoring import Weights, dense_gradient, role_scores
@@ -67,11 +68,9 @@ class Keeper(Protocol):
 
     def resume(self, shapes: Mapping[str, tuple[int, ...]]) -> Resumed:
         """Return the state to resume from; its arrays must have these shapes, by name."""
-        ...
 
     def keep(self, number: int, arrays: Mapping[str, Singles]) -> None:
         """Keep the state after a pass, which the callback was called with."""
-        ...
 
 
 def batch_size(sentences: int) -> int:
@@ -306,15 +305,12 @@ class _State:
         side.weights = Weights(features, side.mean)
         if side.callback is None:
             return False
-        objective = side.objective + self.l2 * self._squared(side)
-        side.objective = 0.0
-        return side.callback(Epoch(number, objective, side.weights))
-
-    def _squared(self, side: _Side) -> float:
-        """The squared weights of a side, those of a row that g features share over g."""
+        # the squared weights of a side, those of a row that g features share over g
         own = self.flat[:, side.columns]
         squares = np.einsum("fr,fr,f->", own, own, 1 / self.data.group_sizes, dtype=np.float64)
-        return float(squares + np.square(side.constants, dtype=np.float64).sum())
+        objective = side.objective + self.l2 * float(squares + np.square(side.constants, dtype=np.float64).sum())
+        side.objective = 0.0
+        return side.callback(Epoch(number, objective, side.weights))
 
     def _update(self, tokens: Ints, residual: Singles, run: Executor) -> None:
         matrix = self.data.matrix

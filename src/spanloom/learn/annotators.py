@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Potentials, Singles
+from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials, Singles
 from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
@@ -36,8 +36,6 @@ from spanloom.learn.held_out import Held, HeldOut, held_out, in_order
 from spanloom.learn.target import EdgeTarget, Wanted, tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
-
-__all__ = ["ROUNDS", "Agreed", "Rates", "Voice", "VotesTarget", "agree", "mixture", "rates_of", "votes_of"]
 
 ROUNDS: Final = 3
 STEPS: Final = 5  # of EM in a round
@@ -278,7 +276,7 @@ def agree(
         folds = held_out(current, none, settings.models, number, run)
         for _ in range(STEPS):
             said = [_with_votes(fold, voices, rates, settings) for fold in folds]
-            soft = in_order(folds, _expected(engine, said, run))
+            soft = in_order(folds, [engine.expectations(fold.potentials, fold.offsets, run) for fold in said])
             rates = [rates_of(voice, soft.roles.astype(np.float32), starts) for voice in voices]
         folds = said
     l2, epochs, rate, seed = settings.models
@@ -295,7 +293,3 @@ def _with_votes(fold: HeldOut, voices: Sequence[Voice], rates: Sequence[Rates], 
     for voice, own in zip(voices, rates, strict=True):
         roles += votes_of(voice, own, settings.starts, fold.tokens)
     return fold._replace(potentials=Potentials(roles, fold.potentials.constants))
-
-
-def _expected(engine: Engine, folds: Sequence[HeldOut], run: Executor) -> list[Expectations]:
-    return [engine.expectations(fold.potentials, fold.offsets, run) for fold in folds]

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
-from spanloom.learn.data import tokens_of
-from spanloom.learn.target import CountTarget, EdgeTarget, Wanted, scored
+from spanloom.learn.target import CountTarget, EdgeTarget, Wanted, scored, tokens_of
 
 _MOST = 60_000  # that a number of 16 bits holds, with room to spare
 

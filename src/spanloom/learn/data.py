@@ -16,8 +16,6 @@ from spanloom.learn.target import Target, tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
-__all__ = ["Residual", "TrainingSet", "tokens_of"]
-
 
 class Residual(NamedTuple):
     """What a model expects of sentences minus what is wanted, each sentence times its weight.

@@ -24,11 +24,10 @@ from spanloom.learn.bounds import check_weights
 from spanloom.learn.checkpoints import Checkpoint, Place
 from spanloom.learn.keeping import Keeper, State, copied, set_weights, trained
 from spanloom.learn.training import Chosen, EarlyStopping, Listener, Progress, TrainingHistory
+from spanloom.parallel import grouped
 from spanloom.scoring.encoder import EncoderScorer
 from spanloom.scoring.encoder.network import Network
 from spanloom.scoring.encoder.packing import Packed, Reading
-
-__all__ = ["Finetuning", "Loss", "finetune", "step_size"]
 
 _WARM: Final = 0.1  # of all steps, in which rates rise
 _CLIP: Final = 1.0  # norm of the gradient, at most
@@ -193,16 +192,8 @@ class _Passes:
 
     def _steps(self, order: np.random.Generator) -> Iterator[list[int]]:
         """Yield the units of each step of a pass, in an order that is drawn for it."""
-        step: list[int] = []
-        size = 0
-        for unit in order.permutation(len(self.units)).tolist():
-            step.append(unit)
-            size += int(self.sizes[unit])
-            if size >= self.batch:
-                yield step
-                step, size = [], 0
-        if step:
-            yield step
+        units: list[int] = order.permutation(len(self.units)).tolist()
+        return grouped(units, lambda unit: int(self.sizes[unit]), self.batch)
 
     def _step(self, units: list[int]) -> float:
         """Change the weights once; return the loss of some units, summed."""

@@ -12,7 +12,8 @@ from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import SoftCounts
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.folds import cross_fit, deal
-from spanloom.learn.subsets import subset, tokens_of
+from spanloom.learn.subsets import subset
+from spanloom.learn.target import tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
 

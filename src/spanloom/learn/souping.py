@@ -14,8 +14,6 @@ from spanloom.learn.keeping import State, copied, set_weights, trained
 from spanloom.learn.training import Chosen
 from spanloom.scoring.encoder import EncoderScorer
 
-__all__ = ["Soup", "train_seeds"]
-
 
 @dataclass(frozen=True)
 class Soup:

@@ -7,11 +7,9 @@ import numpy as np
 from spanloom.features import Sparse
 from spanloom.hypergraph import Edges, Ints
 from spanloom.learn.corpus_target import CorpusTarget
-from spanloom.learn.data import TrainingSet, tokens_of
+from spanloom.learn.data import TrainingSet
 from spanloom.learn.density import DensityTarget
-from spanloom.learn.target import AllowedTarget, EdgeTarget, Target
-
-__all__ = ["subset", "tokens_of"]
+from spanloom.learn.target import AllowedTarget, EdgeTarget, Target, tokens_of
 
 
 def subset(data: TrainingSet, edges: Edges, sentences: Ints) -> TrainingSet:

@@ -40,7 +40,6 @@ class Target(Protocol):
     @property
     def shape(self) -> tuple[int, int, int, int, int]:
         """(N, T, R, C, K): sentences, tokens, roles, constants, types."""
-        ...
 
     def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
         """Return what is wanted of some sentences.
@@ -50,7 +49,6 @@ class Target(Protocol):
             sentences: (N,) their numbers in the corpus; all when ``None``.
             tokens: (T,) the numbers of their tokens in the corpus.
         """
-        ...
 
 
 @dataclass(frozen=True)

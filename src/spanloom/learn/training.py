@@ -18,19 +18,6 @@ from spanloom.learn.objective import Objective
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
-__all__ = [
-    "BestPass",
-    "Chosen",
-    "EarlyStopping",
-    "Fit",
-    "Judge",
-    "Listener",
-    "Progress",
-    "Training",
-    "TrainingHistory",
-    "fit_together",
-]
-
 PATIENCE: Final = 3
 """Passes without a better measure before training stops."""
 _TOLERANCE = 1e-5  # of L-BFGS
@@ -191,11 +178,9 @@ class Judge(Protocol):
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """Return how good weights are at the end of a pass."""
-        ...
 
     def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
         """Return the start offset that is best for trained weights, and how good they are with it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

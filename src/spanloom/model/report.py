@@ -52,8 +52,17 @@ def _named(item: Lost) -> str:
     return f"{item.document or 'document'} {spans}: {item.mention.type} {surface!r}"
 
 
-class ReportLines:
-    """Lines that reports on recognizers and on cascades share."""
+@dataclass(frozen=True)
+class TrainingCounts:
+    """Counts of training data that reports on recognizers and on cascades share.
+
+    Args:
+        documents, sentences, tokens, mentions: of the training data.
+        development: sentences of the development data.
+        lost: reason -> how many mentions the model cannot hold for it.
+        ambiguous: mentions that are held, but read back otherwise, such as crossing ones read as nested.
+        dropped: templates of a preset that the data cannot serve.
+    """
 
     documents: int
     sentences: int
@@ -63,6 +72,11 @@ class ReportLines:
     lost: dict[str, int]
     ambiguous: int
     dropped: tuple[str, ...]
+
+
+class ReportLines(TrainingCounts):
+    """Lines that reports on recognizers and on cascades share; a report has the fields that they name."""
+
     dev_f1: float
     splitting: SplittingReport | None
     compact: CompactReport | None
@@ -456,11 +470,7 @@ class TrainingReport(ReportLines):
     """Report of a recognizer's training: data, choices and scores.
 
     Args:
-        documents, sentences, tokens, mentions: of the training data.
-        development: sentences of the development data.
-        lost: reason -> how many mentions the model cannot hold for it.
-        ambiguous: mentions that are held, but read back otherwise, such as crossing ones read as nested.
-        dropped: templates of a preset that the data cannot serve.
+        documents, sentences, tokens, mentions, development, lost, ambiguous, dropped: see `TrainingCounts`.
         rows: rows of weights.
         l2: lambda.
         penalty: the mention penalty.
@@ -487,14 +497,6 @@ class TrainingReport(ReportLines):
         concepts: of mentions; ``None`` where they are not linked.
     """
 
-    documents: int
-    sentences: int
-    tokens: int
-    mentions: int
-    development: int
-    lost: dict[str, int]
-    ambiguous: int
-    dropped: tuple[str, ...]
     rows: int
     l2: float
     penalty: float

@@ -45,12 +45,10 @@ class Stored(Protocol):
 
     def to_part(self) -> ModelPart:
         """All that the model is."""
-        ...
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """The model that `to_part` gave; any exception is reported as a damaged file."""
-        ...
 
 
 M = TypeVar("M", bound=Stored)

@@ -22,8 +22,6 @@ from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MentionTable
 from spanloom.text.abbreviations import short_form_places
 
-__all__ = ["LONGEST", "DocumentText", "Ranges", "again", "again_word", "best_elsewhere", "named", "one_word", "paint"]
-
 LONGEST: Final = 8
 """Tokens of a phrase that is looked for elsewhere, at most."""
 EDGES: Final = (0.1, 0.3, 0.5, 0.7, 0.9, 0.97)
@@ -106,6 +104,11 @@ class DocumentText(NamedTuple):
         words: UInt64 = table.values[table.base[0] + table.ids[0].astype(np.int64) * table.stride[0]]
         sentence = np.repeat(np.arange(len(batch.sentences) - 1), np.diff(batch.sentences))
         return cls(words, sentence, batch.owners, batch.sentences, Forms.of(batch) if forms else Forms.none())
+
+    @property
+    def limit(self) -> Ints:
+        """(T,) the end of the sentence of each token."""
+        return self.offsets[self.sentence + 1]
 
     def phrases(self, size: int) -> Ints:
         """Return the first token of each run of so many tokens within a sentence."""

@@ -13,7 +13,8 @@ from spanloom.features import FeatureSet, index_batch
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.learn.folds import cross_fit, deal
-from spanloom.learn.subsets import subset, tokens_of
+from spanloom.learn.subsets import subset
+from spanloom.learn.target import tokens_of
 from spanloom.model.report import PassReport
 from spanloom.model.store import ColumnResources, model_of, model_part
 from spanloom.model.structured import LinearModel, StructuredModel
@@ -86,7 +87,7 @@ class DocumentPass:
             run: executor of the pieces of work; the result does not depend on it.
         """
         text = DocumentText.of(batch, self.short_forms)
-        found = _proposed(self.model, self.model.score(batch, run), batch.sentences, run)
+        found = Ranges.of(*_candidates(self.model, self.model.score(batch, run), batch.sentences, run), batch.sentences)
         return batch.with_columns(_columns(text, found, self.names.find(text), self.model.types))
 
     def to_part(self) -> ModelPart:
@@ -196,10 +197,6 @@ def _candidates(
     """Return what a first pass proposes, and its exact marginals."""
     table = model.with_penalty(PENALTY).decode(potentials, offsets, run=run)
     return table, model.probabilities(potentials, offsets, table, run, calibrated=False)
-
-
-def _proposed(model: LinearModel, potentials: Potentials, offsets: Ints, run: Executor) -> Ranges:
-    return Ranges.of(*_candidates(model, potentials, offsets, run), offsets)
 
 
 def _columns(

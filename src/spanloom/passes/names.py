@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
 from spanloom.hashing import RangeHashes, UInt64, mixed
-from spanloom.hypergraph import Floats, Ints
+from spanloom.hypergraph import Ints
 from spanloom.modelfile import ModelPart
 from spanloom.passes.columns import LONGEST, DocumentText, Ranges
 
@@ -52,13 +52,10 @@ class KnownNames:
         pairs, times = np.unique(member * kinds + gold.kind, return_counts=True)
         order = np.lexsort((pairs, -times, pairs // kinds))
         first = order[np.unique(pairs[order] // kinds, return_index=True)[1]]
-        all_times = np.zeros(len(keys), np.int64)
         present = np.unique(sizes)
-        for size in present.tolist():
-            begins = text.phrases(size)
-            begins = begins[counted[text.document[begins]]]
-            found = _rows(keys, _keys(hashes, begins, size))
-            all_times += np.bincount(found[found >= 0], minlength=len(keys))
+        begins = np.flatnonzero(counted[text.document])
+        _, _, found = hashes.find(keys, present.tolist(), begins, text.limit)
+        all_times = np.bincount(found, minlength=len(keys))
         bins = np.digitize(times[first] / np.maximum(1, all_times), _SHARES)
         share = np.where(all_times <= 1, BINS.index("once"), bins)
         return cls(keys, (pairs[first] % kinds).astype(np.int16), share.astype(np.int8), present)
@@ -70,20 +67,10 @@ class KnownNames:
             text: T tokens.
             asked: (D,) in which documents; in all when ``None``.
         """
-        hashes = RangeHashes(text.words)
-        empty = np.zeros(0, np.int64)
-        firsts, rows, lengths = [empty], [empty], [empty]
-        for size in self.sizes.tolist():
-            begins = text.phrases(size)
-            if asked is not None:
-                begins = begins[asked[text.document[begins]]]
-            found = _rows(self.keys, _keys(hashes, begins, size))
-            firsts.append(begins[found >= 0])
-            rows.append(found[found >= 0])
-            lengths.append(np.full(len(rows[-1]), size))
-        first, row, length = map(np.concatenate, (firsts, rows, lengths))
-        strength: Floats = self.share[row].astype(np.float64)
-        return Ranges(first, first + length, self.kind[row].astype(np.int64), strength), self.share[row].astype(int)
+        begins = np.arange(len(text.words)) if asked is None else np.flatnonzero(asked[text.document])
+        first, end, row = RangeHashes(text.words).find(self.keys, self.sizes.tolist(), begins, text.limit)
+        share = self.share[row].astype(int)
+        return Ranges(first, end, self.kind[row].astype(np.int64), share.astype(np.float64)), share
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
@@ -126,15 +113,3 @@ def held_out_names(text: DocumentText, gold: Ranges, kinds: int, fold: Ints) -> 
     ]
     ranges, bins = zip(*parts, strict=True)
     return Ranges.join(ranges), np.concatenate(bins)
-
-
-def _keys(hashes: RangeHashes, begins: Ints, size: int) -> UInt64:
-    return mixed(0, hashes.of(begins, begins + size), np.full(len(begins), size))
-
-
-def _rows(keys: UInt64, asked: UInt64) -> Ints:
-    """Return the row of each asked key, -1 for one that is not there."""
-    if not len(keys):
-        return np.full(len(asked), -1)
-    at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-    return np.where(keys[at] == asked, at, -1)

@@ -19,7 +19,8 @@ from spanloom.features import Sparse
 from spanloom.hypergraph import Edges, Ints, Potentials
 from spanloom.learn import Fit, Training, fit_together
 from spanloom.learn.folds import FEW, HELD_OUT, deal
-from spanloom.learn.subsets import subset, tokens_of
+from spanloom.learn.subsets import subset
+from spanloom.learn.target import tokens_of
 from spanloom.model.corpus import Gold, by_sentence, number_of_texts
 from spanloom.model.development import HeldOut
 from spanloom.parallel import Executor

@@ -17,8 +17,8 @@ from spanloom.hypergraph import Edges, Floats, Ints, Potentials, Singles
 from spanloom.learn import TrainingSet, adagrad
 from spanloom.learn.folds import FEW, cross_fit, deal
 from spanloom.learn.platt import UNSCALED
-from spanloom.learn.subsets import subset, tokens_of
-from spanloom.learn.target import PIECE_TOKENS
+from spanloom.learn.subsets import subset
+from spanloom.learn.target import PIECE_TOKENS, tokens_of
 from spanloom.learn.tuning import nearest_best
 from spanloom.model.calibration import CalibrationReport, fit_scalings, key_of
 from spanloom.model.corpus import Gold, place

@@ -32,7 +32,6 @@ class Named(Protocol):
             kind: the type's number, K.
             factor: of all scores.
         """
-        ...
 
 
 class Outputs(Protocol):
@@ -41,12 +40,10 @@ class Outputs(Protocol):
     @property
     def roles(self) -> tuple[str, ...]:
         """The R axis."""
-        ...
 
     @property
     def constants(self) -> tuple[str, ...]:
         """The C axis."""
-        ...
 
 
 class Scorer(Protocol):
@@ -58,19 +55,15 @@ class Scorer(Protocol):
     @property
     def needs(self) -> tuple[str, ...]:
         """The columns that documents must bring."""
-        ...
 
     def prepare(self, batch: Batch) -> Batch:
         """Return the batch with all columns that can be computed; done before, it is not done again."""
-        ...
 
     def score(self, batch: Batch, run: Executor = SERIAL) -> Potentials:
         """Return the potentials of a batch."""
-        ...
 
     def describe(self) -> dict[str, Any]:
         """Describe the scorer for `spanloom inspect`, ready for JSON."""
-        ...
 
     def named(self, document: Document, token: int) -> Named:
         """Return what is seen of a token.
@@ -79,4 +72,3 @@ class Scorer(Protocol):
             document: prepared, with all columns.
             token: counted in the document.
         """
-        ...

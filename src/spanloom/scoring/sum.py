@@ -15,15 +15,12 @@ from spanloom.scoring.base import Named, Part, Scorer
 from spanloom.scoring.encoded import encoded_parts
 from spanloom.scoring.linear import LinearScorer
 
-__all__ = ["SumScorer", "averaged", "summed"]
-
 
 class Stored(Scorer, Protocol):
     """A scorer that is kept in a model file."""
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
-        ...
 
 
 class Scaling(Stored, Protocol):
@@ -31,7 +28,6 @@ class Scaling(Stored, Protocol):
 
     def scale(self, factor: float) -> None:
         """Multiply all scores that it gives from now on."""
-        ...
 
 
 class NamedSum(NamedTuple):

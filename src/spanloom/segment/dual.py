@@ -64,7 +64,6 @@ class Oracle(Protocol):
             penalties: (t, C) taken off the score where an indicator holds.
             forbidden: (t, C) where an indicator must not hold.
         """
-        ...
 
 
 class Solution(NamedTuple):

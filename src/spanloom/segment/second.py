@@ -33,8 +33,6 @@ from spanloom.structures import MentionTable
 from spanloom.structures.chain import Bilou
 from spanloom.structures.product import MENTION_CHAIN, Labels, Product
 
-__all__ = ["MentionSide", "Rescored", "considered", "features_of_chains", "fit_second", "rescored"]
-
 
 @dataclass(frozen=True)
 class MentionSide:

@@ -163,18 +163,18 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
-        features = self._features(phrases is not None)
+        features = FeatureSet(()) if self.encoder is not None else make_features(self.features, (), phrases is not None)
         held = constraints if self.method in ("joint_labels", "dual", "exact") else None
         gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
         known, tuning = (
             Corpus(part.batch.with_own_columns(own_columns(features), phrases), part.labels, len(part.lost))
             for part in (gold, gold_dev)
         )
-        settings = Settings(self, threads(self.n_jobs))
+        settings = Settings(self, threads(self.n_jobs), callback, began)
 
         def learn(batch: Batch, unseen: Batch, features: FeatureSet) -> _Learned:
             empty = SegmenterModel(types, constraints, (), phrases)
-            return self._learned(known.on(batch), tuning.on(unseen), empty, features, settings, callback, began)
+            return self._learned(known.on(batch), tuning.on(unseen), empty, features, settings)
 
         learned, first_pass, passes = choose_passes(
             self.passes if self.encoder is None else "one",
@@ -188,7 +188,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         trained, model, known, tuning, held_out, decoded, seconds = learned
         second, rescoring = None, None
         if self.rescore:
-            callback(Progress("second stage", seconds=monotonic() - began))
+            settings.report("second stage")
             second, rescoring, scored = fit_second(
                 model, known, tuning, decoded, [] if held_out is None else held_out(), self.method, self.weight,
                 self.random_state, settings.run, every=self.rescore_all,
@@ -211,7 +211,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         tokens = sum(document.token_count for document in train)
         following, reports = learn_stages(
             train, given, linked, self.attributes, tokens, self.random_state, settings.run,
-            lambda name: callback(Progress(name, seconds=monotonic() - began)),
+            settings.report,
         )  # fmt: skip
         self.report_ = replace(self.report_, **reports)
         self._follow(following)
@@ -220,19 +220,18 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         return self
 
     def _learned(
-        self, known: Corpus, tuning: Corpus, empty: SegmenterModel, features: FeatureSet, settings: Settings,
-        callback: Listener, began: float,
-    ) -> _Learned:  # fmt: skip
+        self, known: Corpus, tuning: Corpus, empty: SegmenterModel, features: FeatureSet, settings: Settings
+    ) -> _Learned:
         """Train the chains on some features; of the model the types, the constraints and the phrases are known."""
         tagged = taggings(empty.types, empty.constraints, pairs=self.method == "joint_labels")
-        trained = [learn_chains(tagged, features, known, tuning, settings, callback, began)]
+        trained = [learn_chains(tagged, features, known, tuning, settings)]
         model = replace(empty, parts=(trained[0].chains,))
         held_out = None
         if self.encoder is None and self.method != "incremental":
-            held_out = partial(held_out_models, trained[0], model, tagged, known, tuning, settings, began, features)
+            held_out = partial(held_out_models, trained[0], model, tagged, known, tuning, settings, features)
         if self.method == "incremental":
             templates = [str(template) for template in features.templates]
-            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings, callback, began)
+            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings)
             model = replace(empty, parts=tuple(each.chains for each in trained))
         start = process_time()
         if self.tune_penalty and self.method != "joint_labels":
@@ -240,10 +239,6 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         seconds = process_time() - start
         decoded = self._solve(model, tuning.text, settings.run)
         return _Learned(trained, model, known, tuning, held_out, decoded, seconds)
-
-    def _features(self, dictionaries: bool) -> FeatureSet:
-        """Return the templates; empty with an encoder."""
-        return FeatureSet(()) if self.encoder is not None else make_features(self.features, (), dictionaries)
 
     @overload
     def predict(  # type: ignore[overload-overlap]

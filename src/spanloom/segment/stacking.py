@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from time import monotonic
 
 from spanloom.features import FeatureSet
-from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.parallel import Executor
 from spanloom.segment import encoding
@@ -22,7 +20,7 @@ FOLDS = 3
 
 def train_stack(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], templates: Sequence[str], train: Corpus,
-    dev: Corpus, settings: Settings, callback: Listener, began: float,
+    dev: Corpus, settings: Settings,
 ) -> tuple[Trained, Trained]:  # fmt: skip
     """The chain of words that sees mentions, and the chain of mentions that sees words.
 
@@ -37,47 +35,45 @@ def train_stack(
         train: the training data.
         dev: the development data.
         settings: of learning.
-        callback: called at each step.
-        began: when training began.
     """
     own = make_features(templates, (), model.phrases is not None)
-    callback(Progress("outputs on held-out text", seconds=monotonic() - began))
-    models = held_out_models(alone, model, tagged, train, dev, settings, began, own)
+    settings.report("outputs on held-out text")
+    models = held_out_models(alone, model, tagged, train, dev, settings, own)
     columns = held_out_outputs(models, train, settings.run)
     seen = train.with_columns(columns)
     seen_dev = dev.with_columns(_outputs(model, dev, settings.run))
     stacked = []
     for name, column in ((WORDS, MENTION_COLUMN), (MENTIONS, WORD_COLUMN)):
         features = make_features(templates, output_templates(column), model.phrases is not None)
-        stacked.append(learn_chains({name: tagged[name]}, features, seen, seen_dev, settings, callback, began))
+        stacked.append(learn_chains({name: tagged[name]}, features, seen, seen_dev, settings))
     return stacked[0], stacked[1]
 
 
 def learn_chains(
-    tagged: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
-    callback: Listener, began: float,
-) -> Trained:  # fmt: skip
+    tagged: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings
+) -> Trained:
     """Train chains on features, or with an encoder, beside which features are those of columns that it cannot see.
 
     The arguments are those of `spanloom.segment.training.train_chains`.
     """
     way = train_chains if settings.parameters.encoder is None else encoding.learn_chains
-    trained: Trained = way(tagged, features, train, dev, settings, callback, began)
+    trained: Trained = way(tagged, features, train, dev, settings)
     return trained
 
 
 def held_out_models(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, dev: Corpus,
-    settings: Settings, began: float, features: FeatureSet,
+    settings: Settings, features: FeatureSet,
 ) -> list[tuple[SegmenterModel, list[int]]]:  # fmt: skip
     """Return models of chains with the same features, each with the documents of a fold that it was not trained on."""
     chosen = settings._replace(
         parameters=replace(settings.parameters, epochs=max(fit.steps for fit in alone.fits.values())),
         l2_of={name: fit.l2 for name, fit in alone.fits.items()},
+        callback=lambda _: None,
     )
 
     def fit(rest: list[int]) -> SegmenterModel:
-        trained = learn_chains(tagged, features, train.take(rest), dev, chosen, lambda _: None, began)
+        trained = learn_chains(tagged, features, train.take(rest), dev, chosen)
         return replace(model, parts=(trained.chains,))
 
     fold = deal(len(train.text.batch.documents), FOLDS, settings.parameters.random_state)

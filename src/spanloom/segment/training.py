@@ -30,12 +30,20 @@ class Settings(NamedTuple):
     Args:
         parameters: of the segmenter.
         run: does pieces of work that do not depend on one another.
+        callback: called at each step.
+        began: when training began.
         l2_of: chain -> the lambda that it must have.
     """
 
     parameters: SegmenterParameters
     run: Executor
+    callback: Listener = lambda _: None
+    began: float = 0.0
     l2_of: Mapping[str, float] = MappingProxyType({})
+
+    def report(self, stage: str) -> None:
+        """Call the callback with the name of a stage that begins."""
+        self.callback(Progress(stage, seconds=monotonic() - self.began))
 
 
 class Trained(NamedTuple):
@@ -85,9 +93,8 @@ class _Development(TagsHeldOut, Development):
 
 
 def train_chains(
-    taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
-    callback: Listener, began: float,
-) -> Trained:  # fmt: skip
+    taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings
+) -> Trained:
     """Train chains on the same features.
 
     Args:
@@ -96,14 +103,12 @@ def train_chains(
         train: with all columns that the features read.
         dev: the same, to choose by.
         settings: of learning.
-        callback: called at each step.
-        began: when training began.
 
     Raises:
         DataError: no characters at all.
     """
     parameters, batch = settings.parameters, train.text.batch
-    callback(Progress("features", seconds=monotonic() - began))
+    settings.report("features")
     start = process_time()
     if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
@@ -126,7 +131,7 @@ def train_chains(
             data=data, judge=_Development(tagger, dev, dev_matrix, parameters.tune_penalty),
             optimizer=parameters.optimizer, epochs=parameters.epochs, iterations=parameters.iterations, rate=rate,
             seed=parameters.random_state,
-            executor=settings.run, callback=_named(callback, name), began=began,
+            executor=settings.run, callback=_named(settings.callback, name), began=settings.began,
         )  # fmt: skip
     fits = _fits(trainings, settings)
     seconds["chains"] = process_time() - start

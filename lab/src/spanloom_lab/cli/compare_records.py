@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from spanloom import __version__
 from spanloom.cli.config import CommonOptions, Paths
 from spanloom.cli.reading import column_options
 from spanloom.cli.train import MODEL_FILES
+from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.files.walk import read_plain
 from spanloom.formats import read, to_record
@@ -148,15 +149,15 @@ def digests(options: CompareOptions) -> dict[str, str]:
         if path is not None and "-" in path:
             raise UsageError(f"--{part} is standard input, but each model reads the data again; give a file or folder")
         if path is not None:
-            found[f"{'training' if part == 'train' else part} data"] = _digest(
-                path, options.input_format, options.columns
-            )
+            documents = read(path, format=options.input_format, **column_options(options.columns))
+            found[f"{'training' if part == 'train' else part} data"] = digest_of(documents)
     return found
 
 
-def _digest(path: list[str], input_format: str | None, columns: str | None) -> str:
+def digest_of(documents: Iterable[Document]) -> str:
+    """Return the SHA-256 of documents as records, one a line."""
     whole = hashlib.sha256()
-    for document in read(path, format=input_format, **column_options(columns)):
+    for document in documents:
         whole.update(json.dumps(to_record(document), sort_keys=True).encode() + b"\n")
     return whole.hexdigest()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from collections.abc import Iterable
@@ -19,12 +18,10 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import describe
 from spanloom.cli.reading import Reading
-from spanloom.document import Document
 from spanloom.errors import UsageError, plural
-from spanloom.formats import to_record
 from spanloom.parallel import threads
 from spanloom.recognize.parameters import RecognizerParameters
-from spanloom_lab.cli.compare_records import file_digest
+from spanloom_lab.cli.compare_records import digest_of, file_digest
 from spanloom_lab.cli.features_table import SearchOutcome, tables, told, values
 from spanloom_lab.comparison import divide
 from spanloom_lab.feature_groups import GROUPS, groups_of, read_groups
@@ -110,8 +107,8 @@ def _asked(options: SearchOptions, corpus: TrialCorpus) -> dict[str, Any]:
     params = {name: value for name, value in corpus.params.items() if name not in ("features", "n_jobs")}
     asked = {
         **params,
-        "training data": _digest(corpus.train),
-        "development data": _digest(corpus.dev),
+        "training data": digest_of(corpus.train),
+        "development data": digest_of(corpus.dev),
         "version": __version__,
     }
     for name in _FILES:
@@ -119,13 +116,6 @@ def _asked(options: SearchOptions, corpus: TrialCorpus) -> dict[str, Any]:
         if isinstance(value, str) and name != "pos":  # whose tags are in the data
             asked[name] = file_digest(name, value)
     return asked
-
-
-def _digest(documents: Iterable[Document]) -> str:
-    whole = hashlib.sha256()
-    for document in documents:
-        whole.update(json.dumps(to_record(document), sort_keys=True).encode() + b"\n")
-    return whole.hexdigest()
 
 
 def _said(steps: Iterable[SearchStep], say: Messages) -> Iterable[SearchStep]:

@@ -15,13 +15,11 @@ from spanloom.errors import DataWarning, ModelError, plural
 from spanloom.hypergraph import Potentials, Singles
 from spanloom.modelfile import LARGEST
 from spanloom.parallel import SERIAL, Executor, even_ranges
-from spanloom.scoring.base import Outputs, Part
+from spanloom.scoring.base import Part
 from spanloom.scoring.encoder.packing import AT_ONCE, EVEN, Packed, Reading, by_length, pack
 from spanloom.scoring.encoder.settings import WindowSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 from spanloom.scoring.encoder.windows import cut_windows
-
-__all__ = ["Compute", "Outputs", "Whole", "WindowScorer"]
 
 _PACKS: Final = 32  # that a thread makes and computes, one after the other
 Compute = Callable[[Iterable[Packed]], Iterator[Singles]]

@@ -16,6 +16,7 @@ import transformers
 from spanloom.errors import ModelError, UsageError, reason_of
 from spanloom.hypergraph import Singles
 from spanloom.modelfile import Array, ModelPart, OtherModelError
+from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.adapters import attach, join, merge, shapes
 from spanloom.scoring.encoder.finding import find_encoder
 from spanloom.scoring.encoder.folder import (
@@ -29,7 +30,7 @@ from spanloom.scoring.encoder.folder import (
 )
 from spanloom.scoring.encoder.network import Network, device_of, torch_threads
 from spanloom.scoring.encoder.packing import Packed, Reading, by_width, pooled
-from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
+from spanloom.scoring.encoder.reader import Compute, WindowScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 

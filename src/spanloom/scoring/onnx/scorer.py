@@ -13,8 +13,9 @@ from pydantic import Field
 from spanloom.errors import ModelError
 from spanloom.hypergraph import Singles
 from spanloom.modelfile import Array, ModelPart
+from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.packing import Packed, pooled
-from spanloom.scoring.encoder.reader import Compute, Outputs, WindowScorer
+from spanloom.scoring.encoder.reader import Compute, WindowScorer
 from spanloom.scoring.encoder.settings import WindowSettings
 from spanloom.scoring.encoder.subwords import SubwordTokenizer
 from spanloom.scoring.onnx.graph import check_graph

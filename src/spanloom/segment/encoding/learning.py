@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from time import monotonic, process_time
+from time import process_time
 
 import numpy as np
 
 from spanloom.errors import DataError
 from spanloom.features import FeatureSet
 from spanloom.hypergraph import Potentials
-from spanloom.learn import Chosen, EdgeTarget, Listener, Progress
+from spanloom.learn import Chosen, EdgeTarget
 from spanloom.learn.finetuning import finetune
 from spanloom.learn.joint_loss import Task, joint_loss
 from spanloom.learn.souping import train_seeds
@@ -29,9 +29,8 @@ from spanloom.segment.training import Settings, TagsHeldOut, Trained
 
 
 def learn_chains(
-    taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings,
-    callback: Listener, began: float,
-) -> Trained:  # fmt: skip
+    taggings: Mapping[str, Tagging], features: FeatureSet, train: Corpus, dev: Corpus, settings: Settings
+) -> Trained:
     """Train one encoder with the exact losses of all chains, added.
 
     The pass is kept in which the chains are best on the mean: each at the best of a few mention penalties, which are
@@ -43,8 +42,6 @@ def learn_chains(
         train: characters with gold tags.
         dev: the same, to choose by.
         settings: of learning; those of features are ignored.
-        callback: called at each step.
-        began: when training began.
 
     Raises:
         DataError: no characters at all.
@@ -54,7 +51,7 @@ def learn_chains(
     known, unseen = train.text.batch, dev.text.batch
     if not len(known.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    callback(Progress("opening the encoder", seconds=monotonic() - began))
+    settings.report("opening the encoder")
     templates = [tagging.structure.template(tagging.types) for tagging in taggings.values()]
     scorer = open_scorer(chosen, SideBySide.of(templates), 1, known)
     tasks: dict[str, Task] = {}
@@ -82,7 +79,8 @@ def learn_chains(
 
     def train_with(seed: int) -> Chosen:
         checkpoint = checkpoint_of(chosen, scorer, (known, unseen), [types, labels], seed)
-        return finetune(scorer, loss, seen, finetuning_of(chosen, seed), measure, callback, began, checkpoint)
+        tuning = finetuning_of(chosen, seed)
+        return finetune(scorer, loss, seen, tuning, measure, settings.callback, settings.began, checkpoint)
 
     loss = joint_loss(list(tasks.values()), known.sentences, run, None if columns is None else columns.scores)
     with torch_threads(run.workers):
