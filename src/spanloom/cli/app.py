@@ -446,7 +446,12 @@ def _annotate(
     ] = None,
     output_format: Format = None,
     layer: Annotated[
-        str | None, typer.Option("--layer", metavar="NAME", help="Annotator whose annotation is exported. [all]")
+        str | None,
+        typer.Option("--layer", metavar="NAME", help="Annotator whose annotation or history is written. [all]"),
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option("--history", metavar="OUT", help="Write who did what as .csv or .json, and exit; - for stdout."),
     ] = None,
     agreed: Annotated[
         bool, typer.Option("--agreement", help="Print the agreement of the annotators of a store, and exit.")
