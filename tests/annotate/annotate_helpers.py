@@ -18,9 +18,9 @@ from spanloom.cli import annotate
 
 OPTIONS: dict[str, Any] = {
     "output": None, "model": None, "learn": None, "vocabulary": None, "annotator": "ann", "types": None,
-    "order": "data", "export": None, "output_format": None, "layer": None, "history": None, "agreed": False, "as_json": False,
-    "input_format": None, "columns": None, "host": "127.0.0.1", "allow_host": None, "encoder": None, "force": False,
-    "quiet": True,
+    "order": "data", "export": None, "output_format": None, "layer": None, "history": None, "agreed": False,
+    "as_json": False, "input_format": None, "columns": None, "host": "127.0.0.1", "allow_host": None,
+    "encoder": None, "force": False, "quiet": True,
 }  # fmt: skip
 
 

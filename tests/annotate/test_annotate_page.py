@@ -27,6 +27,10 @@ _THRESHOLD = """value => {
     slider.value = value;
     slider.dispatchEvent(new Event("input"));
 }"""
+_PASTE = """text => {
+    document.getElementById("concept").value = text;
+    document.getElementById("concept").dispatchEvent(new Event("input"));
+}"""
 _RECT = """([word, from]) => {
     const walker = document.createTreeWalker(document.getElementById("text"), NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -331,6 +335,49 @@ def test_a_document_of_many_pages_is_resumed_where_it_was_left(opened: Callable[
     page.reload()
     page.wait_for_selector("body[data-ready]")
     page.wait_for_function("scrollY > 10000")
+
+
+def test_the_history_restores_what_was_removed(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("past")
+    press(page, "1", "2", "n")
+    page.keyboard.type("<b>sure?</b>")
+    press(page, "Tab", "Escape", "x", "ArrowRight", "3")
+    press(page, "h")  # of the mention that is chosen
+    page.wait_for_selector("#history-note:has-text('1 of 5 changes, of the chosen mention')")
+    page.click("#history-whole")
+    rows = [row.split("\t")[1:5] for row in page.locator("#history-rows tr").all_inner_texts()[1:]]
+    assert rows == [
+        ["past", "add", "marked drug", "left"], ["past", "remove", "removed finding", "The"],
+        ["past", "change", "note: <b>sure?</b>", "The"], ["past", "change", "type problem → finding", "The"],
+        ["past", "add", "marked problem", "The"],
+    ]  # fmt: skip
+    assert page.locator("#history b").count() == 0
+    page.fill("#history-filter", "FINDING remove")
+    assert page.locator("#history-rows tr").count() == 2
+    press(page, "Escape", "Escape", "h")
+    page.wait_for_selector("#history-rows button:focus")  # the last one that can be restored
+    assert page.evaluate("document.activeElement.ariaLabel") == "restore finding: The"
+    press(page, "ArrowDown", "ArrowUp", "Enter")
+    assert marked(folder, "past") == [("drug", "left"), ("finding", "The")]
+    assert page.inner_text("#detail h2 >> nth=0") == "The" and page.input_value("#note") == "<b>sure?</b>"
+    press(page, "u")
+    assert marked(folder, "past") == [("drug", "left")]
+
+
+def test_each_problem_is_one_message_and_loses_nothing(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("trouble")
+    page.route("**/api/act", lambda route: route.abort())
+    press(page, "1")
+    assert "the server does not answer" in page.inner_text("#problem") and marked(folder, "trouble") == []
+    page.unroute("**/api/act")
+    press(page, "1")
+    assert page.inner_text("#problem") == "" and marked(folder, "trouble") == [("problem", "The")]
+    press(page, "c")
+    page.evaluate(_PASTE, "chest pain\n" * 400_000)
+    page.wait_for_selector("#problem:has-text('the search has 4,000,000 characters, at most 200 are looked up')")
+    assert page.locator(".found button").count() == 0
+    page.fill("#concept", "fever")
+    page.wait_for_selector(".found button:has-text('D2')")
 
 
 def test_phones_dark_mode_print_and_screen_readers(opened: Callable[..., Page]) -> None:

@@ -144,7 +144,7 @@ class Workplace:
     async def position(self, request: Request) -> Response:
         """Remember where an annotator is."""
         place = await self._read(request, Position)
-        with self._store.writing():
+        with self._store.writing(durable=False):
             row = (place.layer, place.document, place.start)
             self._store.connection.execute("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)", row)
         return JSONResponse({})

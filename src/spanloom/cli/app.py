@@ -447,7 +447,7 @@ def _annotate(
     output_format: Format = None,
     layer: Annotated[
         str | None,
-        typer.Option("--layer", metavar="NAME", help="Annotator whose annotation or history is written. [all]"),
+        typer.Option("--layer", metavar="NAME", help="Annotator who is exported. [all]"),
     ] = None,
     history: Annotated[
         str | None,

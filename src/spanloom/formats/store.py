@@ -181,13 +181,18 @@ class Store:
             raise DataError(f"the store cannot be used: {one_line(str(error))}; {advice}", path=self.path) from error
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, *, durable: bool = True) -> Iterator[None]:
         """Write all of what is done within, or nothing.
+
+        Args:
+            durable: whether to wait until it is on the disk, which may take most of the time of an action. Else the
+                last seconds may be lost if the machine fails, though not if the process is killed.
 
         Raises:
             DataError: the system refuses, such as on a full disk.
         """
         with self._reporting():
+            self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
