@@ -312,6 +312,25 @@ def test_right_to_left_and_chinese(opened: Callable[..., Page], folder: Path) ->
     assert marked(folder, "far", "chinese") == [("problem", "发热")]
 
 
+def test_suggestions_that_come_during_a_drag_leave_it_alone(opened: Callable[..., Page], folder: Path) -> None:
+    page, held = opened("slow"), list[Route]()
+    page.route("**/api/suggestions?*", lambda route: held.append(route))
+    turn_to(page, "pair")
+    until(page, lambda: bool(held))
+    left, _, middle = page.evaluate(_RECT, ["chest", 1])
+    right = page.evaluate(_RECT, ["pain", 1])[1]
+    page.mouse.move(left + 1, middle)
+    page.mouse.down()
+    page.mouse.move(left + 9, middle)
+    with page.expect_response("**/api/suggestions?*") as answer:
+        held[0].continue_()
+    assert answer.value.json() and page.locator("#text .b.o").count() == 0
+    page.mouse.move(right - 1, middle, steps=2)
+    page.mouse.up()
+    settle(page)
+    assert marked(folder, "slow", "pair") == [("problem", "chest pain")]
+
+
 def test_a_document_of_many_pages_is_resumed_where_it_was_left(opened: Callable[..., Page], folder: Path) -> None:
     page = opened("long", "long")
     page.wait_for_selector("#text section >> nth=5000", state="attached", timeout=60_000)

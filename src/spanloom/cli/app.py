@@ -447,7 +447,7 @@ def _annotate(
     output_format: Format = None,
     layer: Annotated[
         str | None,
-        typer.Option("--layer", metavar="NAME", help="Annotator who is exported. [all]"),
+        typer.Option("--layer", metavar="NAME", help="Annotator who is exported or listed. [all]"),
     ] = None,
     history: Annotated[
         str | None,

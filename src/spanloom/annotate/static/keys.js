@@ -168,6 +168,15 @@ function onClick(event) {
   }
 }
 
+let released = Promise.resolve(); // when the pointer is up again: drawing would move the ends of a selection that is being made
+export const atRest = () => released;
+
+function onDown() {
+  released = new Promise((resolve) => {
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, resolve, { once: true });
+  });
+}
+
 let marked = 0;
 export const wasMarked = () => (marked = Date.now());
 
@@ -181,6 +190,7 @@ export function listen(given) {
     grip = { part: Number(handle.dataset.part), side: Number(handle.dataset.side) };
     event.preventDefault();
   });
+  document.addEventListener("pointerdown", onDown);
   document.addEventListener("pointerup", onUp);
   text.addEventListener("click", onClick);
   document.addEventListener("selectionchange", () => {

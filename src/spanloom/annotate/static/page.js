@@ -3,7 +3,7 @@
 import { $, element, explanation, named, percent, say, shownValue, table, visible } from "./parts.js";
 import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
 import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
-import { choose, keyTable, listen, moveTo, show, wasMarked } from "./keys.js";
+import { atRest, choose, keyTable, listen, moveTo, show, wasMarked } from "./keys.js";
 import { history } from "./history.js";
 
 const ROUNDS = 12; // of learning that are shown
@@ -176,6 +176,7 @@ async function suggest(part) {
   try {
     const path = `suggestions?number=${state.number}&layer=${encodeURIComponent(layer())}&part=${part}`;
     const found = await ask(path);
+    await atRest();
     if (!state.asked.has(name)) return; // another document by now
     for (const one of found) state.suggestions.set(spansKey(one.type, one.spans), one);
     collect();
