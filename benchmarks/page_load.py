@@ -27,9 +27,11 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 
 
 def load(playwright: Playwright, browser: str, address: str) -> tuple[float, float, int]:
-    """Seconds until the page is there, seconds until the sentence is marked up, bytes of the page."""
+    """Seconds until the page is there, seconds until the sentence is marked up, bytes of the page and its scripts."""
     started = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
     tab = started.new_page()
+    scripts: list[str] = []
+    tab.on("request", lambda request: scripts.append(request.url) if request.resource_type == "script" else None)
     with Clock() as clock:
         answer = tab.goto(address)
         there = clock.elapsed.wall
@@ -37,7 +39,7 @@ def load(playwright: Playwright, browser: str, address: str) -> tuple[float, flo
         tab.click("button[type=submit]")
         tab.locator("#marked .b").first.wait_for()
     assert answer is not None
-    size = len(answer.body())
+    size = len(answer.body()) + sum(len(tab.request.get(url).body()) for url in dict.fromkeys(scripts))
     started.close()
     return there, clock.seconds.wall, size
 
@@ -66,7 +68,7 @@ def main() -> None:
             ["the page is there", float(there[0]), float(np.median(there)), float(there.max())],
             ["a sentence is marked up", float(marked[0]), float(np.median(marked)), float(marked.max())],
         ],
-        f"The page is one file of {int(sizes[0]):,} bytes. The browser runs on the same cores as the server.",
+        f"The page and its scripts have {int(sizes[0]):,} bytes. The browser runs on the same cores as the server.",
     )
     result.at_most("slowest load until a sentence is marked up, s", float(marked.max()), MOST)
     result.at_most("bytes of the page", int(sizes.max()), LARGEST)

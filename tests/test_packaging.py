@@ -87,7 +87,7 @@ def test_what_is_needed_is_packed(packed: tuple[str, Packed]) -> None:
     licences = f"{name}-{spanloom.__version__}.dist-info/licenses"
     if name == "spanloom":
         source = ROOT / "src" / "spanloom"
-        pages = {f"spanloom/serve/static/{file.name}" for file in (source / "serve" / "static").iterdir()}
+        pages = {f"spanloom/{file.relative_to(source)}" for file in source.glob("*/static/*")}
         assert (
             pages | {"spanloom/py.typed", "spanloom/data/clinical/vocabulary.tsv", f"{licences}/LICENSE"} <= found.wheel
         )

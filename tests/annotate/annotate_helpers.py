@@ -18,9 +18,9 @@ from spanloom.cli import annotate
 
 OPTIONS: dict[str, Any] = {
     "output": None, "model": None, "learn": None, "vocabulary": None, "annotator": "ann", "types": None,
-    "order": "data", "export": None, "output_format": None, "layer": None, "agreed": False, "as_json": False,
-    "input_format": None, "columns": None, "host": "127.0.0.1", "allow_host": None, "encoder": None, "force": False,
-    "quiet": True,
+    "order": "data", "export": None, "output_format": None, "layer": None, "history": None, "agreed": False,
+    "as_json": False, "input_format": None, "columns": None, "host": "127.0.0.1", "allow_host": None,
+    "encoder": None, "force": False, "quiet": True,
 }  # fmt: skip
 
 
@@ -29,6 +29,7 @@ class Running(NamedTuple):
 
     url: str
     process: multiprocessing.process.BaseProcess
+    client: httpx.Client
 
     def kill(self) -> None:
         assert self.process.pid is not None
@@ -37,7 +38,7 @@ class Running(NamedTuple):
 
     def act(self, document: int, version: int, kind: str, layer: str = "ann", **changes: Any) -> httpx.Response:
         body = {"document": document, "layer": layer, "author": layer, "version": version, "kind": kind}
-        return httpx.post(self.url + "api/act", json={**body, "changes": changes.pop("changes", {})}, timeout=60)
+        return self.client.post("api/act", json={**body, "changes": changes.pop("changes", {})})
 
 
 @contextmanager
@@ -49,16 +50,19 @@ def running(data: Path | str, **options: Any) -> Iterator[Running]:
     process = multiprocessing.get_context("fork").Process(target=annotate.run, kwargs=given)
     process.start()
     url = f"http://127.0.0.1:{port}/"
+    # one client, as each reads certificates when it is made
+    client = httpx.Client(base_url=url, timeout=60, verify=False, trust_env=False)
     try:
-        for _ in range(1200):
+        for _ in range(6000):
             assert process.is_alive()
             try:
-                httpx.get(url + "api/store", timeout=60)
+                client.get("api/store")
                 break
             except httpx.TransportError:
-                time.sleep(0.05)
-        yield Running(url, process)
+                time.sleep(0.01)
+        yield Running(url, process, client)
     finally:
+        client.close()
         process.terminate()
         process.join(30)
         process.kill()

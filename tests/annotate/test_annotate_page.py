@@ -27,6 +27,10 @@ _THRESHOLD = """value => {
     slider.value = value;
     slider.dispatchEvent(new Event("input"));
 }"""
+_PASTE = """text => {
+    document.getElementById("concept").value = text;
+    document.getElementById("concept").dispatchEvent(new Event("input"));
+}"""
 _RECT = """([word, from]) => {
     const walker = document.createTreeWalker(document.getElementById("text"), NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -61,10 +65,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Running]:
-    train = list(read(clinical() / "train"))
-    model = Recognizer("shared", "small", rate=0.3, l2=0.1, epochs=4).fit(train, dev=list(read(clinical() / "dev")))
-    model.save(folder / "model")
+def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
+    trained.save(folder / "model")
     note = (clinical() / "sample.txt").read_text(encoding="utf-8")
     documents = [
         Document(TEXT, "a"), Document(note, "note"), Document(HOSTILE, TAG, mentions=[Mention(TAG, [(0, 4)])]),
@@ -104,15 +106,28 @@ def opened(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         page.goto(f"{server.url}?layer={layer}")
         page.wait_for_selector("body[data-ready]")
-        [number] = page.select_option("#documents", label=document)
-        page.wait_for_selector(f"body[data-shown='{number}']")
-        page.wait_for_timeout(300)
+        turn_to(page, document)
         return page
 
     yield open_
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+def turn_to(page: Page, document: str) -> None:
+    """Open a document, and wait until it is drawn."""
+    [number] = page.select_option("#documents", label=document)
+    page.wait_for_selector(f"body[data-shown='{number}'] #text .cur", state="attached")
+
+
+def until(page: Page, met: Callable[[], bool]) -> None:
+    """Wait until a condition is met."""
+    for _ in range(3000):
+        if met():
+            return
+        page.wait_for_timeout(20)
+    pytest.fail("the condition was not met")
 
 
 def drag(page: Page, first: str, last: str, key: str = "", beyond: float = -0.5) -> None:
@@ -122,8 +137,8 @@ def drag(page: Page, first: str, last: str, key: str = "", beyond: float = -0.5)
         page.keyboard.down(key)
     page.mouse.move(left + 1, top)
     page.mouse.down()
-    page.mouse.move((left + right) / 2, top, steps=3)
-    page.mouse.move(right + beyond, bottom, steps=3)
+    page.mouse.move((left + right) / 2, top)
+    page.mouse.move(right + beyond, bottom, steps=2)
     page.mouse.up()
     if key:
         page.keyboard.up(key)
@@ -132,9 +147,7 @@ def drag(page: Page, first: str, last: str, key: str = "", beyond: float = -0.5)
 
 def settle(page: Page) -> None:
     """Wait until all actions are saved, and shown."""
-    page.wait_for_timeout(100)
     page.wait_for_selector("#text:not([aria-busy=true])")
-    page.wait_for_timeout(100)
 
 
 def marked(folder: Path, layer: str, id: str = "a") -> list[tuple[str, str]]:
@@ -294,10 +307,28 @@ def test_right_to_left_and_chinese(opened: Callable[..., Page], folder: Path) ->
     page = opened("far", "arabic")
     press(page, "ArrowLeft", "ArrowLeft", "1")  # forward is to the left
     assert marked(folder, "far", "arabic") == [("problem", ARABIC.split()[2])]
-    page.select_option("#documents", label="chinese")
-    page.wait_for_timeout(400)
+    turn_to(page, "chinese")
     drag(page, "发", "热")
     assert marked(folder, "far", "chinese") == [("problem", "发热")]
+
+
+def test_suggestions_that_come_during_a_drag_leave_it_alone(opened: Callable[..., Page], folder: Path) -> None:
+    page, held = opened("slow"), list[Route]()
+    page.route("**/api/suggestions?*", lambda route: held.append(route))
+    turn_to(page, "pair")
+    until(page, lambda: bool(held))
+    left, _, middle = page.evaluate(_RECT, ["chest", 1])
+    right = page.evaluate(_RECT, ["pain", 1])[1]
+    page.mouse.move(left + 1, middle)
+    page.mouse.down()
+    page.mouse.move(left + 9, middle)
+    with page.expect_response("**/api/suggestions?*") as answer:
+        held[0].continue_()
+    assert answer.value.json() and page.locator("#text .b.o").count() == 0
+    page.mouse.move(right - 1, middle, steps=2)
+    page.mouse.up()
+    settle(page)
+    assert marked(folder, "slow", "pair") == [("problem", "chest pain")]
 
 
 def test_a_document_of_many_pages_is_resumed_where_it_was_left(opened: Callable[..., Page], folder: Path) -> None:
@@ -309,20 +340,63 @@ def test_a_document_of_many_pages_is_resumed_where_it_was_left(opened: Callable[
         )
         < 8000
     )
-    page.evaluate("document.querySelectorAll('#text section')[5000].scrollIntoView()")
-    page.wait_for_timeout(500)
+    page.locator("#text section").nth(5000).scroll_into_view_if_needed()
     page.locator("#text section").nth(5000).click(position={"x": 30, "y": 10})
     press(page, "3")
     page.wait_for_selector("#text .b button[data-l='drug']")
-    page.wait_for_timeout(900)
-    again = opened("long", "long")
-    with Store(folder / "a.store") as store:
-        [start] = store.connection.execute("SELECT start FROM positions WHERE layer = 'long'").fetchone()
-    assert start > 100_000
-    again.goto(again.url)
-    again.wait_for_selector("body[data-ready]")
-    again.wait_for_timeout(800)
-    assert again.evaluate("scrollY") > 10_000
+
+    def saved() -> int:
+        with Store(folder / "a.store") as store:
+            row = store.connection.execute("SELECT start FROM positions WHERE layer = 'long'").fetchone()
+        return row[0] if row else 0
+
+    until(page, lambda: saved() > 100_000)
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    page.wait_for_function("scrollY > 10000")
+
+
+def test_the_history_restores_what_was_removed(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("past")
+    press(page, "1", "2", "n")
+    page.keyboard.type("<b>sure?</b>")
+    press(page, "Tab", "Escape", "x", "ArrowRight", "3")
+    press(page, "h")  # of the mention that is chosen
+    page.wait_for_selector("#history-note:has-text('1 of 5 changes, of the chosen mention')")
+    page.click("#history-whole")
+    rows = [row.split("\t")[1:5] for row in page.locator("#history-rows tr").all_inner_texts()[1:]]
+    assert rows == [
+        ["past", "add", "marked drug", "left"], ["past", "remove", "removed finding", "The"],
+        ["past", "change", "note: <b>sure?</b>", "The"], ["past", "change", "type problem → finding", "The"],
+        ["past", "add", "marked problem", "The"],
+    ]  # fmt: skip
+    assert page.locator("#history b").count() == 0
+    page.fill("#history-filter", "FINDING remove")
+    assert page.locator("#history-rows tr").count() == 2
+    press(page, "Escape", "Escape", "h")
+    page.wait_for_selector("#history-rows button:focus")  # the last one that can be restored
+    assert page.evaluate("document.activeElement.ariaLabel") == "restore finding: The"
+    press(page, "ArrowDown", "ArrowUp", "Enter")
+    assert marked(folder, "past") == [("drug", "left"), ("finding", "The")]
+    assert page.inner_text("#detail h2 >> nth=0") == "The" and page.input_value("#note") == "<b>sure?</b>"
+    press(page, "u")
+    assert marked(folder, "past") == [("drug", "left")]
+
+
+def test_each_problem_is_one_message_and_loses_nothing(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("trouble")
+    page.route("**/api/act", lambda route: route.abort())
+    press(page, "1")
+    assert "the server does not answer" in page.inner_text("#problem") and marked(folder, "trouble") == []
+    page.unroute("**/api/act")
+    press(page, "1")
+    assert page.inner_text("#problem") == "" and marked(folder, "trouble") == [("problem", "The")]
+    press(page, "c")
+    page.evaluate(_PASTE, "chest pain\n" * 400_000)
+    page.wait_for_selector("#problem:has-text('the search has 4,000,000 characters, at most 200 are looked up')")
+    assert page.locator(".found button").count() == 0
+    page.fill("#concept", "fever")
+    page.wait_for_selector(".found button:has-text('D2')")
 
 
 def test_phones_dark_mode_print_and_screen_readers(opened: Callable[..., Page]) -> None:
@@ -354,5 +428,6 @@ def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], 
     assert "Marked by" in page.inner_text("#detail")
     page.evaluate(_THRESHOLD, 60)
     press(page, "A")
-    assert page.inner_text("#problem") == "" and "ann, bea" in page.inner_text("#agreement")
+    page.wait_for_selector("#agreement:has-text('ann, bea')")
+    assert page.inner_text("#problem") == ""
     assert marked(folder, "adjudicated", "pair") == [("problem", "The")]

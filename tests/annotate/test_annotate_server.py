@@ -42,14 +42,14 @@ def mention(start: int, end: int, type: str = "problem", **more: Any) -> dict[st
 
 @pytest.mark.parametrize("count", [10, 30])
 def test_kills_lose_nothing_that_was_answered(tmp_path: Path, count: int) -> None:
-    text = " ".join(f"w{number}" for number in range(10_000))
+    text = " ".join(f"w{number}" for number in range(100 * count))
     write([Document(text, "a")], tmp_path / "a.jsonl")
     store, draw, answered = tmp_path / "a.store", random.Random(count), dict[str, Any]()
     place = 0
     given: dict[str, Any] = {"data": tmp_path / "a.jsonl", "output": str(store)}
     for _ in range(count):
         with running(**given) as server:
-            version = httpx.get(server.url + "api/document?number=1&layer=ann", timeout=60).json()["version"]
+            version = server.client.get("api/document?number=1&layer=ann").json()["version"]
             timer = threading.Timer(draw.uniform(0, 0.02), server.kill)
             before = draw.randint(1, 8)
             try:
@@ -91,13 +91,13 @@ def test_two_annotators_at_once(server: Running) -> None:
     values = {name: state(server, 1, name)["values"] for name in ("eve", "fay")}
     assert len(values["eve"]) == len(values["fay"]) > 20
     assert {one["type"] for one in values["eve"].values()} == {"EVE"}
-    rows = httpx.get(server.url + "api/agreement", timeout=60).json()
+    rows = server.client.get("api/agreement").json()
     [row] = [one for one in rows if {one["first"], one["second"]} == {"eve", "fay"}]
     assert row["f1"] == 0 and row["mentions"] == [len(values["eve"])] * 2
 
 
 def state(server: Running, number: int, layer: str = "ann") -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(f"{server.url}api/document?number={number}&layer={layer}", timeout=60).json()
+    found: dict[str, Any] = server.client.get(f"api/document?number={number}&layer={layer}").json()
     return found
 
 
@@ -135,7 +135,7 @@ def test_spans_are_put_in_order_and_line_ends_are_no_gaps(server: Running) -> No
 )
 def test_what_is_no_action(server: Running, body: dict[str, Any], status: int, message: str) -> None:
     whole = {"document": 4, "layer": "ann", "author": "ann", "version": 0, "kind": "add", "changes": {}, **body}
-    answer = httpx.post(server.url + "api/act", json=whole, timeout=60)
+    answer = server.client.post("api/act", json=whole)
     assert (answer.status_code, message in answer.json()["error"]) == (status, True), answer.text
     assert state(server, 4)["version"] == 0
 
@@ -159,15 +159,15 @@ def test_other_sites_are_refused(server: Running) -> None:
         "changes": {"d": "finished"},
     }
     for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Host": "evil.example"}):
-        answer = httpx.post(server.url + "api/act", json=body, headers=headers, timeout=60)
+        answer = server.client.post("api/act", json=body, headers=headers)
         assert answer.status_code == 403 and re.search("Origin|Host", answer.json()["error"])
-        assert httpx.get(server.url + "api/document?number=6&layer=ann", headers=headers).status_code == 403
-    plain = httpx.post(server.url + "api/act", content=str(body), headers={"Content-Type": "text/plain"}, timeout=60)
+        assert server.client.get("api/document?number=6&layer=ann", headers=headers).status_code == 403
+    plain = server.client.post("api/act", content=str(body), headers={"Content-Type": "text/plain"})
     assert plain.status_code == 415
-    large = httpx.post(server.url + "api/act", json={"x": "a" * 5_000_000}, timeout=60)
+    large = server.client.post("api/act", json={"x": "a" * 5_000_000})
     assert large.status_code == 413 and "larger than" in large.json()["error"]
     assert state(server, 6)["version"] == 0
-    page = httpx.get(server.url)
+    page = server.client.get("")
     assert "default-src 'none'" in page.text and page.headers["x-frame-options"] == "DENY"
     assert "http://" not in page.text.replace("http://www.w3.org/", "") and "https://" not in page.text
 
@@ -184,7 +184,7 @@ def test_a_search_without_a_vocabulary_and_a_model_that_is_not_there(server: Run
         ("concepts?text=pain", "no vocabulary; start with --vocabulary"),
         ("suggestions?number=1&layer=ann&part=0", "start with --model"),
     ):
-        answer = httpx.get(f"{server.url}api/{path}", timeout=60)
+        answer = server.client.get(f"api/{path}")
         assert answer.status_code == 404 and message in answer.json()["error"]
 
 
@@ -193,10 +193,10 @@ def test_many_names_in_the_search(tmp_path: Path) -> None:
     names = "".join(f"D{number}\tpain number {number}\n" for number in range(5_000))
     (tmp_path / "names.tsv").write_text("id\tname\n" + names)
     with running(tmp_path / "a.jsonl", output=str(tmp_path / "a.store"), vocabulary=str(tmp_path / "names.tsv")) as one:
-        found = httpx.get(one.url + "api/concepts", params={"text": "pain number 77"}, timeout=60).json()
+        found = one.client.get("api/concepts", params={"text": "pain number 77"}).json()
         assert 0 < len(found) <= 20 and found[0] == {"id": "D77", "name": "pain number 77"}
-        assert httpx.get(one.url + "api/concepts", params={"text": " "}, timeout=60).json() == []
-        long = httpx.get(one.url + "api/concepts", params={"text": "pain\n" * 500}, timeout=60)
+        assert one.client.get("api/concepts", params={"text": " "}).json() == []
+        long = one.client.get("api/concepts", params={"text": "pain\n" * 500})
         assert long.status_code == 422 and "at most 200 are looked up; shorten it" in long.json()["error"]
 
 

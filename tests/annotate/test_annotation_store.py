@@ -147,7 +147,10 @@ def test_an_older_store_is_migrated(tmp_path: Path) -> None:
         assert store.connection.execute("PRAGMA user_version").fetchone() == (2,)
         assert store.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
         assert store.connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        with store.writing(durable=False):
+            store.connection.execute("INSERT OR REPLACE INTO positions VALUES ('ann', 1, 3)")
         store.append(1, "ann", "ann", "finish", {"d": "finished"})
+        assert store.connection.execute("PRAGMA synchronous").fetchone() == (2,)  # actions are on the disk
 
 
 def test_a_full_disk_loses_the_last_step_only(tmp_path: Path) -> None:

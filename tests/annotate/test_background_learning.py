@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from annotate_helpers import Running, running
 
@@ -119,7 +118,7 @@ def test_the_process_ends_with_the_server(tmp_path: Path) -> None:
 
 
 def learning(server: Running) -> dict[str, Any]:
-    answer = httpx.get(server.url + "api/learning", timeout=60)
+    answer = server.client.get("api/learning")
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
@@ -144,34 +143,34 @@ def test_a_page_learns_and_survives_kills(tmp_path: Path) -> None:
     before = (tmp_path / "a.jsonl").read_bytes()
     folder, store = tmp_path / "learned", tmp_path / "a.store"
     with running(tmp_path / "a.jsonl", output=str(store), learn=str(folder)) as server:
-        assert httpx.get(server.url + "api/suggestions?number=8&layer=ann&part=0", timeout=60).status_code == 404
+        assert server.client.get("api/suggestions?number=8&layer=ann&part=0").status_code == 404
         for number in (1, 2, 3, 4):
             added = server.act(number, 0, "add", changes=values(PAIN, FEVER, AGAIN)).json()
             server.act(number, added["version"], "finish", changes={"d": "finished"})
-        for _ in range(600):
+        for _ in range(3000):
             if (found := learning(server))["models"]:
                 break
-            time.sleep(0.5)
+            time.sleep(0.1)
         assert found["models"] >= 1 and found["curve"][0]["used"], found
-        answer = httpx.get(server.url + "api/suggestions?number=8&layer=ann&part=0", timeout=60).json()
+        answer = server.client.get("api/suggestions?number=8&layer=ann&part=0").json()
         assert [3, 13] in [one["spans"][0] for one in answer]
         [process] = children(server)
         os.kill(process, signal.SIGKILL)
-        for _ in range(600):
+        for _ in range(3000):
             if (again := children(server)) and again != [process]:
                 break
-            time.sleep(0.5)
+            time.sleep(0.1)
         assert again != [process]
         [process] = again
         server.kill()
-        for _ in range(120):
+        for _ in range(600):
             if not Path(f"/proc/{process}").exists() or " Z " in Path(f"/proc/{process}/stat").read_text():
                 break
-            time.sleep(0.5)
+            time.sleep(0.1)
         else:
             pytest.fail("the process that learns is still there")
     with running(store, learn=str(folder)) as server:  # the model that was learned suggests at once
-        answer = httpx.get(server.url + "api/suggestions?number=7&layer=ann&part=0", timeout=60).json()
+        answer = server.client.get("api/suggestions?number=7&layer=ann&part=0").json()
         assert [3, 13] in [one["spans"][0] for one in answer]
         assert len(learning(server)["curve"]) >= 1
     assert (tmp_path / "a.jsonl").read_bytes() == before

@@ -79,7 +79,7 @@ def test_parameters(client: httpx.Client, query: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/static/page.js", "/models/clinical"],
+    ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/static/page.html", "/static/../api.py", "/models/clinical"],
 )
 def test_no_path_leads_to_a_file(client: httpx.Client, path: str) -> None:
     refused(client.get(path), 404)

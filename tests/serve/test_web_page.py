@@ -14,6 +14,7 @@ from spanloom import read
 
 TEXT = "The left ventricle is mildly dilated. No chest pain."
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+_STATE = "import('/static/drawing.js').then(({ state }) => state)"
 _SLIDE = """value => {
     const slider = document.getElementById("threshold");
     slider.value = value;
@@ -110,7 +111,7 @@ def test_an_example_is_marked_up(page: Page) -> None:
 def test_what_is_shown_can_be_taken_along(page: Page) -> None:
     assert page.is_hidden("#save")
     mark_up(page, TEXT)
-    scores = sorted(page.evaluate("state.mentions.map((mention) => mention.score)"))
+    scores = sorted(page.evaluate(f"{_STATE}.then((state) => state.mentions.map((mention) => mention.score))"))
     page.evaluate(_SLIDE, (scores[0] + scores[-1]) / 2)
     page.wait_for_selector("#status:text-matches('of [0-9]+ mentions')")
     least = float(page.input_value("#threshold"))
@@ -133,9 +134,9 @@ def test_what_is_shown_can_be_taken_along(page: Page) -> None:
 def test_mentions_fade_with_their_probability(page: Page) -> None:
     mark_up(page, TEXT)
     pairs = page.evaluate(
-        """() => [...document.querySelectorAll("#marked .b")].map((bar) => [
+        f"""() => {_STATE}.then((state) => [...document.querySelectorAll("#marked .b")].map((bar) => [
             state.mentions[bar.dataset.m].score, Number(getComputedStyle(bar).getPropertyValue("--chance")),
-            getComputedStyle(bar).backgroundImage])"""
+            getComputedStyle(bar).backgroundImage]))"""
     )
     assert pairs and all(chance == pytest.approx(score, abs=0.01) for score, chance, _ in pairs)
     colors = page.evaluate(
@@ -327,8 +328,8 @@ def test_a_hundred_pages(page: Page, sample: str) -> None:
     page.evaluate(_SLIDE, 0.9)
     page.wait_for_selector("#least:text-is('90 %')")
     page.wait_for_selector("#status:text-matches(' of ')")
-    page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
     last = page.locator("#marked section").last
+    last.scroll_into_view_if_needed()
     page.evaluate(_SLIDE, 0)
     page.wait_for_selector("#least:text-is('0 %')")
     last.locator("[data-m]").first.wait_for(timeout=30_000)

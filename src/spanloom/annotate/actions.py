@@ -51,7 +51,7 @@ class Act(_Body):
     layer: Name
     author: Name
     version: int
-    kind: Literal["add", "remove", "change", "finish", "reopen", "skip", "accept", "reject", "undo", "redo"]
+    kind: Literal["add", "remove", "change", "finish", "reopen", "skip", "accept", "reject", "restore", "undo", "redo"]
     changes: dict[str, MentionValue | Literal["finished", "skipped"] | None] = Field({}, max_length=10_000)
 
 

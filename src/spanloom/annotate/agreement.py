@@ -17,16 +17,17 @@ the unit is the mention, and chance is where it lies:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
 from spanloom.document import Document, Mention
+from spanloom.formats.store import Store, document_of
 from spanloom.text import prepare
 
-__all__ = ["Agreement", "agreement"]
+__all__ = ["Agreement", "agreement", "compared"]
 
 _Place = tuple[int, int, tuple[int, ...]]  # first token of the sentence, its length, and the shape
 
@@ -79,6 +80,15 @@ def agreement(documents: Iterable[Document]) -> list[Agreement]:
             pairs = [(by_name[first][id], by_name[second][id]) for id in shared]
             found.append(_compare(first, second, pairs))
     return found
+
+
+def compared(store: Store, *, without: str | None = None) -> Iterator[Document]:
+    """Yield the documents of a store that several layers have, once for each, except one layer."""
+    for number in store.numbers().values():
+        names = [layer for layer in store.layers(number) if layer != without]
+        if len(names) > 1:
+            record = store.record(number)
+            yield from (document_of(record, store.state(number, name), name) for name in names)
 
 
 def _compare(first: str, second: str, pairs: Sequence[tuple[Document, Document]]) -> Agreement:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
-from html import escape
+from collections import deque
+from collections.abc import Sequence
+from itertools import groupby, takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel
 
 from spanloom.annotate.actions import Act, Position, Question, changes_of, parsed
-from spanloom.annotate.agreement import agreement
+from spanloom.annotate.agreement import agreement, compared
+from spanloom.annotate.history import events
 from spanloom.annotate.learner import Learner
 from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, sentences_of
 from spanloom.attributes import ATTRIBUTES
@@ -19,23 +22,22 @@ from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.extras import extra
 from spanloom.formats import from_record
-from spanloom.formats.store import ADJUDICATED, Stale, State, Store, scan
+from spanloom.formats.store import ADJUDICATED, Stale, State, Store
 from spanloom.serve.api import add_handlers, hung_up
 from spanloom.serve.limits import Limits, Refused
+from spanloom.serve.page import add_page
 from spanloom.text import prepare
-from spanloom.view.style import KINDS, page
 from spanloom.vocabulary.candidates import CandidateFinder
 
 with extra("serve", "spanloom annotate"):
     from fastapi import FastAPI, Query, Request, Response
-    from fastapi.responses import HTMLResponse, JSONResponse
+    from fastapi.responses import JSONResponse
 
 __all__ = ["Workplace", "make_app"]
 
-_STATIC: Final = Path(__file__).parent / "static"
-_SCRIPTS: Final = ("page.js", "model.js", "draw.js", "keys.js")
 _QUERY: Final = 200  # characters that are looked up in a vocabulary
 _CACHED: Final = 8  # documents
+_ACTIONS: Final = 100  # of the history in one answer
 _STALE: Final = (
     "this document was changed in another tab or by another user; it is shown as it is now, and your last step was "
     "not saved: look, and repeat it"
@@ -142,7 +144,7 @@ class Workplace:
     async def position(self, request: Request) -> Response:
         """Remember where an annotator is."""
         place = await self._read(request, Position)
-        with self._store.writing():
+        with self._store.writing(durable=False):
             row = (place.layer, place.document, place.start)
             self._store.connection.execute("INSERT OR REPLACE INTO positions VALUES (?, ?, ?)", row)
         return JSONResponse({})
@@ -184,11 +186,21 @@ class Workplace:
         found = [vocabulary[number] for number in numbers]
         return JSONResponse([{"id": concept.id, "name": concept.name} for concept in found])
 
-    async def agreement(self) -> Response:
+    # functions that are not asynchronous run in threads, where a long one does not delay actions
+
+    def history(self, number: Number, layer: Layer, before: Annotated[int, Query(ge=1)] = 2**53) -> Response:
+        """What was done in a document before an action, the last first, and whether there is more."""
+        with Store(self._store.path) as store:
+            earlier = takewhile(lambda one: one.number < before, events(store, number, layer))
+            actions = (list(group) for _, group in groupby(earlier, attrgetter("number")))
+            found = deque(actions, maxlen=_ACTIONS + 1)
+        rows = [one.record() for group in list(found)[-_ACTIONS:] for one in group]
+        return JSONResponse({"events": rows[::-1], "more": len(found) > _ACTIONS})
+
+    def agreement(self) -> Response:
         """Agreement of each pair of annotators."""
-        names = [layer for layer in self._store.layers() if layer != ADJUDICATED]
-        documents = (one.document for name in names for one in scan(self._store.path, layer=name))
-        return JSONResponse([one._asdict() for one in agreement(one for one in documents if one is not None)])
+        with Store(self._store.path) as store:
+            return JSONResponse([one._asdict() for one in agreement(compared(store, without=ADJUDICATED))])
 
     def _document(self, number: int) -> Document:
         if number not in self._documents:
@@ -219,31 +231,15 @@ def _version(state: State) -> dict[str, Any]:
 def make_app(workplace: Workplace, title: str) -> FastAPI:
     """The application: the page, its scripts, and the end points."""
     app = FastAPI(title="Spanloom", docs_url=None, redoc_url=None, openapi_url=None)
-    for name in ("store", "document", "suggestions", "concepts", "agreement", "learning"):
+    for name in ("store", "document", "suggestions", "concepts", "history", "agreement", "learning"):
         app.add_api_route(f"/api/{name}", getattr(workplace, name), methods=["GET"])
     for name in ("act", "position", "explain"):
         app.add_api_route(f"/api/{name}", getattr(workplace, name), methods=["POST"])
-    body, style = ((_STATIC / name).read_text(encoding="utf-8") for name in ("page.html", "page.css"))
-    html = page(title, body.replace("TITLE", escape(title)), types=[""] * KINDS, style=style, module="static/page.js")
-    app.add_api_route("/", _answer(HTMLResponse, html))
-    for name in _SCRIPTS:
-        text = (_STATIC / name).read_text(encoding="utf-8")
-        app.add_api_route(f"/static/{name}", _answer(_Script, text))
+    add_page(app, Path(__file__).parent / "static", title)
     add_handlers(app)
     app.add_exception_handler(sqlite3.DatabaseError, _store_failed)
     app.add_exception_handler(DataError, _store_failed)
     return app
-
-
-class _Script(Response):
-    media_type = "text/javascript"
-
-
-def _answer(kind: type[Response], content: str) -> Callable[[], Awaitable[Response]]:
-    async def answer() -> Response:
-        return kind(content)
-
-    return answer
 
 
 async def _store_failed(_: Request, error: Exception) -> Response:

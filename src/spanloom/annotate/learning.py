@@ -43,7 +43,7 @@ CURVE: Final = "curve.json"
 _TENTH: Final = 10
 _ENOUGH: Final = 20  # complete mentions; with fewer the density is unknown
 _POLL: Final = 1.0  # seconds between two looks at the store
-_NICE: Final = 10
+_NICE: Final = 19  # actions of annotators come first
 # parameters of a model that name files, or what another model learned
 _ITS_OWN: Final = frozenset((
     "encoder", "checkpoint", "clusters", "vocabulary", "vectors", "link", "sections", "types", "density", "annotation",

@@ -101,7 +101,7 @@ class Suggestions:
         considered = record.get("meta", {}).get("others", [])
         found = [_moved(mention, start) for mention in [*record["mentions"], *considered]]
         found.sort(key=lambda one: -one.get("score", 1))
-        with self._store.writing():
+        with self._store.writing(durable=False):
             old = "DELETE FROM suggestions WHERE document = ? AND part = ? AND model <> ?"
             self._store.connection.execute(old, key)
             row = (*key, json.dumps(found))

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanloom.annotate import agreement, import_documents
+from spanloom.annotate.agreement import compared
 from spanloom.annotate.api import Workplace, make_app
+from spanloom.annotate.history import events, write_events
 from spanloom.annotate.learner import Learner, check_folder
 from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.annotate.suggestions import Suggestions
@@ -19,6 +21,8 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading, lost, output_format_of
 from spanloom.document import Document
 from spanloom.errors import SpanloomError, UsageError, plural
+from spanloom.files import STDIO
+from spanloom.files.output import output_file
 from spanloom.formats import read, write
 from spanloom.formats.store import Store, claims
 from spanloom.model.protocol import MentionModel
@@ -46,6 +50,7 @@ def run(
     export: str | None,
     output_format: str | None,
     layer: str | None,
+    history: str | None,
     agreed: bool,
     as_json: bool,
     input_format: str | None,
@@ -57,15 +62,17 @@ def run(
     force: bool,
     quiet: bool,
 ) -> int | None:
-    """Import, and serve the page until a signal comes; or export, or compare the annotators."""
+    """Import, and serve the page until a signal comes; or export, write the history, or compare the annotators."""
     say = Messages(quiet)
-    if export is not None or agreed:
+    if export is not None or history is not None or agreed:
         if export is not None:
             given: dict[str, Any] = {} if layer is None else {"layer": layer}
             kind = output_format_of(export, output_format)
             losses = write(read(data, "store", **given), export, kind, force=force)
             if losses:
                 say.notice(lost(losses))
+        if history is not None:
+            _write_history(data, history, layer, as_json=as_json, force=force)
         if agreed:
             _compare(data, as_json)
         return None
@@ -148,10 +155,17 @@ def _ordered(store: Store, model: MentionModel | None, order: str) -> list[int]:
     return [numbers[one.number] for one in ranked(documents, model, len(numbers), by=order)]
 
 
+def _write_history(data: str, output: str, layer: str | None, *, as_json: bool, force: bool) -> None:
+    ending = Path(output).suffix.lower()
+    if output != STDIO and ending not in (".csv", ".json"):
+        raise UsageError(f"found --history {output}, expected a name that ends in .csv or .json, or - for stdout")
+    with Store(data) as store, output_file(output, force=force) as file:
+        write_events(events(store, layer=layer), file, as_json=ending == ".json" or (output == STDIO and as_json))
+
+
 def _compare(data: str, as_json: bool) -> None:
     with Store(data) as store:
-        layers = store.layers()
-    found = agreement(one for layer in layers for one in read(data, "store", layer=layer))
+        found = agreement(compared(store))
     if as_json:
         print(json.dumps([one._asdict() for one in found], ensure_ascii=False))
         return

@@ -368,7 +368,10 @@ def _annotate(
     order: Annotated[str, option("--order NAME", "Order of documents: data, gain, entropy, errors, random.")] = "data",
     export: Annotated[str | None, option("--export OUT", "Write the annotation of a store, and exit.")] = None,
     output_format: Format = None,
-    layer: Annotated[str | None, option("--layer NAME", "Annotator whose annotation is exported. [all]")] = None,
+    layer: Annotated[str | None, option("--layer NAME", "Annotator who is exported or listed. [all]")] = None,
+    history: Annotated[
+        str | None, option("--history OUT", "Write who did what as .csv or .json, and exit; - for stdout.")
+    ] = None,
     agreed: Annotated[
         bool, option("--agreement", "Print the agreement of the annotators of a store, and exit.")
     ] = False,

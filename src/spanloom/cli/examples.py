@@ -15,6 +15,7 @@ spanloom train recognizer --train notes/train --dev notes/dev --output model""",
 spanloom annotate notes --output notes.store --model genia
 spanloom annotate notes --output notes.store --learn learned
 spanloom annotate notes.store --export annotated.jsonl
+spanloom annotate notes.store --history history.csv
 spanloom annotate notes.store --agreement""",
         "clean": """\
 spanloom clean notes --limit 20

@@ -181,13 +181,18 @@ class Store:
             raise DataError(f"the store cannot be used: {one_line(str(error))}; {advice}", path=self.path) from error
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self, *, durable: bool = True) -> Iterator[None]:
         """Write all of what is done within, or nothing.
+
+        Args:
+            durable: whether to wait until it is on the disk, which may take most of the time of an action. Else the
+                last seconds may be lost if the machine fails, though not if the process is killed.
 
         Raises:
             DataError: the system refuses, such as on a full disk.
         """
         with self._reporting():
+            self.connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -266,13 +271,15 @@ class Store:
             rows = self.connection.execute(f"SELECT DISTINCT layer FROM actions {where} ORDER BY layer", given)
             return [layer for (layer,) in rows]
 
-    def actions(self, number: int, layer: str, after: int = 0) -> Iterator[Action]:
-        """Yield the actions of a document in a layer, in their order."""
+    def actions(self, number: int | None, layer: str | None, after: int = 0) -> Iterator[Action]:
+        """Yield the actions of a document in a layer, in their order; of all documents or layers when ``None``."""
+        given = {"document": number, "layer": layer}
+        where = "".join(f" AND {name} = :{name}" for name, value in given.items() if value is not None)
         with self._reporting():
             rows = self.connection.execute(
                 "SELECT number, document, layer, author, time, kind, changes FROM actions"
-                " WHERE document = ? AND layer = ? AND number > ? ORDER BY number",
-                (number, layer, after),
+                f" WHERE number > :after{where} ORDER BY number",
+                {**given, "after": after},
             )
             for row in rows:
                 action = Action(*row)

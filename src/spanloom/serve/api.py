@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -18,7 +19,7 @@ from spanloom.recognize.finding import LEAST
 from spanloom.serve import schema
 from spanloom.serve.answers import NO_TRAINING, Job
 from spanloom.serve.limits import Limits, Refused
-from spanloom.serve.page import index_page, reference_page
+from spanloom.serve.page import add_page, answer_with, reference_page
 from spanloom.serve.served import Served
 from spanloom.serve.work import Gone, Ticket, Workers
 
@@ -167,18 +168,10 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
         app.add_route(f"{place}/health", api.up, methods=["GET"])
         app.add_route(f"/inception{of_model}/predict", api.foreign("inception predict"), methods=["POST"])
         app.add_route(f"/inception{of_model}/train", api.no_training, methods=["POST"])
-    page, reference = index_page(), reference_page(app.openapi())
-    app.add_api_route("/", _page(page), include_in_schema=False)
-    app.add_api_route("/docs", _page(reference), include_in_schema=False)
+    add_page(app, Path(__file__).parent / "static", "Spanloom")
+    app.add_api_route("/docs", answer_with(reference_page(app.openapi()), "text/html"), include_in_schema=False)
     add_handlers(app)
     return app
-
-
-def _page(html: str) -> Callable[[], Awaitable[Response]]:
-    async def page() -> Response:
-        return HTMLResponse(html)
-
-    return page
 
 
 def _answers(model: Any) -> dict[int | str, dict[str, Any]]:

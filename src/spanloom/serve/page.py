@@ -1,24 +1,43 @@
-"""The web page, and the reference of the API: each is one file that loads nothing."""
+"""Web pages, which load nothing but their scripts, and the reference of the API."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from spanloom.view.style import KINDS, page
+from fastapi import FastAPI, Response
 
-_STATIC = Path(__file__).parent / "static"
+from spanloom.view import style
 
 
-def index_page() -> str:
-    """The page that shows mentions."""
-    body, style, script = (
-        (_STATIC / name).read_text(encoding="utf-8") for name in ("page.html", "page.css", "page.js")
-    )
-    return page("Spanloom", body, types=[""] * KINDS, style=style, script=script, fetches=True)
+def add_page(app: FastAPI, folder: Path, title: str) -> None:
+    """Add a page and its scripts, which may import those that all pages share.
+
+    Args:
+        app: gets ``/`` and ``/static/...``.
+        folder: has ``page.html``, in which ``TITLE`` is replaced, ``page.css`` and ``page.js``, which is loaded first.
+        title: in plain text.
+    """
+    shared = Path(style.__file__).parent / "static"
+    body = (folder / "page.html").read_text(encoding="utf-8").replace("TITLE", escape(title))
+    css = "".join((place / "page.css").read_text(encoding="utf-8") for place in (shared, folder))
+    html = style.page(title, body, types=[""] * style.KINDS, style=css, module="static/page.js")
+    app.add_api_route("/", answer_with(html, "text/html"), include_in_schema=False)
+    for script in (*shared.glob("*.js"), *folder.glob("*.js")):
+        content = script.read_text(encoding="utf-8")
+        app.add_api_route(f"/static/{script.name}", answer_with(content, "text/javascript"), include_in_schema=False)
+
+
+def answer_with(content: str, media: str) -> Callable[[], Awaitable[Response]]:
+    """Return an end point that always gives the same answer."""
+
+    async def answer() -> Response:
+        return Response(content, media_type=media)
+
+    return answer
 
 
 def reference_page(openapi: Mapping[str, Any]) -> str:
@@ -41,7 +60,7 @@ def reference_page(openapi: Mapping[str, Any]) -> str:
             parts += _operation(path, method, operation)
     schemas = openapi.get("components", {}).get("schemas", {})
     parts += [f'<h2 id="{escape(name)}">{escape(name)}</h2>\n{_schema(schema)}' for name, schema in schemas.items()]
-    return page(f"{info['title']} API", "".join(parts), types=(), style=_STYLE)
+    return style.page(f"{info['title']} API", "".join(parts), types=(), style=_STYLE)
 
 
 _STYLE = "pre { overflow-x: auto; border: 1px solid var(--line); padding: .5rem .8rem; font-size: .85rem; }\n"

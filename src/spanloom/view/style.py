@@ -103,7 +103,6 @@ def page(
     types: Sequence[str],
     style: str = "",
     script: str = "",
-    fetches: bool = False,
     module: str = "",
 ) -> str:
     """Return a page in one file.
@@ -114,8 +113,8 @@ def page(
         types: their names, in the order of their colours.
         style: CSS of its own.
         script: JavaScript of the page; the body must be complete without it.
-        fetches: whether the script may ask the server that the page came from; it may load nothing else.
-        module: address on the server that the page came from of a script that is loaded, with what it imports, instead.
+        module: address, on the server that the page came from, of a script that is loaded with what it imports; the
+            script may ask that server.
     """
     css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(types)}{_rows()}{_PRINT}"
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -123,9 +122,7 @@ def page(
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         policy += f"; script-src 'sha256-{digest}'"
     if module:
-        policy += "; script-src 'self'"
-    if fetches or module:
-        policy += "; connect-src 'self'"
+        policy += "; script-src 'self'; connect-src 'self'"
     loaded = f'<script type="module" src="{escape(module)}"></script>' if module else ""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -1,7 +1,8 @@
 // Mouse, touch and keys: all of them call the commands of page.js.
 
-import { $, chosen, covers, sentenceAt, snapped, state, tokenAt } from "./model.js";
-import { offsetAt, offsetOf, redraw, show } from "./draw.js";
+import { $, say } from "./parts.js";
+import { chosen, offsetAt, offsetOf, redraw, state } from "./drawing.js";
+import { covers, sentenceAt, snapped, tokenAt } from "./model.js";
 
 let commands = {};
 let grip = null; // the handle that is dragged
@@ -31,6 +32,7 @@ const KEYS = [
   ["s", "skip the sentence; it returns at the end", () => commands.mark_sentence("skipped")],
   ["F", "document finished, and go to the next one", () => commands.mark_document("finished")],
   ["S", "skip the document; it returns at the end", () => commands.mark_document("skipped")],
+  ["h", "history of the document, or of the mention that is chosen; restore what was removed or changed", () => commands.history()],
   ["Escape", "choose nothing", () => choose(null)],
   ["?", "this list", () => $("help").showModal()],
 ];
@@ -59,9 +61,14 @@ export function mentionsAt(start, end) {
   return here.sort((a, b) => a.end - a.start - (b.end - b.start)); // the shortest first
 }
 
+export function show(offset) {
+  const block = state.blocks.find(({ high }) => high > offset) ?? state.blocks[state.blocks.length - 1];
+  block?.element.scrollIntoView({ block: "nearest" });
+}
+
 export function cycle() {
   const here = mentionsAt(...cursorRange());
-  if (!here.length) return commands.say("no mention at this word");
+  if (!here.length) return say("no mention at this word");
   const place = here.findIndex(({ key }) => key === state.chosen);
   choose(here[(place + 1) % here.length].key);
 }
@@ -121,7 +128,7 @@ function selected() {
   if (selection.isCollapsed || !selection.rangeCount) return null;
   const range = selection.getRangeAt(0);
   if (!$("text").contains(range.startContainer) || !$("text").contains(range.endContainer)) return null;
-  const [start, end] = [offsetOf(range.startContainer, range.startOffset), offsetOf(range.endContainer, range.endOffset)];
+  const [start, end] = [offsetOf($("text"), range.startContainer, range.startOffset), offsetOf($("text"), range.endContainer, range.endOffset)];
   if (start === null || end === null || start >= end) return null;
   const found = snapped(start, end);
   return found[0] < found[1] ? found : null;
@@ -129,7 +136,7 @@ function selected() {
 
 function onUp(event) {
   if (grip) {
-    const offset = offsetAt(event.clientX, event.clientY);
+    const offset = offsetAt($("text"), event.clientX, event.clientY);
     if (offset !== null) commands.resizeTo(grip.part, grip.side, offset);
     grip = null;
     return;
@@ -147,7 +154,7 @@ function onUp(event) {
 
 function onClick(event) {
   if (event.target.closest(".grip") || !getSelection().isCollapsed) return;
-  const offset = offsetAt(event.clientX, event.clientY);
+  const offset = offsetAt($("text"), event.clientX, event.clientY);
   const key = event.target.closest("[data-m]")?.dataset.m;
   if (key && key !== state.chosen) {
     const mention = state.mentions.find((one) => one.key === key);
@@ -159,6 +166,15 @@ function onClick(event) {
     if (mentionsAt(...cursorRange()).length) cycle();
     else choose(null);
   }
+}
+
+let released = Promise.resolve(); // when the pointer is up again: drawing would move the ends of a selection that is being made
+export const atRest = () => released;
+
+function onDown() {
+  released = new Promise((resolve) => {
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, resolve, { once: true });
+  });
 }
 
 let marked = 0;
@@ -174,6 +190,7 @@ export function listen(given) {
     grip = { part: Number(handle.dataset.part), side: Number(handle.dataset.side) };
     event.preventDefault();
   });
+  document.addEventListener("pointerdown", onDown);
   document.addEventListener("pointerup", onUp);
   text.addEventListener("click", onClick);
   document.addEventListener("selectionchange", () => {

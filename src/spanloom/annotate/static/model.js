@@ -1,48 +1,15 @@
-// The document on the page: its characters, sentences and mentions. What comes from data is only ever set as text.
+// The document on the page: its tokens, sentences and mentions.
 
-export const $ = (id) => document.getElementById(id);
-export const state = {
-  store: null, number: 0, id: "", characters: [], tokens: [], sentences: [], parts: [], values: new Map(), version: 0,
-  mentions: [], suggestions: new Map(), blocks: [], token: 0, selection: null, anchor: null, chosen: null, active: "", asked: new Set(),
-};
+import { $, ask as askServer, isSpace } from "./parts.js";
+import { inTextOrder, slice, state, withEnds } from "./drawing.js";
 
-export function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) made.setAttribute(name, value);
-  made.append(...children); // strings become text
-  return made;
-}
+Object.assign(state, {
+  store: null, number: 0, id: "", tokens: [], sentences: [], parts: [], values: new Map(), version: 0,
+  suggestions: new Map(), token: 0, selection: null, anchor: null, active: "", asked: new Set(),
+});
 
-export const percent = (value) => `${Math.round(100 * value)} %`;
-export const slice = (start, end) => state.characters.slice(start, end).join("");
-export const isSpace = (character) => /\s/.test(character);
-
-// control characters as pictures, so that they can be seen and change nothing
-export function visible(text) {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f]/g, (c) => String.fromCharCode(0x2400 + c.charCodeAt(0))).replace(/\u007f/g, "\u2421");
-}
-
-export function shorten(text, most) {
-  const characters = Array.from(text);
-  return characters.length > most ? characters.slice(0, most - 1).join("") + "…" : text;
-}
-
-export async function ask(path, body) {
-  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  let answer, value;
-  try {
-    answer = await fetch(`api/${path}`, options);
-  } catch {
-    throw new Error("the server does not answer; start spanloom annotate again, and repeat the last step: all others are saved");
-  }
-  try {
-    value = await answer.json();
-  } catch {
-    throw new Error(`the server answered ${answer.status}, and nothing that can be read`);
-  }
-  if (!answer.ok) throw Object.assign(new Error(value.error), { status: answer.status });
-  return value;
-}
+const SILENT = "the server does not answer; start spanloom annotate again, and repeat the last step: all others are saved";
+export const ask = (path, body) => askServer(`api/${path}`, body, undefined, SILENT);
 
 export function kindOf(type) {
   const types = state.store.types;
@@ -52,9 +19,8 @@ export function kindOf(type) {
 
 export const spansKey = (type, spans) => `${type}|${spans.map((span) => span.join("-")).join(";")}`;
 
-function mentionOf(key, value, suggested = false) {
-  const spans = value.spans;
-  return { ...value, key, suggested, start: spans[0][0], end: spans[spans.length - 1][1], kind: kindOf(value.type), value };
+function mentionOf(key, value, suggested) {
+  return withEnds(value, { key, suggested, chance: suggested && (value.score ?? 1), kind: kindOf(value.type), value });
 }
 
 // All mentions, those that are marked and those that are suggested, in text order; outer ones first.
@@ -64,14 +30,13 @@ export function collect() {
   const least = Number($("threshold").value) / 100;
   const suggested = [...state.suggestions]
     .filter(([key, { score }]) => !taken.has(key) && !state.values.has(`r:${key}`) && (score ?? 1) >= least)
-    .map(([key, value]) => mentionOf(`?:${key}`, value, true));
-  state.mentions = [...marked, ...suggested].sort((a, b) => a.start - b.start || b.end - a.end || a.kind - b.kind);
+    .map(([key, value]) => mentionOf(`?:${key}`, value, "suggested"));
+  state.mentions = [...marked, ...suggested].sort(inTextOrder);
 }
 
-export const chosen = () => state.mentions.find(({ key }) => key === state.chosen);
-export const surface = (mention) => shorten(visible(mention.spans.map(([start, end]) => slice(start, end)).join(" … ")), 300);
 export const covers = (mention, start, end) => mention.spans.some(([low, high]) => low < end && start < high);
 
+// The number of the last range that begins at or before a character.
 export function sentenceAt(offset) {
   let [low, high] = [0, state.sentences.length - 1];
   while (low < high) {

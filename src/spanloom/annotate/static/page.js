@@ -1,20 +1,17 @@
 // The commands of the page. Every change is an action that the server appends, and only then is shown.
 
-import { $, ask, chosen, collect, element, kindOf, percent, sentenceAt, slice, spansKey, state, surface, tokenAt, snapped, visible } from "./model.js";
-import { drawAll, layOut, redraw, show } from "./draw.js";
-import { choose, keyTable, listen, moveTo, wasMarked } from "./keys.js";
+import { $, element, explanation, named, percent, say, shownValue, table, visible } from "./parts.js";
+import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
+import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
+import { atRest, choose, keyTable, listen, moveTo, show, wasMarked } from "./keys.js";
+import { history } from "./history.js";
 
-const KINDS = 35;
 const ROUNDS = 12; // of learning that are shown
 const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
+const LONGEST_SEARCH = 200; // characters
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
-
-function say(status, problem = "") {
-  $("status").textContent = visible(status);
-  $("problem").textContent = visible(problem);
-}
 
 const layer = () => state.store.layer;
 
@@ -179,6 +176,7 @@ async function suggest(part) {
   try {
     const path = `suggestions?number=${state.number}&layer=${encodeURIComponent(layer())}&part=${part}`;
     const found = await ask(path);
+    await atRest();
     if (!state.asked.has(name)) return; // another document by now
     for (const one of found) state.suggestions.set(spansKey(one.type, one.spans), one);
     collect();
@@ -188,12 +186,6 @@ async function suggest(part) {
     state.asked.delete(name);
     say("", error.message);
   }
-}
-
-function seen(block) {
-  if (comparing()) return void (state.asked.size || suggest(0));
-  const part = state.parts.findIndex(([first, end]) => first <= block.number && block.number < end);
-  if (part >= 0) suggest(part);
 }
 
 const comparing = () => layer() === state.store.adjudicated;
@@ -251,13 +243,18 @@ async function why() {
   try {
     if (mention.by) return place.replaceChildren(element("p", {}, visible(`marked by ${mention.by.join(", ")}`)));
     const found = await ask("explain", { document: state.number, mention: { type: mention.type, spans: mention.spans } });
-    const rows = found.contributions.slice(0, 12).map((one) => [`${one.text ?? ""} · ${one.role}`, one.score === null ? "" : one.score.toFixed(2)]);
-    const concepts = found.candidates.slice(0, 5).map((one) => [one.concepts.join(", "), one.score.toFixed(2)]);
-    const table = element("table", {}, ...[...rows, ...concepts].map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, visible(cell))))));
-    place.replaceChildren(element("h3", {}, "Why: for (+) and against (−)"), table);
+    place.replaceChildren(...explanation(found, surface));
   } catch (error) {
     place.replaceChildren(element("p", { role: "alert" }, visible(error.message)));
   }
+}
+
+// ---- history
+
+// Show the history of the mention that is chosen, or of the document; a value may be set again to what it was.
+function story() {
+  const restore = (key, value) => act("restore", () => ({ [key]: value })).then((changes) => (state.values.has(key) ? choose(key) : changes));
+  history(chosen()?.suggested ? null : state.chosen, restore);
 }
 
 // ---- progress
@@ -307,6 +304,33 @@ function moved() {
   saving = setTimeout(() => ask("position", { document: state.number, layer: layer(), start }).catch(() => {}), 500);
 }
 
+// ---- what is drawn beside mentions: the selection, the cursor, handles of the mention that is chosen, and finished sentences
+
+const touches = ([start, end], low, high) => start < high && low < end;
+const cursor = () => state.tokens[state.token] ?? [-1, -1];
+
+Object.assign(look, {
+  focusable: false,
+  marks: (low, high) => [...(touches(state.selection ?? [-1, -1], low, high) ? ["sel"] : []), ...(touches(cursor(), low, high) ? ["cur"] : [])],
+  cuts: () => [...(state.selection ?? []), ...cursor()],
+  inside(start, end) {
+    const mention = chosen();
+    if (!mention || mention.suggested) return [];
+    const grip = (side, part) => element("span", { class: `grip ${side ? "end" : "begin"}`, "data-part": part, "data-side": side, "aria-hidden": "true" });
+    return mention.spans.flatMap(([low, high], i) => [...(low === start ? [grip(0, i)] : []), ...(high === end ? [grip(1, i)] : [])]);
+  },
+  decorate(block) {
+    const said = state.values.get(`s:${block.low}-${block.high}`) ?? "";
+    block.element.className = `s ${said} ${touches(cursor(), block.low, block.high) ? "here" : ""}`;
+    annotateBlock(block, said);
+  },
+  seen(block) {
+    if (comparing()) return void (state.asked.size || suggest(0));
+    const part = state.parts.findIndex(([first, end]) => first <= block.number && block.number < end);
+    if (part >= 0) suggest(part);
+  },
+});
+
 // ---- the panel
 
 function types() {
@@ -334,13 +358,11 @@ function describe() {
   const rows = [["Type", mention.type], ["Characters", mention.spans.map((span) => span.join("–")).join(", ")]];
   if (mention.score !== undefined) rows.push([mention.suggested ? "Probability" : "Accepted at", percent(mention.score)]);
   if (mention.by) rows.push(["Marked by", mention.by.join(", ")]);
-  const list = element("dl", {}, ...rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, visible(value))]));
   const fields = mention.suggested ? [] : [...attributesOf(mention), ...conceptsOf(mention), ...noteOf(mention)];
-  $("detail").replaceChildren(element("h2", {}, element("bdi", {}, surface(mention))), list, ...fields);
+  $("detail").replaceChildren(element("h2", {}, element("bdi", {}, surface(mention))), named(rows), ...fields);
   if (focused) $(focused)?.focus();
 }
 
-const shownValue = (value) => (value === true ? "yes" : value === false ? "no" : (value ?? ""));
 const meantValue = (text) => (text === "yes" ? true : text === "no" ? false : text.trim());
 
 function attributesOf(mention) {
@@ -363,13 +385,15 @@ function attributesOf(mention) {
 }
 
 function conceptsOf(mention) {
-  const input = element("input", { id: "concept", maxlength: 100000, autocomplete: "off", "aria-label": "Concept", placeholder: state.store.concepts ? "search a name" : "identifier" });
+  const input = element("input", { id: "concept", maxlength: state.store.concepts ? undefined : LONGEST_SEARCH, autocomplete: "off", "aria-label": "Concept", placeholder: state.store.concepts ? "search a name" : "identifier" });
   const found = element("ul", { class: "found" });
   const add = (id) => change(mention.key, ({ concepts }) => ({ concepts: [...new Set([...(concepts ?? []), id])] }));
   let waiting = 0;
   const search = async () => {
+    const { length } = input.value;
+    if (length > LONGEST_SEARCH) return say("", `the search has ${length.toLocaleString("en")} characters, at most ${LONGEST_SEARCH} are looked up; shorten it`);
     try {
-      const concepts = await ask(`concepts?text=${encodeURIComponent(input.value || surface(mention))}`);
+      const concepts = await ask(`concepts?text=${encodeURIComponent(input.value || surface(mention).slice(0, LONGEST_SEARCH))}`);
       found.replaceChildren(
         ...concepts.map(({ id, name }) => {
           const made = element("button", { type: "button" }, element("bdi", {}, visible(name)), " ", element("small", {}, visible(id)));
@@ -422,7 +446,7 @@ async function open(number, start = 0) {
   state.token = tokenAt(start);
   if (!state.sentences.length && characters.length) state.sentences = [[0, characters.length]];
   collect();
-  layOut(seen);
+  layOut($("text"), state.sentences);
   showUndo(found.undo, found.redo);
   $("documents").value = document.body.dataset.shown = String(number);
   progress();
@@ -439,7 +463,7 @@ async function compare() {
   const rows = await ask("agreement");
   const names = ["annotators", "documents", "F1", "corrected for chance"];
   const cells = rows.map((one) => [`${one.first}, ${one.second}`, one.documents, percent(one.f1), percent(one.corrected)]);
-  $("agreement").replaceChildren(table([names, ...cells]));
+  $("agreement").replaceChildren(table(cells, names));
 }
 
 // ---- learning
@@ -454,14 +478,14 @@ async function learning() {
     $("lesson").textContent = visible(texts[found.state] ?? verdict);
     const names = ["finished", "mentions", "F1 before", "F1", "held out"];
     const rows = found.curve.slice(-ROUNDS).map((one) => [one.finished, one.mentions, one.before === null ? "" : percent(one.before), percent(one.f1) + (one.used ? " ✓" : ""), one.held]);
-    $("curve").replaceChildren(table(rows.length ? [names, ...rows] : []));
+    $("curve").replaceChildren(table(rows, names));
     if (models !== null && found.models > models) {
       state.store.model = true;
       $("suggesting").hidden = false;
       state.asked.clear();
       state.suggestions.clear();
       collect();
-      state.blocks.filter(({ near }) => near).forEach(seen);
+      state.blocks.filter(({ near }) => near).forEach(look.seen);
       say(`a new model suggests: F1 ${percent(last.f1)}${last.before === null ? "" : ` after ${percent(last.before)}`} on ${last.held} held out`);
     }
     models = found.models;
@@ -470,8 +494,6 @@ async function learning() {
   }
   setTimeout(learning, LOOK);
 }
-
-const table = (rows) => element("table", {}, ...rows.map((row) => element("tr", {}, ...row.map((cell) => element("td", {}, visible(String(cell)))))));
 
 async function begin() {
   const wanted = new URLSearchParams(location.search).get("layer") ?? "";
@@ -504,13 +526,13 @@ function threshold() {
   $("least").textContent = $("least-all").textContent = `${$("threshold").value} %`;
 }
 
-const commands = { act, addPart, accept, acceptAll, describe, focus, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, say, why };
+const commands = { act, addPart, accept, acceptAll, describe, focus, history: story, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, why };
 listen(commands);
 $("key-table").replaceChildren(...keyTable().map(([key, about]) => element("tr", {}, element("th", {}, element("kbd", {}, key)), element("td", {}, about))));
 const buttons = {
   undo: () => act("undo"), redo: () => act("redo"), part: addPart, accept: () => accept(), reject, why, next: nextSuggestion, "accept-all": acceptAll,
   finish: () => mark_sentence("finished"), skip: () => mark_sentence("skipped"), "finish-all": () => mark_document("finished"),
-  "skip-all": () => mark_document("skipped"), keys: () => $("help").showModal(),
+  "skip-all": () => mark_document("skipped"), keys: () => $("help").showModal(), story,
 };
 for (const [id, run] of Object.entries(buttons)) $(id).addEventListener("click", run);
 $("documents").addEventListener("change", () => open(Number($("documents").value)).catch((error) => say("", error.message)));
@@ -527,5 +549,4 @@ $("typing").addEventListener("submit", (event) => {
   $("text").focus({ preventScroll: true });
   if (name) markWith(name);
 });
-addEventListener("beforeprint", drawAll);
 begin();
