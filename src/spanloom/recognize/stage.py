@@ -165,7 +165,7 @@ def fit_second(
     if linked is not None:
         listed = resolve_name("spanloom.rescoring.listed:listed_names")(*linked, types, gold.table)
     second, rescoring, scored = fit_rescorer(
-        proposer, known, gold, held, rules, run, fold, every=estimator.rescore_all, listed=listed
+        proposer, known, gold, held, rules, run, fold, every=estimator.rescore_all, listed=listed, paired=True
     )
     report = replace(report, rescoring=rescoring)
     if second is None or rescoring is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,14 @@ from spanloom.parallel import SERIAL, Executor
 from spanloom.structures import MentionTable, Structure
 from spanloom.structures.base import concatenate, contiguous_table
 
+if TYPE_CHECKING:  # imported for models that have mentions with gaps
+    from spanloom.rescoring.parts import Pairing
+
 __all__ = [
     "ELSEWHERE",
     "GIVEN",
     "NAMED",
+    "PAIRED",
     "PENALTIES",
     "CandidateMentions",
     "Proposing",
@@ -36,7 +40,9 @@ ELSEWHERE: Final = len(PENALTIES)
 """The level of a candidate that no structure proposes, but which has the words of a likely one of its document."""
 NAMED: Final = ELSEWHERE + 1
 """The level of a candidate that neither proposes, but whose words are a name of a vocabulary, gaps closed."""
-GIVEN: Final = NAMED + 1
+PAIRED: Final = NAMED + 1
+"""The level of a candidate of two parts that is proposed by the words at their edges alone; see `parts`."""
+GIVEN: Final = PAIRED + 1
 """The level of a candidate that is only given."""
 LONGEST: Final = 8
 """Tokens of a candidate whose words are looked for elsewhere, at most."""
@@ -125,7 +131,7 @@ class Words(NamedTuple):
 
 def propose(
     model: Proposing, potentials: Potentials, text: Words, reading: str = "enough", run: Executor = SERIAL,
-    given: MentionTable | None = None, named: MentionTable | None = None,
+    given: MentionTable | None = None, named: MentionTable | None = None, pairs: Pairing | None = None,
 ) -> CandidateMentions:  # fmt: skip
     """Return the candidates of some sentences.
 
@@ -136,11 +142,14 @@ def propose(
         reading: of overlapping mentions.
         run: how pieces of the work are run; the result does not depend on it.
         given: mentions that are candidates, proposed or not; the structure must be able to hold each of them.
-        named: mentions whose words are a name; those that the structure cannot hold are left out.
+        named: mentions whose words are a name; those without a gap that the structure cannot hold are left out.
+        pairs: proposes pairs of parts, whatever the structure can hold.
     """
 
     def weighed(table: MentionTable, level: Ints) -> CandidateMentions:
-        marginals = model.probabilities(potentials, text.offsets, table, run, calibrated=False)
+        held = model.structure.holds(table)
+        marginals = np.zeros(len(table))  # of what the structure cannot hold
+        marginals[held] = model.probabilities(potentials, text.offsets, table.take(held), run, calibrated=False)
         with np.errstate(divide="ignore"):
             return CandidateMentions(table, level, np.clip(logits(np.log(marginals)), -FARTHEST, FARTHEST))
 
@@ -149,8 +158,12 @@ def propose(
     level = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
     _, kept = np.unique(identities(every), return_index=True)  # of equal ones the first, which has the lowest level
     parts = [weighed(every.take(kept), level[kept])]
-    listed = None if named is None or model.structure.heads else named.take(model.structure.holds(named))
-    for number, table in ((ELSEWHERE, _elsewhere(model, parts[0], text)), (NAMED, listed), (GIVEN, given)):
+    if model.structure.heads:
+        named = pairs = None
+    listed = None if named is None else named.take(model.structure.holds(named) | ~named.contiguous)
+    paired = None if pairs is None else pairs.table(parts[0], text)
+    others = (ELSEWHERE, _elsewhere(model, parts[0], text)), (NAMED, listed), (PAIRED, paired), (GIVEN, given)
+    for number, table in others:
         if table is not None and len(table):
             new = table.take(~np.isin(identities(table), np.concatenate([identities(part.table) for part in parts])))
             parts.append(weighed(new, np.full(len(new), number)))

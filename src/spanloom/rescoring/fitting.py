@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -37,6 +38,7 @@ from spanloom.structures.base import concatenate
 
 if TYPE_CHECKING:  # imported where names of vocabularies are given
     from spanloom.rescoring.listed import ListedIn, ListedNames
+    from spanloom.rescoring.parts import HeldOutParts
 
 __all__ = [
     "FirstStage",
@@ -157,8 +159,9 @@ def held_out(first: FirstStage, fold: Ints, use: Callable[[HeldOutPart], R], run
 
 
 def held_out_candidates(
-    first: FirstStage, text: Words, fold: Ints, named: MentionTable | None = None, run: Executor = SERIAL
-) -> CandidateMentions:
+    first: FirstStage, text: Words, fold: Ints, named: MentionTable | None = None, pairs: HeldOutParts | None = None,
+    run: Executor = SERIAL,
+) -> CandidateMentions:  # fmt: skip
     """Return the candidates of the training data, each fold's by a first stage that was trained on the others.
 
     Args:
@@ -166,6 +169,7 @@ def held_out_candidates(
         text: its sentences.
         fold: (N,) of each sentence that has gold mentions, or could have.
         named: mentions whose words are a name.
+        pairs: proposes pairs of parts.
         run: runs folds side by side.
     """
 
@@ -177,8 +181,9 @@ def held_out_candidates(
             own_names = named.take(np.flatnonzero(number[named.sentence] >= 0))
             names = MentionTable(number[own_names.sentence], *own_names[1:])
         found = propose(
-            part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names
-        )
+            part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names,
+            pairs=None if pairs is None else pairs.take(own),
+        )  # fmt: skip
         return replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:]))
 
     return merge(held_out(first, fold, use, run))
@@ -221,7 +226,7 @@ class Proposer(NamedTuple):
         f1: on development data.
         silent: (N, K) sentences of the second stage's training data that are not annotated for a type.
         held_out: gives candidates of these data that models without them propose, from their words, the fold of each
-            sentence and where names are; ``None`` if their potentials are of such models.
+            sentence, where names are, and pairs of parts; ``None`` if their potentials are of such models.
         seen: names of other training data; those of the second stage's own, of other folds, when ``None``.
     """
 
@@ -230,7 +235,7 @@ class Proposer(NamedTuple):
     reading: str
     f1: float
     silent: NDArray[np.bool_] | None
-    held_out: Callable[[Words, Ints, MentionTable | None], CandidateMentions] | None
+    held_out: Callable[[Words, Ints, MentionTable | None, HeldOutParts | None], CandidateMentions] | None
     seen: SeenNames | None = None
 
     @classmethod
@@ -251,6 +256,7 @@ def fit_rescorer(
     *,
     every: bool = False,
     listed: ListedNames | None = None,
+    paired: bool = False,
 ) -> tuple[Rescorer | None, RescoringReport | None, ScoredCandidates | None]:
     """Train the second stage of a model.
 
@@ -268,6 +274,7 @@ def fit_rescorer(
         fold: (N,) of each sentence.
         every: whether it scores all candidates, without an early exit.
         listed: names of vocabularies, which propose candidates.
+        paired: whether pairs of parts are proposed, too, if enough training mentions have a gap.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
@@ -276,18 +283,23 @@ def fit_rescorer(
     if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
         return None, None, None
     kinds, features = len(first.model.types), first.features
-    templates = served(TEMPLATES, features, listed=listed is not None)
     listed_in = None if listed is None else listed.within(train)
-    tokens = TokenColumns(train, templates, features)
-    crossed, words = first.held_out is None, tokens.words(train)
+    words = TokenColumns(train, (), features).words(train)
+    pairs, own_pairs = None, None
+    if paired and not gold.table.contiguous.all() and not first.model.structure.heads:
+        pairs = resolve_name("spanloom.rescoring.parts:PairedParts").of(words, gold.table, kinds)
+        if pairs is not None:
+            own_pairs = resolve_name("spanloom.rescoring.parts:HeldOutParts").of(words, gold.table, kinds, fold)
+    templates = served(TEMPLATES, features, listed=listed is not None, paired=pairs is not None)
+    tokens, crossed = TokenColumns(train, templates, features), first.held_out is None
     named = _named(listed_in, gold.table, fold)
     if first.held_out is not None:
-        candidates = first.held_out(words, fold, named)
+        candidates = first.held_out(words, fold, named, own_pairs)
     else:
-        candidates = propose(first.model, development.potentials, words, first.reading, run, None, named)
+        candidates = propose(first.model, development.potentials, words, first.reading, run, None, named, own_pairs)
     table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
     names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
-    values = CandidateValues(candidates, train, tokens, names, listed_in)
+    values = CandidateValues(candidates, train, tokens, names, listed_in, own_pairs)
     made = conjunctions(templates)
     told = np.flatnonzero(_told(candidates, first.silent))
     built = build_index(made.keys(values.table(made.names, told)), min_count=MIN_COUNT)
@@ -301,6 +313,7 @@ def fit_rescorer(
         rules,
         features,
         listed=None if listed_in is None else listed_in.names.with_mentions(listed_in.keys(table), table.kind),
+        pairs=pairs,
     )
     judge = _Judge(blank, development, first, run, candidates if crossed else None)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
@@ -431,8 +444,10 @@ class _Judge:
             tokens = TokenColumns(batch, made.templates, made.features)
             listed_in = None if made.listed is None else made.listed.within(batch)
             named = None if listed_in is None else listed_in.table()
-            candidates = propose(first.model, potentials, tokens.words(batch), first.reading, run, None, named)
-            self._values = CandidateValues(candidates, batch, tokens, made.seen, listed_in)
+            candidates = propose(
+                first.model, potentials, tokens.words(batch), first.reading, run, None, named, made.pairs
+            )
+            self._values = CandidateValues(candidates, batch, tokens, made.seen, listed_in, made.pairs)
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._told = _told(self.candidates, silent)

@@ -26,6 +26,7 @@ from spanloom.structures import MentionTable
 
 if TYPE_CHECKING:  # imported for models that have names of vocabularies
     from spanloom.rescoring.listed import ListedNames
+    from spanloom.rescoring.parts import PairedParts
 
 __all__ = ["WORDS", "EarlyExit", "Rescorer", "ScoredCandidates", "odds_columns"]
 
@@ -119,6 +120,7 @@ class Rescorer:
         scales: (1, 1) float32, of which weights of a compact model are multiples; ``None`` for any other.
         early_exit: candidates that it skips, which saves about half of its time; ``None`` if it scores all.
         listed: names of vocabularies; ``None`` if it knows none.
+        pairs: what training mentions of two parts show; ``None`` if it had few.
     """
 
     templates: tuple[str, ...]
@@ -132,6 +134,7 @@ class Rescorer:
     scales: Singles | None = None
     early_exit: EarlyExit | None = None
     listed: ListedNames | None = None
+    pairs: PairedParts | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch) -> CandidateValues:
         """Return the feature values of the candidates of a batch.
@@ -142,7 +145,7 @@ class Rescorer:
         """
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
-        return CandidateValues(candidates, batch, tokens, self.seen, listed)
+        return CandidateValues(candidates, batch, tokens, self.seen, listed, self.pairs)
 
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
@@ -171,9 +174,10 @@ class Rescorer:
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
         candidates = propose(
-            model, potentials, tokens.words(batch), reading, run, given, None if listed is None else listed.table()
-        )
-        values = CandidateValues(candidates, batch, tokens, self.seen, listed)
+            model, potentials, tokens.words(batch), reading, run, given, None if listed is None else listed.table(),
+            self.pairs,
+        )  # fmt: skip
+        values = CandidateValues(candidates, batch, tokens, self.seen, listed, self.pairs)
         return ScoredCandidates(candidates, self.odds(candidates, values, run))
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
@@ -223,6 +227,7 @@ class Rescorer:
         )
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
         parts |= {} if self.listed is None else {"listed": self.listed.to_part()}
+        parts |= {} if self.pairs is None else {"pairs": self.pairs.to_part()}
         arrays = {"odds": self.weights.dense}
         if self.scales is None:
             return said.part({"weights": self.weights.sparse, **arrays}, parts)
@@ -255,6 +260,10 @@ class Rescorer:
         if "listed" in part.parts:
             names: type[ListedNames] = resolve_name("spanloom.rescoring.listed:ListedNames")
             listed = names.from_part(part.part("listed"), len(rules.gaps))
+        pairs = None
+        if "pairs" in part.parts or any(template.startswith("pair") for template in said.templates):
+            paired: type[PairedParts] = resolve_name("spanloom.rescoring.parts:PairedParts")
+            pairs = paired.from_part(part.part("pairs"), len(rules.gaps))
         return cls(
             tuple(said.templates),
             index,
@@ -267,6 +276,7 @@ class Rescorer:
             scales,
             said.early_exit,
             listed,
+            pairs,
         )
 
 

@@ -28,6 +28,7 @@ from spanloom.structures import MentionTable
 
 if TYPE_CHECKING:  # what reads names of vocabularies is imported for models that have some
     from spanloom.rescoring.listed import ListedIn
+    from spanloom.rescoring.parts import Pairing
 
 __all__ = [
     "GROUPS",
@@ -50,9 +51,15 @@ _PLACES: Final = ("first", "last", "gap", "join")
 _BEFORE, _BEHIND = 1, 2  # the sentence: in place of a hash
 _TEXT: Final = Column("low")
 _OPEN, _CLOSE = (np.array([hash_text(mark) for mark in marks], np.uint64) for marks in ("([{", ")]}"))
+_JOINS, _PREPOSITIONS = (
+    np.array([hash_text(word) for word in words.split()], np.uint64)
+    for words in ("and or / & and/or but nor versus und oder y o et ou e", "of in with between to from on for by at")
+)
+_COMMA = np.uint64(hash_text(","))
+_USUAL = 10.0  # what is added to the log-odds of pairs, so that bins are where they differ
 _NAMES = frozenset((
     "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "seen", "listed",
-    "again", "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
+    "pair", "pair.gap", "pair.first", "pair.second", "again", "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
 ))  # fmt: skip
 _FINE, _COARSE = 0.5, 1.5
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -75,6 +82,12 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "listed": (
         "listed", "listed|type", "listed|odds.coarse", "listed|type|odds.coarse", "listed|seen", "listed|level",
         "listed|len:6", "listed|parts|type", "listed|parts|gap.len:6", "listed|parts|odds.coarse",
+    ),
+    "pairs": (
+        "pair", "pair|type", "pair|odds.coarse", "pair|level", "pair.gap", "pair.gap|type", "pair.gap|pair",
+        "pair.gap|gap.len:6", "pair.gap|odds.coarse", "pair.first|pair.second", "pair.first|pair.second|type",
+        "pair.first|pair.second|pair.gap", "pair|seen", "pair.gap|seen", "pair.first|type", "pair.second|type",
+        "pair|len:6",
     ),
     "relations": tuple(
         text for name in RELATIONS for text in (name, f"{name}|odds.coarse", f"{name}.less", f"{name}.less|type")
@@ -116,13 +129,16 @@ def read_column(name: str) -> tuple[Column, str, int] | None:
     return column, place[1], int(place[2] or 0)
 
 
-def served(templates: Sequence[str], features: FeatureSet, *, listed: bool = False) -> tuple[str, ...]:
+def served(
+    templates: Sequence[str], features: FeatureSet, *, listed: bool = False, paired: bool = False
+) -> tuple[str, ...]:
     """Return the templates whose columns are those of words, or such as the first stage reads.
 
     Args:
         templates: to choose from.
         features: of the first stage.
         listed: whether there are names of vocabularies.
+        paired: whether pairs of parts are proposed.
     """
     have = {*features.needs, *features.computed}
 
@@ -131,7 +147,10 @@ def served(templates: Sequence[str], features: FeatureSet, *, listed: bool = Fal
             return features.clusters is not None
         return word_column(column) is not None or column.name in have
 
-    wanted = (template for template in templates if listed or "listed" not in template)
+    wanted = (
+        template for template in templates
+        if (listed or "listed" not in template) and (paired or not template.startswith("pair"))
+    )  # fmt: skip
     return tuple(template for template in wanted if all(map(there, columns_of(template))))
 
 
@@ -248,7 +267,8 @@ class CandidateValues:
     ``type``; ``odds`` of the exact marginal, in bins of half a unit, ``odds.coarse`` of one and a half; ``level``, the
     lowest mention penalty that proposes it; ``len`` in tokens; ``text``; ``parts``; ``brackets``, whether they balance;
     ``gap.len`` and ``gap.text``; ``seen``, how training has its text; ``listed``, whether
-    it is a name of its type's vocabulary; each of `RELATIONS`, the odds of the likeliest
+    it is a name of its type's vocabulary; of two parts ``pair``, their log-odds by words and marginals, ``pair.gap``, what
+    is in the gap, and ``pair.first`` and ``pair.second``, how training has each part; each of `RELATIONS`, the odds of the likeliest
     candidate that is this to it, and with ``.less`` how much less they are; ``again`` and ``again.other``, the odds of
     the likeliest candidate elsewhere in the document with its text and its type, or another; ``column[place]``, where a
     place is ``first``, ``last``, ``gap`` or ``join``, which is the token behind the first gap, perhaps with a distance.
@@ -259,13 +279,15 @@ class CandidateValues:
         tokens: of the batch.
         seen: names of training mentions.
         listed: names of vocabularies, if there are any.
+        pairs: scores mentions of two parts, if there is something that does.
     """
 
     def __init__(
         self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, seen: Names,
-        listed: ListedIn | None = None,
+        listed: ListedIn | None = None, pairs: Pairing | None = None,
     ) -> None:  # fmt: skip
         table = candidates.table
+        words = tokens.words(batch)
         self.candidates, self._tokens, self._seen = candidates, tokens, seen
         self._low, self._high = batch.sentences[table.sentence], batch.sentences[table.sentence + 1]
         self._document = np.searchsorted(batch.firsts, table.sentence, side="right") - 1
@@ -282,6 +304,10 @@ class CandidateValues:
             "gap.text": self._gap_text,
             "seen": lambda: seen.recall(self.text, table.kind) + 1,
             "listed": lambda: table.kind * 0 if listed is None else listed.degrees(table),
+            "pair": lambda: table.kind * 0 if pairs is None else binned(pairs.scores(candidates, words) + _USUAL, 1.0),
+            "pair.gap": self._gap_kind,
+            "pair.first": lambda: self._part_seen(0),
+            "pair.second": lambda: self._part_seen(1),
             "again": lambda: self._again[0],
             "again.other": lambda: self._again[1],
             **{name: partial(self._relation, 0, number) for number, name in enumerate(RELATIONS)},
@@ -349,14 +375,45 @@ class CandidateValues:
         return begin, np.where(self._gapped, table.first[behind], begin)
 
     def _gap_text(self) -> Array:
-        begin, end = self._gap
+        return self._range_text(*self._gap)
+
+    def _range_text(self, begin: Ints, end: Ints) -> UInt64:
+        """(C,) hash of the words of a range of each candidate with a gap; 0 for others."""
         rows = np.flatnonzero(self._gapped)
         table = self.candidates.table
-        gaps = MentionTable(
+        ranges = MentionTable(
             table.sentence[rows], table.kind[rows], np.arange(len(rows) + 1), begin[rows], end[rows], table.heads[rows]
         )
         found = np.zeros(len(begin), np.uint64)
-        found[rows] = self._tokens.texts(gaps, self._low[rows])
+        found[rows] = self._tokens.texts(ranges, self._low[rows])
+        return found
+
+    def _part_seen(self, number: int) -> Ints:
+        """(C,) how training has the first or the second part of each candidate with a gap; 0 for others."""
+        table = self.candidates.table
+        at = np.where(self._gapped, table.ptr[:-1] + number, 0)
+        seen = self._seen.recall(self._range_text(table.first[at], table.end[at]), table.kind)
+        return np.where(self._gapped, seen + 1, 0)
+
+    def _gap_kind(self) -> Ints:
+        """(C,) what the first gap is; 0 without one.
+
+        Bits: 1 always; 2 it begins with a coordinator or comma, 4 it ends with a coordinator, 8 one is in it, 16 it begins
+        with a bracket, 32 its brackets do not balance, 64 a preposition is before it.
+        """
+        hashes, (begin, end) = self._tokens.hashes, self._gap
+        first, last = self._low + begin, self._low + end
+        rows = np.flatnonzero(self._gapped)
+        first, last = first[rows], last[rows]
+        joins, marks = np.isin(hashes, _JOINS), np.append(0, np.isin(hashes, _JOINS).cumsum())
+        brackets = np.append(0, (np.isin(hashes, _OPEN).astype(np.int64) - np.isin(hashes, _CLOSE)).cumsum())
+        bits = np.stack([
+            np.ones(len(rows), np.bool_), joins[first] | (hashes[first] == _COMMA), joins[last - 1],
+            marks[last] > marks[first], np.isin(hashes[first], _OPEN), brackets[last] != brackets[first],
+            np.isin(hashes[first - 1], _PREPOSITIONS),
+        ])  # fmt: skip
+        found = np.zeros(len(begin), np.int64)
+        found[rows] = (bits << np.arange(len(bits))[:, None]).sum(0)
         return found
 
     def _brackets(self) -> Ints:

@@ -255,7 +255,7 @@ def fit_second(
         for number, (_, rows) in enumerate(models):
             fold[_sentences(known, rows)] = number
 
-        def held_out(text: CandidateWords, fold: Ints, named: MentionTable | None) -> CandidateMentions:
+        def held_out(text: CandidateWords, *_: object) -> CandidateMentions:
             return held_out_candidates(models, method, weight, known, text, run)
 
         first, train, own = first._replace(held_out=held_out), known.text.batch, GoldMentions.of(known)

@@ -1,0 +1,285 @@
+"""Pairs of parts as candidates with a gap: by words at their edges, and by the marginals of mentions without gaps.
+
+A mention *begins here* and *continues there*: the log-odds of a pair of parts are taken as a sum over its six edge tokens,
+each with the ratio of how often training has the word at this edge of a mention with a gap to how often it has it
+anywhere, over the three lengths, over the type, and over the likeliest candidates without a gap that begin and end where
+it does. So coordinations (*rod and cone bipolar cells*), inserted words (*cortex of the kidney*) and brackets are
+proposed alike, whatever the first stage can hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spanloom.errors import ModelError
+from spanloom.hashing import UInt64
+from spanloom.hypergraph import Floats, Ints, Singles
+from spanloom.modelfile import ModelPart
+from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate, no_heads
+
+if TYPE_CHECKING:
+    from spanloom.rescoring.candidates import CandidateMentions, Words
+
+__all__ = ["FEWEST_GAPS", "HeldOutParts", "PairedParts", "Pairing"]
+
+FEWEST_GAPS: Final = 20
+"""Training mentions of two parts below which no pairs are proposed."""
+LONGEST: Final = 8
+"""Tokens of a part, and of a gap, at most."""
+_EDGES = 6  # first and last token of the first part, the gap, and the second part
+_PRIOR = 2.0  # mentions' worth of words at random edges
+_TYPE_PRIOR = 2.0  # mentions' worth of the types of all mentions with gaps
+_SHARE = 1.0  # of the marginals' log-odds that count
+_LEAST = -8.0  # log-odds of a begin or an end that no candidate has
+_FLOOR: Final = -20.0
+"""Log-odds above which a pair is proposed, without the constant part of the marginals."""
+_BEHIND = 3.0  # log-odds of a type below those of the likeliest, from which on it is not proposed
+_NEVER = -1000.0  # log-probability of what training does not have
+_SHAPE_FLOOR = -9.0  # log-probability of three lengths together
+
+
+class Pairing(Protocol):
+    """Whatever proposes pairs of parts and scores mentions of two parts."""
+
+    def table(self, found: CandidateMentions, text: Words) -> MentionTable:
+        """Return the pairs that are worth a look."""
+        ...
+
+    def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
+        """Return the log-odds of each candidate, (C,); -inf for one that has not two parts."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PairedParts:
+    """What training mentions of two parts show.
+
+    Args:
+        words: (W,) ascending hashes of the words at their edges.
+        edges: (W + 1, 6) log-ratio of each word at each edge; the last row is of all other words.
+        kinds: (W + 1, 2, K) log-probability of each type with this first or last word, and of any other word.
+        lengths: (3, 8) log-probability of the tokens of the first part, the gap and the second part.
+        rate: logarithm of such mentions by token.
+    """
+
+    words: UInt64
+    edges: Singles
+    kinds: Singles
+    lengths: Singles
+    rate: Singles
+
+    @classmethod
+    def of(cls, text: Words, gold: MentionTable, types: int, kept: NDArray[np.bool_] | None = None) -> PairedParts | None:
+        """Count the words at the edges of training mentions.
+
+        Args:
+            text: of the training data.
+            gold: its mentions.
+            types: K.
+            kept: (N,) sentences to learn from; all when ``None``.
+
+        Returns:
+            ``None`` where there are fewer than `FEWEST_GAPS`.
+        """
+        every = np.ones(len(text.offsets) - 1, np.bool_) if kept is None else kept
+        rows = np.flatnonzero((np.diff(gold.ptr) == 2) & every[gold.sentence])
+        base, kind = text.offsets[gold.sentence[rows]], gold.kind[rows]
+        edges, lengths = _edges(gold, rows, base)
+        short = (lengths <= LONGEST).all(1)
+        edges, lengths, kind = edges[short], lengths[short], kind[short]
+        if len(kind) < FEWEST_GAPS:
+            return None
+        own = text.words[np.repeat(every, np.diff(text.offsets))]
+        said = text.words[edges]
+        words = np.unique(said)
+        number = np.searchsorted(words, said)
+        everywhere = np.isin(own, words)
+        often = np.bincount(np.searchsorted(words, own[everywhere]), minlength=len(words)) + 0.5
+        count = np.zeros((len(words) + 1, _EDGES))
+        share = np.append(often / len(own), 1.0)[:, None]
+        np.add.at(count, (number, np.arange(_EDGES)), 1.0)
+        of_kind = np.zeros((len(words) + 1, 2, types))
+        np.add.at(of_kind, (number[:, [0, 5]], np.arange(2), kind[:, None]), 1.0)
+        usual = np.bincount(kind, minlength=types) / len(kind)
+        smooth = (of_kind + _TYPE_PRIOR * usual) / (of_kind.sum(2, keepdims=True) + _TYPE_PRIOR)
+        spread = np.stack([np.bincount(lengths[:, n] - 1, minlength=LONGEST) for n in range(3)])
+        with np.errstate(divide="ignore"):
+            return cls(
+                words,
+                np.log((count + _PRIOR * share) / ((len(kind) + _PRIOR) * share)).astype(np.float32),
+                np.maximum(np.log(smooth), _NEVER).astype(np.float32),
+                np.maximum(np.log(spread / len(kind)), _NEVER).astype(np.float32),
+                np.log(np.array([len(kind) / len(own)], np.float32)),
+            )
+
+    def table(self, found: CandidateMentions, text: Words) -> MentionTable:
+        """Return the pairs whose log-odds are above a floor, of the types that training has with gaps.
+
+        1. The scores of parts and gaps of each length are computed at each token, and those of each shape, which is
+           three lengths, are sums of three.
+        2. Where the sum can reach the floor with the best type, all types are tried; those that are much less likely than
+           the best are left out.
+        """
+        tokens, bounds = np.arange(len(text.words)), np.repeat(text.offsets[1:], np.diff(text.offsets))
+        number = self._numbers(text.words)
+        edges, kinds = self.edges[number], self.kinds[number]
+        begin, end = self._marginals(found, text)
+        opens, closes = begin.max(1), end.max(1)
+        gapped = np.flatnonzero(self.kinds[-1, 0] > _NEVER / 2)
+        tables = [MentionTable.build([])]
+        runs: dict[tuple[int, int], Floats | Singles] = {}
+        for number_of, size in np.ndindex(3, LONGEST):
+            first, last = edges[: max(0, len(edges) - size), 2 * number_of], edges[size:, 2 * number_of + 1]
+            runs[number_of, size + 1] = first + last - (0.5 * np.minimum(first, last) if size == 0 else 0.0)
+        for one, gap, two, weight in self._shapes():
+            at = tokens[tokens + one + gap + two <= bounds]
+            other = at + one + gap
+            last = other + two - 1
+            sums = runs[0, one][at] + runs[1, gap][at + one] + runs[2, two][other] + (weight + float(self.rate[0]))
+            likely = np.flatnonzero(sums + _SHARE * (opens[at] + closes[last]) > _FLOOR)
+            at, other, last, sums = at[likely], other[likely], last[likely], sums[likely]
+            odds = sums[:, None] + (
+                self._typed(kinds[at, 0], kinds[last, 1]) + _SHARE * (begin[at] + end[last])
+            )[:, gapped]
+            rows, which = np.nonzero(odds > np.maximum(_FLOOR, odds.max(1, keepdims=True, initial=_FLOOR) - _BEHIND))
+            sentence = np.searchsorted(text.offsets, at[rows], side="right") - 1
+            base = text.offsets[sentence]
+            first, second = at[rows] - base, other[rows] - base
+            tables.append(MentionTable(
+                sentence, gapped[which], 2 * np.arange(len(rows) + 1), np.stack([first, second], 1).reshape(-1),
+                np.stack([first + one, second + two], 1).reshape(-1), no_heads(len(rows)),
+            ))  # fmt: skip
+        return concatenate(tables)
+
+    def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
+        """Return the log-odds of each candidate, (C,); -inf for one that has not two parts, or a longer one."""
+        table, result = candidates.table, np.full(len(candidates), -np.inf)
+        rows = np.flatnonzero(np.diff(table.ptr) == 2)
+        places, lengths = _edges(table, rows, text.offsets[table.sentence[rows]])
+        short = (lengths <= LONGEST).all(1)
+        rows, places, lengths = rows[short], places[short], lengths[short]
+        number, kind = self._numbers(text.words)[places], table.kind[rows]
+        begin, end = self._marginals(candidates, text)
+        result[rows] = (
+            _summed(self.edges[number, np.arange(_EDGES)], places)
+            + np.maximum(self.lengths[np.arange(3), lengths - 1], _SHAPE_FLOOR).sum(1) + float(self.rate[0])
+            + np.maximum(self._typed(self.kinds[number[:, 0], 0, kind], self.kinds[number[:, 5], 1, kind]), _LEAST)
+            + _SHARE * (begin[places[:, 0], kind] + end[places[:, 5], kind])
+        )  # fmt: skip
+        return result
+
+    def _numbers(self, words: UInt64) -> Ints:
+        at = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
+        return np.where(self.words[at] == words, at, len(self.words))
+
+    @staticmethod
+    def _typed(first: Floats | Singles, last: Floats | Singles) -> Floats:
+        """Return the larger of what the first and the last word have for each type: one of both often decides it."""
+        found: Floats = np.maximum(first, last)
+        return found
+
+    def _shapes(self) -> Iterator[tuple[int, int, int, float]]:
+        for one, gap, two in np.ndindex(LONGEST, LONGEST, LONGEST):
+            weight = float(self.lengths[0, one] + self.lengths[1, gap] + self.lengths[2, two])
+            if weight > _SHAPE_FLOOR:
+                yield one + 1, gap + 1, two + 1, weight
+
+    def _marginals(self, found: CandidateMentions, text: Words) -> tuple[Floats, Floats]:
+        """Return the log-odds of the likeliest candidate without a gap that begins, or ends, at each token, (T, K).
+
+        One of another type counts half.
+        """
+        types = self.kinds.shape[2]
+        flat = np.flatnonzero(found.table.contiguous & found.proposed)
+        base, kind = text.offsets[found.table.sentence[flat]], found.table.kind[flat]
+        odds = np.clip(found.odds[flat], _LEAST, -_LEAST)
+        both = []
+        for places in (base + found.first[flat], base + found.end[flat] - 1):
+            own = np.full((len(text.words), types), _LEAST)
+            np.maximum.at(own, (places, kind), odds)
+            both.append((own + own.max(1, keepdims=True)) / 2)
+        return both[0], both[1]
+
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file."""
+        return ModelPart(arrays={
+            "words": self.words, "edges": self.edges, "kinds": self.kinds, "lengths": self.lengths, "rate": self.rate,
+        })  # fmt: skip
+
+    @classmethod
+    def from_part(cls, part: ModelPart, types: int) -> PairedParts:
+        """Return what `to_part` gave.
+
+        Raises:
+            ModelError: it is damaged.
+        """
+        words = part.array("words", np.uint64, None)
+        if not len(words):
+            raise ModelError(f"{part.name}words is empty, expected words at the edges of gaps; train the model again")
+        rows = len(words) + 1
+        return cls(
+            words, part.array("edges", np.float32, rows, _EDGES), part.array("kinds", np.float32, rows, 2, types),
+            part.array("lengths", np.float32, 3, LONGEST), part.array("rate", np.float32, 1),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HeldOutParts:
+    """Pairs in training text, by what the other folds show.
+
+    Args:
+        parts: of each fold, from the others; ``None`` where those have too few.
+        fold: (N,) of each sentence.
+    """
+
+    parts: Mapping[int, PairedParts | None]
+    fold: Ints
+
+    @classmethod
+    def of(cls, text: Words, gold: MentionTable, types: int, fold: Ints) -> HeldOutParts:
+        """Count apart from each fold; ``fold`` is (N,)."""
+        return cls({n: PairedParts.of(text, gold, types, fold != n) for n in np.unique(fold).tolist()}, fold)
+
+    def take(self, sentences: Ints) -> HeldOutParts:
+        """Return the same for some sentences."""
+        return HeldOutParts(self.parts, self.fold[sentences])
+
+    def table(self, found: CandidateMentions, text: Words) -> MentionTable:
+        """See `PairedParts.table`."""
+        tables = [MentionTable.build([])]
+        for number in np.unique(self.fold).tolist():
+            own = self.parts[number]
+            if own is not None:
+                table = own.table(found, text)
+                tables.append(table.take(self.fold[table.sentence] == number))
+        return concatenate(tables)
+
+    def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
+        """See `PairedParts.scores`."""
+        result, own = np.full(len(candidates), -np.inf), self.fold[candidates.table.sentence]
+        for number, parts in self.parts.items():
+            if parts is not None:
+                rows = own == number
+                result[rows] = parts.scores(candidates, text)[rows]
+        return result
+
+
+def _edges(table: MentionTable, rows: Ints, base: Ints) -> tuple[Ints, Ints]:
+    """Return the edge tokens of mentions of two parts, (M, 6), and the lengths of parts and gap, (M, 3)."""
+    one = table.ptr[:-1][rows]
+    a, b, c, d = base + table.first[one], base + table.end[one], base + table.first[one + 1], base + table.end[one + 1]
+    return np.stack([a, b - 1, b, c - 1, c, d - 1], 1), np.stack([b - a, c - b, d - c], 1)
+
+
+def _summed(edges: Floats | Singles, places: Ints) -> Floats:
+    """Return the sum over six edges, (M,); where two of them are one token, the smaller counts half."""
+    pairs = edges.reshape(-1, 3, 2)
+    alone = (places[:, ::2] == places[:, 1::2])[..., None]
+    found: Floats = (pairs.sum(2, keepdims=True) - 0.5 * alone * pairs.min(2, keepdims=True)).sum((1, 2))
+    return found
