@@ -1,4 +1,4 @@
-"""What the model `clinical` learns from: the bundled notes, and the invented notes of `models/clinical`.
+"""What the model `clinical` learns from: the bundled notes, and the invented notes of the folder `clinical`.
 
 A file `NAME.txt` of that folder is a note with its annotation. Below a line of the note are its mentions, one a line::
 
@@ -16,12 +16,17 @@ before the last one of the note, such as one over a line break. The rules of ann
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
+from biomedical import Parts
+
+from spanloom import read
+from spanloom.data import clinical
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError
 
-__all__ = ["note", "notes"]
+__all__ = ["SENTENCES", "material", "note", "notes"]
 
 HERE = Path(__file__).parent / "clinical"
 TYPES = ("problem", "test", "treatment", "drug", "anatomy")
@@ -31,6 +36,27 @@ ATTRIBUTES = {
 }  # fmt: skip
 LINE = re.compile(r">(2?) (\S+) (.+?)(?: #([1-9]))?(?: \[([^\]]*)\])?")
 PARTS = ("dev", "test", "train", "train", "train", "train")  # by the number of a note
+
+
+SENTENCES = (
+    "The left and right atria are enlarged; there is no pleural or pericardial effusion.",
+    "He denies chest pain, palpitations and shortness of breath.",
+    "Mr. ___ is a 74-year-old man with hypertension, type 2 diabetes and chronic kidney disease.",
+    "The patient was given aspirin 325 mg and started on a heparin drip.",
+    "CT of the abdomen and pelvis showed acute appendicitis without perforation or abscess.",
+    "Lungs: scattered wheezes, no crackles. Abdomen soft, tender in the right lower quadrant.",
+    "Possible left lower lobe pneumonia; pulmonary embolism cannot be excluded.",
+    "Her mother had breast cancer and her brother type 1 diabetes.",
+    "PMH: HTN, CAD s/p CABG 2015, stroke 2019. Allergies: penicillin (rash).",
+    "Na 128, K 5.9, Cr 2.1, WBC 14.2 with 12% bands, troponin negative.",
+    "Metoprolol was held because of bradycardia, and warfarin was replaced by apixaban.",
+    "Fractures of the fourth, fifth and sixth ribs on the left, pneumothorax not seen.",
+    "If the fever comes back, call the clinic; acetaminophen as needed for pain.",
+    "Repeat chest x-ray in six weeks to exclude an underlying malignancy.",
+    "She lives alone on the third floor and used to work as a teacher in Ohio.",
+    "PT SEEN FOR SOB, NO FEVER, B/L LE EDEMA, CXR WITH PULMONARY EDEMA.",
+)
+"""Ordinary sentences, whose mentions the card shows as the model finds them."""
 
 
 def note(path: Path) -> Document:
@@ -95,6 +121,29 @@ def notes(folder: Path = HERE) -> dict[str, list[Document]]:
     for path in sorted(folder.glob("*.txt")):
         parts[PARTS[int(path.stem.rpartition("-")[2]) % 6]].append(note(path))
     return parts
+
+
+def material(_: Path) -> Parts:
+    """Return the bundled and the invented notes, their mentions with attributes, without heads and concepts."""
+    invented = notes()
+    train, dev, test = (
+        [*_named(read(clinical() / part), "bundled notes"), *_named(invented[part], "new notes")]
+        for part in ("train", "dev", "test")
+    )
+    return train, dev, test
+
+
+def _named(documents: Iterable[Document], corpus: str) -> list[Document]:
+    """Return documents with their text, and their mentions with attributes; and with the name of their corpus."""
+    return [
+        Document(
+            one.text,
+            id=one.id,
+            mentions=[Mention(own.type, own.spans, attributes=own.attributes) for own in one.mentions],
+            meta={"corpus": corpus},
+        )
+        for one in documents
+    ]
 
 
 if __name__ == "__main__":  # check files: python models/clinical.py [FILE ...]
