@@ -26,14 +26,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import biomedical
+import clinical
 import names
 from biomedical import CHANGES, bare, changed
 
 from spanloom import __version__, load, read
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.document.annotation import judged
 from spanloom.document.parts import split
-from spanloom.evaluate import Score, calibration, evaluate, evaluate_concepts
+from spanloom.evaluate import Score, calibration, evaluate, evaluate_attributes, evaluate_concepts
 from spanloom.evaluate.words import evaluate_words
 from spanloom.recognize import Recognizer, compact
 from spanloom.segment import Segmenter
@@ -59,6 +60,10 @@ MORE = {
         "Concepts",
         "A mention counts where its concept is right, too; types without a vocabulary are left out.",
     ),
+    **{
+        name: (f"Attribute `{name}`", "Of mentions that it finds with the right type and boundaries.")
+        for name in ("negated", "uncertain", "historical", "experiencer")
+    },
 }
 
 Parts = tuple[list[Document], list[Document], list[Document]]
@@ -236,6 +241,22 @@ RECIPES = (
         craft, {**FAST, "structure": "shared"}, vocabularies=ontologies,
     ),
     Recipe(
+        "clinical", "Notes of hospitals and surgeries",
+        "problems, tests, drugs, treatments and anatomy, and whether they are negated, uncertain, historical or of the "
+        "family; nested, crossing, and with gaps",
+        "Apache-2.0",
+        "invented notes, and **no data of patients**. The 36 notes that Spanloom brings, and 167 more of 32 kinds in "
+        "`models/clinical` of its repository, were written by its authors with the help of a language model; two "
+        "readers have checked the annotation, which follows the guidelines of the bundled notes. Vectors of the 60,000 "
+        "most frequent words of GloVe 6B (Pennington et al. 2014, public domain).",
+        "The bundled notes' own; of the new notes by their numbers, four sixths, a sixth and a sixth.",
+        "Test notes are invented by those who invented the training notes: expect less in real notes, and measure it. "
+        "It has seen few mentions of the family or of the past, and most of its notes are short. Where sections begin "
+        "is found by rules (`spanloom predict --sections`).",
+        clinical.material, {"features": "best", "l2": 0.3, "structure": "shared"},
+        sentences=clinical.SENTENCES, vectors=60_000,
+    ),
+    Recipe(
         "biomedical", "Biomedical text in general",
         "genes and proteins, diseases, chemicals, species, cells, cell lines, anatomy, cellular components, processes "
         "and parts of sequences; nested",
@@ -353,6 +374,9 @@ def measured(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, A
     more = {"gaps": report.structures["discontiguous"]}
     if gold[0].tokens is not None:
         more["words"] = evaluate_words(gold, found, bootstrap=1000).words
+    attributes = evaluate_attributes(gold, found, bootstrap=1000).attributes
+    for name, scores in attributes.items():
+        more[name] = scores.values["family" if name == "experiencer" else "true"]
     if linked := {mention.type for one in gold for mention in one.mentions if mention.concepts}:
         own = [
             [one.copy(mentions=[mention for mention in one.mentions if mention.type in linked]) for one in side]
@@ -378,10 +402,16 @@ def of_several(recipe: Recipe, ready: Any, test: Sequence[Document], found: Sequ
         corpora[name] = f1([test[n] for n in own], [found[n] for n in own])
     altered = {way: f1(other := changed(test, way), ready.predict(bare(other))) for way in CHANGES}
     shown = [
-        [text, "; ".join(f"{one.type}: {one.text(text)}" for one in ready.predict(text).mentions)]
+        [text, "; ".join(f"{one.type}: {one.text(text)}{marks(one)}" for one in ready.predict(text).mentions)]
         for text in recipe.sentences
     ]
     return {"corpora": corpora, "changed": altered, "sentences": shown}
+
+
+def marks(mention: Mention) -> str:
+    """Return the attributes of a mention, in brackets, as a card shows them."""
+    found = [name if value is True else str(value) for name, value in mention.attributes.items() if value]
+    return f" [{', '.join(found)}]" if found else ""
 
 
 def figures(score: Score) -> dict[str, Any]:
