@@ -31,7 +31,7 @@ def test_weights_come_back_as_they_were_packed(weights: np.ndarray, threshold: f
     dropped[:keyed] = np.abs(weights[:keyed]) < threshold
     assert not made[dropped].any()
     error = np.abs(made - weights)[~dropped]
-    assert (error <= np.broadcast_to(scales, weights.shape)[~dropped] * 0.51 + 1.28e-28).all()  # 127 times the least scale
+    assert (error <= np.broadcast_to(scales, weights.shape)[~dropped] * 0.51 + 1.28e-28).all()  # 127 least scales
     assert rows_with_weights(made, keyed)[keyed:].all()
 
 
