@@ -161,6 +161,7 @@ def _predict(
     language: options.AttributeLanguage = None,
     cues: options.AttributeCues = None,
     sections: options.Sections = False,
+    expand: options.Expand = False,
     encoder: options.EncoderFolder = None,
     force: Force = False,
     jobs: Jobs = None,

@@ -303,6 +303,9 @@ AttributeCues = Annotated[
     str | None,
     typer.Option("--cues", metavar="TOML", help="More cues of attributes and headings, see docs/negation.md."),
 ]
+Expand = Annotated[
+    bool, typer.Option("--expand", help="Add the mentions that coordinated ones stand for, with probabilities.")
+]
 Sections = Annotated[
     bool, typer.Option("--sections", help="Add the sections of documents, and the section of each mention.")
 ]

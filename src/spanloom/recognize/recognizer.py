@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, cast, overload
 
@@ -299,32 +301,33 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
     def predict(  # type: ignore[overload-overlap]
         self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
         mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        constraints: Constraints | Mapping[str, Any] | None = ...,
+        constraints: Constraints | Mapping[str, Any] | None = ..., expand: bool = ...,
     ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
         self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
         mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        constraints: Constraints | Mapping[str, Any] | None = ...,
+        constraints: Constraints | Mapping[str, Any] | None = ..., expand: bool = ...,
     ) -> list[Document]: ...  # fmt: skip
 
     def predict(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
-        constraints: Constraints | Mapping[str, Any] | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None, expand: bool = False,
     ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
         given = {"notice": notice, "mentions": mentions, "attributes": attributes, "constraints": constraints}
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, **cast(dict[str, Any], given)))
+        options = cast(dict[str, Any], given)
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, expand=expand, **options))
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
-        constraints: Constraints | Mapping[str, Any] | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None, expand: bool = False,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -345,6 +348,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
                 marked by rules, see `spanloom.attributes`; ``all`` selects all of both, ``none`` no attribute.
             constraints: on the mentions, or a mapping of their arguments: see `spanloom.recognize.Constraints`.
+            expand: whether the mentions that coordinated ones stand for are added, as *breast cancer* and *ovarian
+                cancer* for *breast and ovarian cancer*; see `spanloom.recognize.expanding`.
 
         Raises:
             UsageError: mentions are given, and nothing is added to them; or an attribute that is not known.
@@ -353,10 +358,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         _check_threshold(threshold)
         documents = self._watched(documents_of(X), notice)
         asked = constraints_of(constraints, self.fitted.types, mentions)
+        more = partial(resolve_name("spanloom.recognize.expanding:expanded"), second=self.second_) if expand else iter
         if mentions == "given":
-            return self._of_given(documents, attributes, BATCH_TOKENS)
+            return more(self._of_given(documents, attributes, BATCH_TOKENS))
         stages, marked = self._marking(attributes)
-        return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked))
+        return marked(more(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked)))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
