@@ -67,7 +67,7 @@ from spanloom.recognize.work import Work
 from spanloom.rescoring import Rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
-from spanloom.structures import Structure, structure_of
+from spanloom.structures import MentionTable, Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
@@ -434,7 +434,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
         Args:
             X: a text or a document, whose own mentions are not looked at.
-            mentions: those to explain; what the model predicts when ``None``.
+            mentions: those to explain; what the model predicts when ``None``, without mentions with gaps where only the
+                second stage knows them.
 
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
@@ -443,6 +444,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         [ready] = self.ready([one_of(X)])
         [own] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
         found = own.mentions
+        if asked is None and not self.fitted.structure.holds(MentionTable.build([(0, 0, ((0, 1), (2, 3)))]))[0]:
+            asked = [mention for mention in found if len(mention.spans) == 1]
         why: Iterable[Explanation] = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is not None:
             why = explain_wholes(self.fitted, self.second_, ready, why, found, self.reading)
