@@ -155,6 +155,7 @@ def _predict(
     language: options.AttributeLanguage = None,
     cues: options.AttributeCues = None,
     sections: options.Sections = False,
+    expand: options.Expand = False,
 ) -> None:
     """Predict mentions in text or documents; existing annotations are ignored unless --mentions given or --keep own."""
 

@@ -219,6 +219,7 @@ AttributeLanguage = Annotated[
 AttributeCues = Annotated[
     str | None, option("--cues TOML", "More cues of attributes and headings, see docs/negation.md.")
 ]
+Expand = Annotated[bool, option("--expand", "Add the mentions that coordinated ones stand for, with probabilities.")]
 Sections = Annotated[bool, option("--sections", "Add the sections of documents, and the section of each mention.")]
 LinkedMentions = Annotated[
     str | None,

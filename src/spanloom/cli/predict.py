@@ -59,6 +59,7 @@ def run(
     language: str | None,
     cues: str | None,
     sections: bool,
+    expand: bool,
     encoder: str | None,
     force: bool,
     jobs: int | None,
@@ -83,6 +84,7 @@ def run(
             "--language": language,
             "--cues": cues,
             "--sections": sections,
+            "--expand": expand,
         }
         others = [name for name, value in {**given, "--force": force}.items() if value]
         others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
@@ -114,7 +116,7 @@ def run(
     found: Iterable[Document] = documents
     if rely is not None or rely_data:
         apart: dict[str, Any] = {"threshold": threshold, "answers": answers, "reading": reading, "mentions": mentions}
-        apart |= {"keep": keep, "require": require, "forbid": forbid, "dictionary": dictionary}
+        apart |= {"keep": keep, "require": require, "forbid": forbid, "dictionary": dictionary, "expand": expand}
         found = _relied(predictor, documents, say, rely, rely_data, [name for name, value in apart.items() if value])
     elif not alone:  # rules need nothing of the model
         found = predict(
@@ -122,6 +124,11 @@ def run(
             mentions=mentions, attributes="none" if learned else None, constraints=_constraints(keep, require, forbid),
             dictionary=_dictionary(dictionary),
         )  # fmt: skip
+    if expand:
+        if not finds_mentions(predictor):
+            raise UsageError(f"--expand is about mentions, which a {predictor.kind} does not find; leave it out")
+        known = getattr(predictor, "second_", None)
+        found = resolve_name("spanloom.recognize.expanding:expanded")(found, known)
     found = marked(found)
     if sections:
         found = resolve_name("spanloom.attributes:with_sections")(found, language, own)

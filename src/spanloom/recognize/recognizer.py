@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, cast, overload
 
@@ -65,7 +67,7 @@ from spanloom.recognize.work import Work
 from spanloom.rescoring import Rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
-from spanloom.structures import Structure, structure_of
+from spanloom.structures import MentionTable, Structure, structure_of
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
@@ -299,32 +301,33 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
     def predict(  # type: ignore[overload-overlap]
         self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
         mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        constraints: Constraints | Mapping[str, Any] | None = ...,
+        constraints: Constraints | Mapping[str, Any] | None = ..., expand: bool = ...,
     ) -> Document: ...  # fmt: skip
 
     @overload
     def predict(
         self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
         mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        constraints: Constraints | Mapping[str, Any] | None = ...,
+        constraints: Constraints | Mapping[str, Any] | None = ..., expand: bool = ...,
     ) -> list[Document]: ...  # fmt: skip
 
     def predict(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
-        constraints: Constraints | Mapping[str, Any] | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None, expand: bool = False,
     ) -> Document | list[Document]:  # fmt: skip
         """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
 
         The arguments are those of `stream`.
         """
         given = {"notice": notice, "mentions": mentions, "attributes": attributes, "constraints": constraints}
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, **cast(dict[str, Any], given)))
+        options = cast(dict[str, Any], given)
+        return answer(X, self.stream(X, threshold=threshold, answers=answers, expand=expand, **options))
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
-        constraints: Constraints | Mapping[str, Any] | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None, expand: bool = False,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -345,6 +348,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             attributes: of mentions; those that were learned when ``None``. Of names, those that were not learned are
                 marked by rules, see `spanloom.attributes`; ``all`` selects all of both, ``none`` no attribute.
             constraints: on the mentions, or a mapping of their arguments: see `spanloom.recognize.Constraints`.
+            expand: whether the mentions that coordinated ones stand for are added, as *breast cancer* and *ovarian
+                cancer* for *breast and ovarian cancer*; see `spanloom.recognize.expanding`.
 
         Raises:
             UsageError: mentions are given, and nothing is added to them; or an attribute that is not known.
@@ -353,10 +358,11 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         _check_threshold(threshold)
         documents = self._watched(documents_of(X), notice)
         asked = constraints_of(constraints, self.fitted.types, mentions)
+        more = partial(resolve_name("spanloom.recognize.expanding:expanded"), second=self.second_) if expand else iter
         if mentions == "given":
-            return self._of_given(documents, attributes, BATCH_TOKENS)
+            return more(self._of_given(documents, attributes, BATCH_TOKENS))
         stages, marked = self._marking(attributes)
-        return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked))
+        return marked(more(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked)))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -428,7 +434,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
 
         Args:
             X: a text or a document, whose own mentions are not looked at.
-            mentions: those to explain; what the model predicts when ``None``.
+            mentions: those to explain; what the model predicts when ``None``, without mentions with gaps where only the
+                second stage knows them.
 
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
@@ -437,6 +444,8 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         [ready] = self.ready([one_of(X)])
         [own] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
         found = own.mentions
+        if asked is None and not self.fitted.structure.holds(MentionTable.build([(0, 0, ((0, 1), (2, 3)))]))[0]:
+            asked = [mention for mention in found if len(mention.spans) == 1]
         why: Iterable[Explanation] = explain(self.fitted, ready, found if asked is None else asked, self.reading)
         if self.second_ is not None:
             why = explain_wholes(self.fitted, self.second_, ready, why, found, self.reading)

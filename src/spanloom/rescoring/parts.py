@@ -1,9 +1,9 @@
 """Pairs of parts as candidates with a gap: by words at their edges, and by the marginals of mentions without gaps.
 
-A mention *begins here* and *continues there*: the log-odds of a pair of parts are taken as a sum over its six edge tokens,
-each with the ratio of how often training has the word at this edge of a mention with a gap to how often it has it
-anywhere, over the three lengths, over the type, and over the likeliest candidates without a gap that begin and end where
-it does. So coordinations (*rod and cone bipolar cells*), inserted words (*cortex of the kidney*) and brackets are
+A mention *begins here* and *continues there*: the log-odds of a pair of parts are taken as a sum over its six edge
+tokens, each with the ratio of how often training has the word at this edge of a mention with a gap to how often it has
+it anywhere, over the three lengths, over the type, and over the likeliest candidates without a gap that begin and end
+where it does. So coordinations (*rod and cone bipolar cells*), inserted words (*cortex of the kidney*) and brackets are
 proposed alike, whatever the first stage can hold.
 """
 
@@ -75,7 +75,9 @@ class PairedParts:
     rate: Singles
 
     @classmethod
-    def of(cls, text: Words, gold: MentionTable, types: int, kept: NDArray[np.bool_] | None = None) -> PairedParts | None:
+    def of(
+        cls, text: Words, gold: MentionTable, types: int, kept: NDArray[np.bool_] | None = None
+    ) -> PairedParts | None:
         """Count the words at the edges of training mentions.
 
         Args:
@@ -123,8 +125,8 @@ class PairedParts:
 
         1. The scores of parts and gaps of each length are computed at each token, and those of each shape, which is
            three lengths, are sums of three.
-        2. Where the sum can reach the floor with the best type, all types are tried; those that are much less likely than
-           the best are left out.
+        2. Where the sum can reach the floor with the best type, all types are tried; those that are much less likely
+           than the best are left out.
         """
         tokens, bounds = np.arange(len(text.words)), np.repeat(text.offsets[1:], np.diff(text.offsets))
         number = self._numbers(text.words)
@@ -135,8 +137,8 @@ class PairedParts:
         tables = [MentionTable.build([])]
         runs: dict[tuple[int, int], Floats | Singles] = {}
         for number_of, size in np.ndindex(3, LONGEST):
-            first, last = edges[: max(0, len(edges) - size), 2 * number_of], edges[size:, 2 * number_of + 1]
-            runs[number_of, size + 1] = first + last - (0.5 * np.minimum(first, last) if size == 0 else 0.0)
+            left, right = edges[: max(0, len(edges) - size), 2 * number_of], edges[size:, 2 * number_of + 1]
+            runs[number_of, size + 1] = left + right - (0.5 * np.minimum(left, right) if size == 0 else 0.0)
         for one, gap, two, weight in self._shapes():
             at = tokens[tokens + one + gap + two <= bounds]
             other = at + one + gap
@@ -144,9 +146,10 @@ class PairedParts:
             sums = runs[0, one][at] + runs[1, gap][at + one] + runs[2, two][other] + (weight + float(self.rate[0]))
             likely = np.flatnonzero(sums + _SHARE * (opens[at] + closes[last]) > _FLOOR)
             at, other, last, sums = at[likely], other[likely], last[likely], sums[likely]
-            odds = sums[:, None] + (
-                self._typed(kinds[at, 0], kinds[last, 1]) + _SHARE * (begin[at] + end[last])
-            )[:, gapped]
+            odds = (
+                sums[:, None]
+                + (self._typed(kinds[at, 0], kinds[last, 1]) + _SHARE * (begin[at] + end[last]))[:, gapped]
+            )
             rows, which = np.nonzero(odds > np.maximum(_FLOOR, odds.max(1, keepdims=True, initial=_FLOOR) - _BEHIND))
             sentence = np.searchsorted(text.offsets, at[rows], side="right") - 1
             base = text.offsets[sentence]

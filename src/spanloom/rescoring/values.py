@@ -59,7 +59,8 @@ _COMMA = np.uint64(hash_text(","))
 _USUAL = 10.0  # what is added to the log-odds of pairs, so that bins are where they differ
 _NAMES = frozenset((
     "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "seen", "listed",
-    "pair", "pair.gap", "pair.first", "pair.second", "again", "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
+    "pair", "pair.gap", "pair.first", "pair.second", "again", "again.other", *RELATIONS,
+    *(f"{name}.less" for name in RELATIONS),
 ))  # fmt: skip
 _FINE, _COARSE = 0.5, 1.5
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
@@ -266,9 +267,9 @@ class CandidateValues:
 
     ``type``; ``odds`` of the exact marginal, in bins of half a unit, ``odds.coarse`` of one and a half; ``level``, the
     lowest mention penalty that proposes it; ``len`` in tokens; ``text``; ``parts``; ``brackets``, whether they balance;
-    ``gap.len`` and ``gap.text``; ``seen``, how training has its text; ``listed``, whether
-    it is a name of its type's vocabulary; of two parts ``pair``, their log-odds by words and marginals, ``pair.gap``, what
-    is in the gap, and ``pair.first`` and ``pair.second``, how training has each part; each of `RELATIONS`, the odds of the likeliest
+    ``gap.len`` and ``gap.text``; ``seen``, how training has its text; ``listed``, whether it is a name of its type's
+    vocabulary; of two parts ``pair``, their log-odds by words and marginals, ``pair.gap``, what is in the gap, and
+    ``pair.first`` and ``pair.second``, how training has each part; each of `RELATIONS`, the odds of the likeliest
     candidate that is this to it, and with ``.less`` how much less they are; ``again`` and ``again.other``, the odds of
     the likeliest candidate elsewhere in the document with its text and its type, or another; ``column[place]``, where a
     place is ``first``, ``last``, ``gap`` or ``join``, which is the token behind the first gap, perhaps with a distance.
@@ -398,8 +399,8 @@ class CandidateValues:
     def _gap_kind(self) -> Ints:
         """(C,) what the first gap is; 0 without one.
 
-        Bits: 1 always; 2 it begins with a coordinator or comma, 4 it ends with a coordinator, 8 one is in it, 16 it begins
-        with a bracket, 32 its brackets do not balance, 64 a preposition is before it.
+        Bits: 1 always; 2 it begins with a coordinator or comma, 4 it ends with a coordinator, 8 one is in it, 16 it
+        begins with a bracket, 32 its brackets do not balance, 64 a preposition is before it.
         """
         hashes, (begin, end) = self._tokens.hashes, self._gap
         first, last = self._low + begin, self._low + end
