@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -55,11 +56,11 @@ class Proposing(Protocol):
     def structure(self) -> Structure:
         """What holds the mentions."""
 
-    def with_penalty(self, penalty: float) -> Proposing:
-        """Return the same with another mention penalty."""
-
-    def decode(self, potentials: Potentials, offsets: Ints, reading: str = ..., run: Executor = ...) -> MentionTable:
-        """Return the mentions of the best structures."""
+    def under(
+        self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = ...,
+        run: Executor = ...,
+    ) -> list[MentionTable]:  # fmt: skip
+        """Return the mentions of the best structures under each of some rising mention penalties."""
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = ..., *,
@@ -144,17 +145,29 @@ def propose(
         with np.errstate(divide="ignore"):
             return CandidateMentions(table, level, np.clip(logits(np.log(marginals)), -FARTHEST, FARTHEST))
 
-    tables = [model.with_penalty(penalty).decode(potentials, text.offsets, reading, run) for penalty in PENALTIES]
+    # 1. All candidates that are known without a probability are weighed in one call, which sums over each sentence and
+    #    type once; of equal ones the first counts, which has the lowest level.
+    tables = model.under(PENALTIES, potentials, text.offsets, reading, run)
+    levels = list(range(len(tables)))
+    if named is not None and not model.structure.heads:
+        tables, levels = [*tables, named.take(model.structure.holds(named))], [*levels, NAMED]
+    if given is not None:
+        tables, levels = [*tables, given], [*levels, GIVEN]
     every = concatenate(tables)
-    level = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-    _, kept = np.unique(identities(every), return_index=True)  # of equal ones the first, which has the lowest level
-    parts = [weighed(every.take(kept), level[kept])]
-    listed = None if named is None or model.structure.heads else named.take(model.structure.holds(named))
-    for number, table in ((ELSEWHERE, _elsewhere(model, parts[0], text)), (NAMED, listed), (GIVEN, given)):
-        if table is not None and len(table):
-            new = table.take(~np.isin(identities(table), np.concatenate([identities(part.table) for part in parts])))
-            parts.append(weighed(new, np.full(len(new), number)))
-    return merge(parts)
+    level = np.repeat(levels, [len(table) for table in tables])
+    known, kept = np.unique(identities(every), return_index=True)
+    found = weighed(every.take(kept), level[kept])
+    # 2. Words of likely ones elsewhere; those that are known have their probability.
+    if model.structure.heads:
+        return merge([found])
+    proposed = found.take(np.flatnonzero(found.level < ELSEWHERE))
+    table = elsewhere(proposed, text)
+    table = table.take(model.structure.holds(table))
+    asked = identities(table)
+    at = np.minimum(np.searchsorted(known, asked), max(0, len(known) - 1))
+    new = known[at] != asked if len(known) else np.ones(len(asked), np.bool_)
+    found.level[at[~new]] = np.minimum(found.level[at[~new]], ELSEWHERE)
+    return merge([found, weighed(table.take(new), np.full(int(new.sum()), ELSEWHERE))])
 
 
 def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
@@ -184,14 +197,6 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
         places = places if len(places) == size else np.empty((size, 4), np.int64)
     sentence, first, end, which = places.T.copy()
     return contiguous_table(sentence, said[which] % types, first, end)
-
-
-def _elsewhere(model: Proposing, found: CandidateMentions, text: Words) -> MentionTable | None:
-    """Return what `elsewhere` finds, if the structure can hold it; where it has heads, the head is unknown."""
-    if model.structure.heads:
-        return None
-    table = elsewhere(found, text)
-    return table.take(model.structure.holds(table))
 
 
 def merge(parts: list[CandidateMentions]) -> CandidateMentions:
