@@ -23,8 +23,6 @@ Mask = NDArray[np.uint8]
 
 _best, _count_roles, _count_constants = Kernel("best"), Kernel("count_roles"), Kernel("count_constants")
 _PIECES = 32  # that work is cut into for several threads
-_LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
-_ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
 
 class Potentials(NamedTuple):
@@ -198,22 +196,36 @@ class Engine(ABC):
 
     def _best(self, scores: Masked, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
         tokens, _, types = scores.roles.shape
-        lengths = np.repeat(np.diff(offsets), types)
-        order = np.argsort(-lengths, kind="stable")
-        order = order[: np.count_nonzero(lengths)]
-        sentence, kind = np.divmod(order, types)
-        best = Best(np.zeros((len(offsets) - 1, types)), np.full((tokens, types, self.depth), -1, np.int16))
-        for automaton in automata:
-            bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, _LANES)
+        sentence, kind = np.divmod(np.arange((len(offsets) - 1) * types), types)
+        edges = np.full((tokens, types, self.depth), -1, np.int16)
+        score = _best_of_lanes(scores, offsets, automata, Lanes(sentence, kind, offsets[sentence], kind), edges, run)
+        return Best(score.reshape(-1, types), edges)
 
-            def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
-                own = bounds[piece[0] : piece[-1] + 2]
-                _best(scores, own, sentence, kind, offsets, automaton, best.score, best.edges)
+    def best_marked(
+        self, potentials: Potentials, offsets: Ints, sentence: Ints, kind: Ints, added: Singles, mark: Mask,
+        run: Executor = SERIAL,
+    ) -> tuple[Ints, Edges]:  # fmt: skip
+        """Find the best structures of some pairs of a sentence and a type that pick a marked hyperedge.
 
-            run.map(one, pieces(len(bounds) - 1, run.workers))
-        if len(automata) > 1:
-            best.edges[np.repeat(np.isneginf(best.score), np.diff(offsets), axis=0)] = -1
-        return best
+        Args:
+            potentials: scores.
+            offsets: (N + 1,) first token of each sentence.
+            sentence, kind: (L,) the pairs.
+            added: (R,) what is added to the scores of roles.
+            mark: (E,) 1 for marked hyperedges.
+            run: how pieces of the work are run; the result does not depend on it.
+
+        Returns:
+            The numbers of these pairs, ascending, and their hyperedges, (T', 1, D), one pair behind the other.
+        """
+        lengths = np.diff(offsets)[sentence]
+        rows = np.append(0, lengths.cumsum())
+        edges = np.full((int(rows[-1]), 1, self.depth), -1, np.int16)
+        lanes = Lanes(sentence, kind, rows[:-1], np.zeros_like(kind))
+        marked = np.zeros(len(sentence), np.uint8)
+        scores = Masked.of(potentials, None, self.template)
+        _best_of_lanes(scores, offsets, self._automata, lanes, edges, run, added, mark, marked)
+        return np.flatnonzero(marked), edges[np.repeat(marked > 0, lengths)]
 
     def kbest(
         self, potentials: Potentials, offsets: Ints, sentence: int, kind: int, count: int, *,
@@ -307,6 +319,50 @@ class Engine(ABC):
         if wrong >= 0:
             raise SpanloomError(f"hyperedges at token {wrong} are not those of the nodes reached there")
         return constants
+
+
+class Lanes(NamedTuple):
+    """Pairs of a sentence and a type, and where their hyperedges are noted.
+
+    Args:
+        sentence, kind: (L,).
+        row: (L,) of the first token of each.
+        column: (L,).
+    """
+
+    sentence: Ints
+    kind: Ints
+    row: Ints
+    column: Ints
+
+
+def _best_of_lanes(
+    scores: Masked, offsets: Ints, automata: Sequence[Automaton], lanes: Lanes, edges: Edges, run: Executor,
+    added: Singles | None = None, mark: Mask | None = None, marked: Mask | None = None,
+) -> Floats:  # fmt: skip
+    """Note the best structures of some lanes; return their scores, (L,), -inf where every structure is forbidden."""
+    lengths = np.diff(offsets)[lanes.sentence]
+    order = np.argsort(-lengths, kind="stable")  # lanes side by side take as long as the longest
+    order = order[: np.count_nonzero(lengths)]
+    score, mark = np.zeros(len(lengths)), np.zeros(1 << 15, np.uint8) if mark is None else mark
+    added = np.zeros(scores.roles.shape[1], np.float32) if added is None else added
+
+    for automaton in automata:
+
+        def one(piece: Ints, automaton: Automaton = automaton) -> None:
+            own = order[piece]
+            sentence, kind, row, column = (values[own] for values in lanes)
+            totals, found = score[own], np.zeros(len(own), np.uint8)
+            _best(scores, added, sentence, kind, offsets, row, column, mark, automaton, totals, found, edges)
+            score[own] = totals
+            if marked is not None:
+                marked[own] |= found
+
+        run.map(one, pieces(len(order), run.workers))
+    if len(automata) > 1:  # a part in which everything is forbidden forbids the others
+        for lane in np.flatnonzero(np.isneginf(score)).tolist():
+            edges[lanes.row[lane] : lanes.row[lane] + lengths[lane], lanes.column[lane]] = -1
+    return score
 
 
 def _of_sentences(values: NDArray[np.generic], offsets: Ints) -> Floats:

@@ -92,6 +92,33 @@ class StructuredModel(Generic[S]):
         """The mentions of the best structures."""
         return self.structure.decode(self.best(potentials, offsets, run), offsets, self.types, reading)
 
+    def under(
+        self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = "enough",
+        run: Executor = SERIAL,
+    ) -> list[MentionTable]:  # fmt: skip
+        """The mentions of the best structures under each of some mention penalties, which rise.
+
+        The largest comes first. Where the best structure of a sentence and type starts no mention, none does under a
+        smaller penalty: its score is the same, and no other's is larger. So most are decoded once. Where mentions hold
+        every token, they need no role to start them, and all are decoded each time.
+        """
+        starts, rows = set(self.structure.start_roles(self.types)), self.start_rows
+        kinds, every = self.structure.lanes(self.types), self.structure.covers or not rows
+        edges_of = self.engine.template.edges
+        mark = np.array([every or any(role.name in starts for role in edge.roles) for edge in edges_of], np.uint8)
+        sentence, kind = np.divmod(np.arange((len(offsets) - 1) * kinds), kinds)
+        found: list[MentionTable] = []
+        for penalty in reversed(penalties):
+            added = np.zeros(potentials.roles.shape[1], np.float32)
+            added[rows] = penalty
+            lanes, edges = self.engine.best_marked(potentials, offsets, sentence, kind, added, mark, run)
+            sentence, kind = sentence[lanes], kind[lanes]
+            own = np.append(0, np.diff(offsets)[sentence].cumsum())
+            table = self.structure.decode(edges, own, self.types if self.structure.joint else self.types[:1], reading)
+            kinds_of = table.kind if self.structure.joint else kind[table.sentence]
+            found.insert(0, MentionTable(sentence[table.sentence], kinds_of, *table[2:]))
+        return found
+
     def starting(self, edges: Edges) -> int:
         """Count the mentions that begin in given structures; with seven tags, the components that may."""
         starts = self.structure.start_roles(self.types)

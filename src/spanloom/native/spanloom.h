@@ -1035,17 +1035,22 @@ KERNEL(derivation_sums,
 
 /* --------------------------------------------------------------------------------------------------------- best.c */
 
-/* The best structure of each lane, a sentence and a type; of equal choices the first hyperedge wins. Lanes run side by
-   side in groups, as ranges, longest sentences first. `score` is added to, -inf where every structure is forbidden;
-   `edges`: the hyperedges picked at each token, parents first, appended to existing ones. */
+/* The best structure of each lane, a sentence and a type, as wide as the next ones, so they come by length; of equal
+   choices the first hyperedge wins. `added`: to the scores of roles. `score` is added to, -inf where every structure is
+   forbidden; `edges`: the hyperedges picked at each token, parents first, appended to existing ones, in a row for each
+   token of a lane from `row` on, and in `column`; `marked`: made 1 where the structure has a hyperedge with a `mark`. */
 KERNEL(best,
     Potentials scores;
-    i64_1 group_ptr; // *+1
+    f32_1 added; // *
     i64_1 sentence; // L
     i64_1 kind; // L
     i64_1 offsets; // N+1
+    i64_1 row; // L
+    i64_1 column; // L
+    u8_1 mark; // *
     Automaton automaton;
-    f64_2 score; // N * out
+    f64_1 score; // L out
+    u8_1 marked; // L out
     i16_3 edges; // * * * out
 )
 

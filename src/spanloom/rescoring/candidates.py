@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
@@ -61,11 +62,11 @@ class Proposing(Protocol):
     def structure(self) -> Structure:
         """What holds the mentions."""
 
-    def with_penalty(self, penalty: float) -> Proposing:
-        """Return the same with another mention penalty."""
-
-    def decode(self, potentials: Potentials, offsets: Ints, reading: str = ..., run: Executor = ...) -> MentionTable:
-        """Return the mentions of the best structures."""
+    def under(
+        self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = ...,
+        run: Executor = ...,
+    ) -> list[MentionTable]:  # fmt: skip
+        """Return the mentions of the best structures under each of some rising mention penalties."""
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = ..., *,
@@ -153,21 +154,32 @@ def propose(
         with np.errstate(divide="ignore"):
             return CandidateMentions(table, level, np.clip(logits(np.log(marginals)), -FARTHEST, FARTHEST))
 
-    tables = [model.with_penalty(penalty).decode(potentials, text.offsets, reading, run) for penalty in PENALTIES]
+    # 1. All candidates that are known without a probability are weighed in one call, which sums over each sentence and
+    #    type once; of equal ones the first counts, which has the lowest level.
+    tables = model.under(PENALTIES, potentials, text.offsets, reading, run)
+    levels = list(range(len(tables)))
+    if named is not None and not model.structure.heads:
+        tables, levels = [*tables, named.take(model.structure.holds(named) | ~named.contiguous)], [*levels, NAMED]
+    if given is not None:
+        tables, levels = [*tables, given], [*levels, GIVEN]
     every = concatenate(tables)
-    level = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
-    _, kept = np.unique(identities(every), return_index=True)  # of equal ones the first, which has the lowest level
-    parts = [weighed(every.take(kept), level[kept])]
+    level = np.repeat(levels, [len(table) for table in tables])
+    known, kept = np.unique(identities(every), return_index=True)
+    found = weighed(every.take(kept), level[kept])
     if model.structure.heads:
-        named = pairs = None
-    listed = None if named is None else named.take(model.structure.holds(named) | ~named.contiguous)
-    paired = None if pairs is None else pairs.table(parts[0], text)
-    others = (ELSEWHERE, _elsewhere(model, parts[0], text)), (NAMED, listed), (PAIRED, paired), (GIVEN, given)
-    for number, table in others:
-        if table is not None and len(table):
-            new = table.take(~np.isin(identities(table), np.concatenate([identities(part.table) for part in parts])))
-            parts.append(weighed(new, np.full(len(new), number)))
-    return merge(parts)
+        return merge([found])
+    # 2. Words of likely ones elsewhere, and pairs of parts; those that are known have their probability.
+    proposed = found.take(np.flatnonzero(found.level < ELSEWHERE))
+    places = elsewhere(proposed, text)
+    tables = [places.take(model.structure.holds(places)), *([] if pairs is None else [pairs.table(proposed, text)])]
+    levels = [ELSEWHERE, PAIRED][: len(tables)]
+    every = concatenate(tables)
+    asked, kept = np.unique(identities(every), return_index=True)
+    level = np.repeat(levels, [len(table) for table in tables])[kept]
+    at = np.minimum(np.searchsorted(known, asked), max(0, len(known) - 1))
+    new = known[at] != asked if len(known) else np.ones(len(asked), np.bool_)
+    found.level[at[~new]] = np.minimum(found.level[at[~new]], level[~new])
+    return merge([found, weighed(every.take(kept[new]), level[new])])
 
 
 def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
@@ -197,14 +209,6 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
         places = places if len(places) == size else np.empty((size, 4), np.int64)
     sentence, first, end, which = places.T.copy()
     return contiguous_table(sentence, said[which] % types, first, end)
-
-
-def _elsewhere(model: Proposing, found: CandidateMentions, text: Words) -> MentionTable | None:
-    """Return what `elsewhere` finds, if the structure can hold it; where it has heads, the head is unknown."""
-    if model.structure.heads:
-        return None
-    table = elsewhere(found, text)
-    return table.take(model.structure.holds(table))
 
 
 def merge(parts: list[CandidateMentions]) -> CandidateMentions:

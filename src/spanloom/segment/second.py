@@ -55,16 +55,14 @@ class MentionSide:
         """What holds the mentions."""
         return MENTION_CHAIN
 
-    def with_penalty(self, penalty: float) -> MentionSide:
-        """Return the same with another mention penalty."""
-        return replace(self, side=self.side._replace(model=self.side.model.with_penalty(penalty)))
-
-    def decode(
-        self, potentials: Potentials, offsets: Ints, reading: str = "enough", run: Executor = SERIAL
-    ) -> MentionTable:
-        """Return the mentions of the best tags."""
-        labels = self.side._replace(potentials=potentials).best(offsets, run)
-        return MENTION_CHAIN.mentions_of(labels.mentions, offsets)
+    def under(
+        self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = "enough",
+        run: Executor = SERIAL,
+    ) -> list[MentionTable]:  # fmt: skip
+        """Return the mentions of the best tags under each of some mention penalties."""
+        sides = (self.side._replace(model=self.side.model.with_penalty(penalty)) for penalty in penalties)
+        labels = [side._replace(potentials=potentials).best(offsets, run) for side in sides]
+        return [MENTION_CHAIN.mentions_of(own.mentions, offsets) for own in labels]
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = SERIAL, *,

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-
 Range = tuple[int, int]
 _COORDINATOR: Final = re.compile(
     r"\s*,?\s+(?:and/or|and|or|as well as|und|oder|y|e|o|u)\s+|\s+[&/]\s+|(?<=\w)/(?=\w)", re.I
