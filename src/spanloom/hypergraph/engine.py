@@ -23,6 +23,8 @@ Mask = NDArray[np.uint8]
 
 _best, _count_roles, _count_constants = Kernel("best"), Kernel("count_roles"), Kernel("count_constants")
 _PIECES = 32  # that work is cut into for several threads
+_LANES = 64  # how many (sentence, type) pairs run side by side, to hide what a vector operation costs to begin
+_ROOM = 1 << 22  # bytes that the choices of lanes side by side may take
 
 
 class Potentials(NamedTuple):
@@ -342,23 +344,27 @@ def _best_of_lanes(
 ) -> Floats:  # fmt: skip
     """Note the best structures of some lanes; return their scores, (L,), -inf where every structure is forbidden."""
     lengths = np.diff(offsets)[lanes.sentence]
-    order = np.argsort(-lengths, kind="stable")  # lanes side by side take as long as the longest
+    order = np.argsort(-lengths, kind="stable")
     order = order[: np.count_nonzero(lengths)]
-    score, mark = np.zeros(len(lengths)), np.zeros(1 << 15, np.uint8) if mark is None else mark
+    own = Lanes(*(values[order] for values in lanes))
+    totals, found = np.zeros(len(order)), np.zeros(len(order), np.uint8)
+    mark = np.zeros(1 << 15, np.uint8) if mark is None else mark
     added = np.zeros(scores.roles.shape[1], np.float32) if added is None else added
-
     for automaton in automata:
+        bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, _LANES)
 
-        def one(piece: Ints, automaton: Automaton = automaton) -> None:
-            own = order[piece]
-            sentence, kind, row, column = (values[own] for values in lanes)
-            totals, found = score[own], np.zeros(len(own), np.uint8)
-            _best(scores, added, sentence, kind, offsets, row, column, mark, automaton, totals, found, edges)
-            score[own] = totals
-            if marked is not None:
-                marked[own] |= found
+        def one(piece: Ints, bounds: Ints = bounds, automaton: Automaton = automaton) -> None:
+            some = bounds[piece[0] : piece[-1] + 2]
+            _best(
+                scores, added, some, own.sentence, own.kind, offsets, own.row, own.column, mark, automaton, totals,
+                found, edges,
+            )  # fmt: skip
 
-        run.map(one, pieces(len(order), run.workers))
+        run.map(one, pieces(len(bounds) - 1, run.workers))
+    score = np.zeros(len(lengths))
+    score[order] = totals
+    if marked is not None:
+        marked[order] |= found
     if len(automata) > 1:  # a part in which everything is forbidden forbids the others
         for lane in np.flatnonzero(np.isneginf(score)).tolist():
             edges[lanes.row[lane] : lanes.row[lane] + lengths[lane], lanes.column[lane]] = -1

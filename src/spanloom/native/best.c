@@ -1,181 +1,197 @@
-/* Best structures, in either way of counting (Viterbi). With w[e] the score of hyperedge e, or the largest of a bundle,
+/* Best structures, in either way of counting (Viterbi).
+
+   Pairs of a sentence and a type run side by side as *lanes*, the longest sentences first. With w[e] the score of
+   hyperedge e, or the largest of a bundle,
 
        b[s] = max over the choices c of state s of (w[edge of c] + sum over targets d of c of b[d])
 
-   1. From the last token to the first, b of all states of a token, for several lanes side by side. Those of entries are
-      kept.
-   2. From the first token to the last, the choices of the best structure, lane by lane. Few states can be reached from
-      where it is, and their choices are found again. To keep the choices of all states would take four times as long
-      as their scores.
+   from the last token to the first. The choice that gives the maximum is kept for each state, token and lane; to look
+   for it again where the best structure comes by takes longer, as processors cannot foresee what is found. Choices
+   are in the order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
+#include "hypergraph.h"
 
-   Choices are in the order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge.
- */
-#include "lanes.h"
-
-/* Lanes side by side, and the lane and token whose choices are found again. */
+/* A group of lanes side by side. */
 typedef struct {
     const best_arguments *a;
-    lanes side;
-    double *constant;         /* (E, WIDE) constant scores of hyperedges */
-    double *p;                /* (2, R, WIDE) scores of roles at this token and the next, at its number modulo 2 */
-    double *w;                /* (E + bundles, WIDE) scores of hyperedges, and the largest of each bundle */
-    double *b;                /* (S, WIDE) the best scores of states */
-    double *ahead;            /* (T + 1, X, WIDE) those of entries at each token */
-    int64_t lane, token, now; /* `now`: a number for this token of this lane */
-    int64_t *seen, *choice;   /* (S,) when the choice of a state was found, and which it is */
-    double *value;            /* (S,) its score */
-    int64_t *reached;         /* (2, S) scratch */
+    const int64_t *starts, *ends, *kinds, *rows, *columns; /* (lanes,) */
+    uint8_t *marked;                                       /* (lanes,) */
+    int64_t lanes;
+    double *b;                 /* (S, lanes) the best scores of states */
+    double *w;                 /* (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle */
+    double *constant;          /* (E, lanes) the constant scores of hyperedges */
+    double *p;                 /* (2, R, lanes) role scores of this token and the next, at its number modulo 2 */
+    double *best, *sum, *none; /* (lanes,) the largest score so far, a sum over several states, zeros */
+    int32_t *pick;             /* (lanes,) the choice of the largest score so far */
+    int32_t *choices;          /* (T, S - X, lanes) */
+    int32_t *members;          /* (T, bundles, lanes) the best hyperedge of each bundle */
 } group;
 
-static inline double larger(double one, double two) { return one > two ? one : two; }
-
-/* Compute the scores of hyperedges and of bundles at a token. */
-static void weigh(const group *g, int64_t token) {
-    const Automaton *automaton = &g->a->automaton;
-    const Hyperedges *h = &automaton->hyperedges;
-    int64_t edges = automaton->number.n, roles = g->a->scores.roles.m, masked = g->a->scores.allowed.n > 0;
-    for (int64_t v = 0; v < (masked ? edges : h->varying.n); v++) {
-        int64_t e = masked ? v : h->varying.at[v];
-        double *restrict w = g->w + e * WIDE;
-        const double *restrict constant = g->constant + e * WIDE;
-        EACH_LANE w[lane] = constant[lane];
-        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
-            const double *restrict p = g->p + ((token + h->step.at[i]) % 2 * roles + h->role.at[i]) * WIDE;
-            EACH_LANE w[lane] += p[lane];
-        }
-    }
-    forbid_edges(&g->side, token, g->w, -INFINITY);
-    for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++) {
-        double *restrict bundle = g->w + (edges + i) * WIDE;
-        EACH_LANE bundle[lane] = -INFINITY;
-        for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++) {
-            const double *restrict member = g->w + automaton->bundle_edge.at[j] * WIDE;
-            EACH_LANE bundle[lane] = larger(member[lane], bundle[lane]);
-        }
+/* Keep the larger of one + two and the best so far, with its choice. */
+static inline void keep_larger(const double *restrict one, const double *restrict two, int64_t this,
+                               double *restrict best, int32_t *restrict pick, int64_t lanes) {
+    for (int64_t lane = 0; lane < lanes; lane++) {
+        double value = one[lane] + two[lane];
+        pick[lane] = value > best[lane] ? (int32_t)this : pick[lane];
+        best[lane] = value > best[lane] ? value : best[lane];
     }
 }
 
-/* Compute the best scores of a token's states where each choice leads to one state, four choices at once. Where there
-   are fewer, the last one is compared again, which changes nothing. */
-static void pull(const group *g) {
+/* Compute the scores of hyperedges that vary, and of bundles with their best member, at a token. */
+static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
+    const Automaton *automaton = &g->a->automaton;
+    const Hyperedges *h = &automaton->hyperedges;
+    u8_2 allowed = g->a->scores.allowed;
+    int64_t edges = automaton->number.n, roles = g->a->scores.roles.m, types = g->a->scores.roles.l;
+    int64_t bundles = automaton->bundle_ptr.n - 1, masked = allowed.n > 0;
+    for (int64_t v = 0; v < (masked ? edges : h->varying.n); v++) {
+        int64_t e = masked ? v : h->varying.at[v], number = automaton->number.at[e];
+        double *restrict w = g->w + e * g->lanes;
+        memcpy(w, g->constant + e * g->lanes, (size_t)lanes * sizeof *w);
+        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
+            int64_t step = h->step.at[i], reached = step ? lanes_next : lanes;
+            const double *restrict p = g->p + ((token + step) % 2 * roles + h->role.at[i]) * g->lanes;
+            for (int64_t lane = 0; lane < reached; lane++) w[lane] += p[lane];
+        }
+        for (int64_t lane = 0; masked && number >= 0 && lane < lanes; lane++)
+            if (!AT2(allowed, g->starts[lane] + token, number * types + g->kinds[lane])) w[lane] = -INFINITY;
+    }
+    for (int64_t i = 0; i < bundles; i++) {
+        const int64_t *edge = automaton->bundle_edge.at;
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            g->best[lane] = -INFINITY;
+            g->pick[lane] = (int32_t)edge[automaton->bundle_ptr.at[i]];
+        }
+        for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++)
+            keep_larger(g->w + edge[j] * g->lanes, g->none, edge[j], g->best, g->pick, lanes);
+        memcpy(g->w + (edges + i) * g->lanes, g->best, (size_t)lanes * sizeof *g->w);
+        memcpy(g->members + (token * bundles + i) * g->lanes, g->pick, (size_t)lanes * sizeof *g->pick);
+    }
+}
+
+/* Compute the best scores of a token's states, from those of its exits, and the choices that give them. Each choice
+   leads to one state here. The first two are compared at once: most states have no more. */
+static void pull(const group *g, int32_t *choices, int64_t lanes) {
     const Automaton *automaton = &g->a->automaton;
     const int64_t *edge = automaton->edge.at, *target = automaton->target.at;
     for (int64_t j = automaton->order.n - 1; j >= 0; j--) {
         int64_t s = automaton->order.at[j], first = automaton->first.at[s], stop = automaton->stop.at[s];
-        double *restrict own = g->b + s * WIDE;
-        EACH_LANE own[lane] = -INFINITY;
-        for (int64_t c = first; c < stop; c += 4) {
-            int64_t c2 = least(c + 1, stop - 1);
-            const double *restrict w1 = g->w + edge[c] * WIDE, *restrict b1 = g->b + target[c] * WIDE;
-            const double *restrict w2 = g->w + edge[c2] * WIDE, *restrict b2 = g->b + target[c2] * WIDE;
-            if (stop - c <= 2) {
-                EACH_LANE own[lane] = larger(w2[lane] + b2[lane], larger(w1[lane] + b1[lane], own[lane]));
-                continue;
+        double *restrict best = g->best;
+        int32_t *restrict pick = g->pick;
+        if (lanes == 1 || stop == first) {
+            for (int64_t lane = 0; lane < lanes; lane++) {
+                double top = -INFINITY;
+                int64_t at = first;
+                for (int64_t c = first; c < stop; c++) {
+                    double value = g->w[edge[c] * g->lanes + lane] + g->b[target[c] * g->lanes + lane];
+                    at = value > top ? c : at;
+                    top = value > top ? value : top;
+                }
+                g->b[s * g->lanes + lane] = top;
+                choices[s * g->lanes + lane] = (int32_t)at;
             }
-            int64_t c3 = c + 2, c4 = least(c + 3, stop - 1);
-            const double *restrict w3 = g->w + edge[c3] * WIDE, *restrict b3 = g->b + target[c3] * WIDE;
-            const double *restrict w4 = g->w + edge[c4] * WIDE, *restrict b4 = g->b + target[c4] * WIDE;
-            EACH_LANE {
-                double top = larger(w2[lane] + b2[lane], larger(w1[lane] + b1[lane], own[lane]));
-                own[lane] = larger(w4[lane] + b4[lane], larger(w3[lane] + b3[lane], top));
-            }
+            continue;
         }
+        int64_t second = stop > first + 1 ? first + 1 : first;
+        const double *restrict w1 = g->w + edge[first] * g->lanes, *restrict b1 = g->b + target[first] * g->lanes;
+        const double *restrict w2 = g->w + edge[second] * g->lanes, *restrict b2 = g->b + target[second] * g->lanes;
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            double one = w1[lane] + b1[lane], two = w2[lane] + b2[lane];
+            one = one > -INFINITY ? one : -INFINITY;
+            pick[lane] = (int32_t)(two > one ? second : first);
+            best[lane] = two > one ? two : one;
+        }
+        for (int64_t c = first + 2; c < stop; c++)
+            keep_larger(g->w + edge[c] * g->lanes, g->b + target[c] * g->lanes, c, best, pick, lanes);
+        memcpy(g->b + s * g->lanes, best, (size_t)lanes * sizeof *best);
+        memcpy(choices + s * g->lanes, pick, (size_t)lanes * sizeof *pick);
     }
 }
 
-/* Compute the same where a choice leads to any number of states. */
-static void pull_several(const group *g) {
+/* Compute the same as `pull`, where a choice leads to any number of states. */
+static void pull_several(const group *g, int32_t *choices, int64_t lanes) {
     const Automaton *automaton = &g->a->automaton;
+    const int64_t *target_ptr = automaton->target_ptr.at, *target = automaton->target.at;
     for (int64_t j = automaton->order.n - 1; j >= 0; j--) {
         int64_t s = automaton->order.at[j];
-        double *restrict own = g->b + s * WIDE;
-        EACH_LANE own[lane] = -INFINITY;
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            g->best[lane] = -INFINITY;
+            g->pick[lane] = (int32_t)automaton->first.at[s];
+        }
         for (int64_t c = automaton->first.at[s]; c < automaton->stop.at[s]; c++) {
-            double sum[WIDE];
-            memcpy(sum, g->w + automaton->edge.at[c] * WIDE, sizeof sum);
-            for (int64_t i = automaton->target_ptr.at[c]; i < automaton->target_ptr.at[c + 1]; i++)
-                EACH_LANE sum[lane] += g->b[automaton->target.at[i] * WIDE + lane];
-            EACH_LANE own[lane] = larger(sum[lane], own[lane]);
+            int64_t begin = target_ptr[c], last = target_ptr[c + 1] - 1;
+            memcpy(g->sum, g->w + automaton->edge.at[c] * g->lanes, (size_t)lanes * sizeof *g->sum);
+            for (int64_t i = begin; i < last; i++)
+                for (int64_t lane = 0; lane < lanes; lane++) g->sum[lane] += g->b[target[i] * g->lanes + lane];
+            keep_larger(g->sum, begin <= last ? g->b + target[last] * g->lanes : g->none, c, g->best, g->pick, lanes);
+        }
+        memcpy(g->b + s * g->lanes, g->best, (size_t)lanes * sizeof *g->best);
+        memcpy(choices + s * g->lanes, g->pick, (size_t)lanes * sizeof *g->pick);
+    }
+}
+
+/* Fill in the choices of all states, the members of all bundles and the best scores. */
+static void choose(const group *g, int single) {
+    const best_arguments *a = g->a;
+    const Automaton *automaton = &a->automaton;
+    const int64_t *constant = automaton->hyperedges.constant.at;
+    int64_t inside = automaton->order.n, entries = automaton->accept.n, edges = automaton->number.n, lanes = 0;
+    int64_t roles = a->scores.roles.m;
+    for (int64_t e = 0; e < edges; e++)
+        for (int64_t lane = 0; lane < g->lanes; lane++) {
+            double score = constant[e] >= 0 ? (double)AT2(a->scores.constants, constant[e], g->kinds[lane]) : 0.0;
+            g->w[e * g->lanes + lane] = g->constant[e * g->lanes + lane] = score;
+        }
+    for (int64_t token = g->ends[0] - g->starts[0] - 1; token >= 0; token--) {
+        int64_t lanes_next = lanes;
+        for (int64_t x = 0; x < entries; x++)
+            memcpy(g->b + (inside + x) * g->lanes, g->b + x * g->lanes, (size_t)lanes_next * sizeof *g->b);
+        for (; lanes < g->lanes && g->starts[lanes] + token < g->ends[lanes]; lanes++)
+            for (int64_t x = 0; x < entries; x++)
+                g->b[(inside + x) * g->lanes + lanes] = automaton->accept.at[x] ? 0.0 : -INFINITY;
+        for (int64_t lane = 0; lane < lanes; lane++)
+            for (int64_t r = 0; r < roles; r++)
+                g->p[(token % 2 * roles + r) * g->lanes + lane] =
+                    AT3(a->scores.roles, g->starts[lane] + token, r, g->kinds[lane]) + a->added.at[r];
+        weigh(g, token, lanes, lanes_next);
+        int32_t *choices = g->choices + token * inside * g->lanes;
+        if (single) pull(g, choices, lanes);
+        else pull_several(g, choices, lanes);
+    }
+}
+
+/* Collect the hyperedges of the best structures that are not forbidden, where each choice leads to one state. Lanes
+   take turns at each token, so that the processor reads for one while it waits for another. Return whether there was
+   room. */
+static int follow(const group *g, int64_t *states) {
+    const Automaton *automaton = &g->a->automaton;
+    i16_3 picked = g->a->edges;
+    int64_t inside = automaton->order.n, edges = automaton->number.n, bundles = automaton->bundle_ptr.n - 1,
+            lanes = g->lanes;
+    for (int64_t lane = 0; lane < lanes; lane++) states[lane] = automaton->root;
+    for (int64_t token = 0; token < g->ends[0] - g->starts[0]; token++) {
+        while (g->starts[lanes - 1] + token >= g->ends[lanes - 1]) lanes--;
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            if (g->b[automaton->root * g->lanes + lane] == -INFINITY) continue;
+            int64_t s = states[lane], depth = 0, steps = 0;
+            int16_t *row = &AT3(picked, g->rows[lane] + token, g->columns[lane], 0);
+            while (depth < picked.l && row[depth] >= 0) depth++; /* by another part of the template */
+            while (s < inside) {
+                int64_t choice = g->choices[(token * inside + s) * g->lanes + lane];
+                if (choice >= automaton->edge.n) return 0;
+                int64_t e = automaton->edge.at[choice];
+                if (e >= edges) e = g->members[(token * bundles + e - edges) * g->lanes + lane];
+                if (automaton->number.at[e] >= 0) {
+                    if (depth >= picked.l) return 0;
+                    row[depth++] = automaton->number.at[e];
+                    g->marked[lane] |= g->a->mark.at[automaton->number.at[e]];
+                }
+                s = automaton->target.at[choice];
+                if (++steps > inside) return 0;
+            }
+            states[lane] = s - inside;
         }
     }
-}
-
-/* Step 1. */
-static void find_scores(const group *g, int single) {
-    const Automaton *automaton = &g->a->automaton;
-    int64_t exits = automaton->order.n, entries = automaton->accept.n, roles = g->a->scores.roles.m;
-    size_t row = (size_t)(entries * WIDE) * sizeof *g->b;
-    read_constants(&g->side, g->constant);
-    memcpy(g->w, g->constant, (size_t)(automaton->number.n * WIDE) * sizeof *g->w);
-    memset(g->ahead + g->side.longest * entries * WIDE, 0, row);
-    memset(g->p, 0, (size_t)(2 * roles * WIDE) * sizeof *g->p);
-    for (int64_t token = g->side.longest - 1; token >= 0; token--) {
-        end_lanes(&g->side, token, g->ahead, 0.0, -INFINITY);
-        read_roles(&g->side, token, g->a->added.at, g->p + token % 2 * roles * WIDE);
-        weigh(g, token);
-        memcpy(g->b + exits * WIDE, g->ahead + (token + 1) * entries * WIDE, row);
-        if (single) pull(g);
-        else pull_several(g);
-        memcpy(g->ahead + token * entries * WIDE, g->b, row);
-    }
-}
-
-/* The score of a hyperedge where the choices are found again, as `weigh` computes it. */
-static double score_of(const group *g, int64_t e) {
-    const Hyperedges *h = &g->a->automaton.hyperedges;
-    const Potentials *scores = &g->a->scores;
-    int64_t row = g->side.start[g->lane] + g->token, kind = g->side.kind[g->lane];
-    int64_t number = g->a->automaton.number.at[e];
-    double value = g->constant[e * WIDE + g->lane];
-    for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++)
-        if (g->token + h->step.at[i] < g->side.length[g->lane])
-            value +=
-                (double)(AT3(scores->roles, row + h->step.at[i], h->role.at[i], kind) + g->a->added.at[h->role.at[i]]);
-    if (scores->allowed.n > 0 && number >= 0 && !AT2(scores->allowed, row, number * scores->roles.l + kind))
-        value = -INFINITY;
-    return value;
-}
-
-/* The first of the best hyperedges of a bundle, or the hyperedge itself; `score`: its score. */
-static int64_t best_member(const group *g, int64_t e, double *score) {
-    const Automaton *automaton = &g->a->automaton;
-    int64_t bundle = e - automaton->number.n;
-    if (bundle < 0) {
-        *score = score_of(g, e);
-        return e;
-    }
-    int64_t found = automaton->bundle_edge.at[automaton->bundle_ptr.at[bundle]];
-    *score = -INFINITY;
-    for (int64_t j = automaton->bundle_ptr.at[bundle]; j < automaton->bundle_ptr.at[bundle + 1]; j++) {
-        double value = score_of(g, automaton->bundle_edge.at[j]);
-        if (value > *score) {
-            *score = value;
-            found = automaton->bundle_edge.at[j];
-        }
-    }
-    return found;
-}
-
-/* Find the best choice of a state, once for each token; return its score. No state leads back to an earlier one. */
-static double look(group *g, int64_t s) {
-    const Automaton *automaton = &g->a->automaton;
-    int64_t exits = automaton->order.n, entries = automaton->accept.n;
-    if (s >= exits) return g->ahead[((g->token + 1) * entries + s - exits) * WIDE + g->lane];
-    if (g->seen[s] == g->now) return g->value[s];
-    g->seen[s] = g->now;
-    g->value[s] = -INFINITY;
-    g->choice[s] = automaton->first.at[s];
-    for (int64_t c = automaton->first.at[s]; c < automaton->stop.at[s]; c++) {
-        double value;
-        best_member(g, automaton->edge.at[c], &value);
-        for (int64_t i = automaton->target_ptr.at[c]; i < automaton->target_ptr.at[c + 1]; i++)
-            value += look(g, automaton->target.at[i]);
-        if (value > g->value[s]) {
-            g->value[s] = value;
-            g->choice[s] = c;
-        }
-    }
-    return g->value[s];
+    return 1;
 }
 
 /* Add a state to the reached ones, once; return their number. */
@@ -186,35 +202,29 @@ static int64_t reach(int64_t state, int64_t *reached, int64_t count) {
     return count + 1;
 }
 
-/* Step 2, for one lane: from the root on, parents first. Return whether there was room. */
-static int follow(group *g, int64_t number) {
+/* Collect the same as `follow`, where a choice leads to any number of states: from the root on, parents first. */
+static int unfold(const group *g, int64_t lane, int64_t *reached) {
     const Automaton *automaton = &g->a->automaton;
-    i16_3 edges = g->a->edges;
-    int64_t exits = automaton->order.n, width = automaton->first.n, count = 1;
-    g->reached[0] = automaton->root;
-    for (g->token = 0; g->token < g->side.length[g->lane]; g->token++, g->now++) {
-        int64_t *here = g->reached + g->token % 2 * width, *there = g->reached + (g->token + 1) % 2 * width;
-        int64_t ahead = 0, depth = 0;
-        int16_t *picked = &AT3(edges, g->a->row.at[number] + g->token, g->a->column.at[number], 0);
-        while (depth < edges.l && picked[depth] >= 0) depth++; /* by another part of the template */
+    const int64_t *target_ptr = automaton->target_ptr.at, *target = automaton->target.at;
+    i16_3 picked = g->a->edges;
+    int64_t inside = automaton->order.n, width = automaton->first.n, count = 1;
+    reached[0] = automaton->root;
+    for (int64_t token = 0; token < g->ends[lane] - g->starts[lane]; token++) {
+        int64_t *now = reached + token % 2 * width, *following = reached + (token + 1) % 2 * width, ahead = 0,
+                depth = 0;
         while (count > 0) {
             int64_t at = 0;
-            for (int64_t i = 1; i < count; i++) at = here[i] < here[at] ? i : at;
-            int64_t s = here[at];
-            here[at] = here[--count];
-            double score = look(g, s);
-            int64_t c = g->choice[s];
-            if (c >= automaton->stop.at[s]) return 0;
-            int64_t edge = automaton->number.at[best_member(g, automaton->edge.at[c], &score)];
-            if (edge >= 0) {
-                if (depth >= edges.l) return 0;
-                picked[depth++] = (int16_t)edge;
-                g->a->marked.at[number] |= g->a->mark.at[edge];
-            }
-            for (int64_t i = automaton->target_ptr.at[c]; i < automaton->target_ptr.at[c + 1]; i++) {
-                int64_t to = automaton->target.at[i];
-                if (to < exits) count = reach(to, here, count);
-                else ahead = reach(to - exits, there, ahead);
+            for (int64_t i = 1; i < count; i++) at = now[i] < now[at] ? i : at;
+            int64_t choice = g->choices[(token * inside + now[at]) * g->lanes + lane];
+            if (choice >= automaton->edge.n) return 0;
+            int64_t e = automaton->edge.at[choice];
+            now[at] = now[--count];
+            if (depth >= picked.l || e >= automaton->number.n) return 0;
+            AT3(picked, g->rows[lane] + token, g->columns[lane], depth++) = automaton->number.at[e];
+            if (automaton->number.at[e] >= 0) g->marked[lane] |= g->a->mark.at[automaton->number.at[e]];
+            for (int64_t i = target_ptr[choice]; i < target_ptr[choice + 1]; i++) {
+                if (target[i] < inside) count = reach(target[i], now, count);
+                else ahead = reach(target[i] - inside, following, ahead);
             }
         }
         count = ahead;
@@ -222,58 +232,70 @@ static int follow(group *g, int64_t number) {
     return 1;
 }
 
-/* Whether each state leads only to later ones, and hyperedges have marks. */
-static int is_ordered(const Automaton *a, int64_t marks, int64_t *place) {
-    int64_t exits = a->order.n, states = a->first.n;
-    for (int64_t s = 0; s < states; s++) place[s] = s < exits ? -1 : exits;
-    for (int64_t j = 0; j < exits; j++) place[a->order.at[j]] = j;
-    for (int64_t s = 0; s < exits; s++)
-        for (int64_t c = a->first.at[s]; c < a->stop.at[s]; c++)
-            for (int64_t i = a->target_ptr.at[c]; i < a->target_ptr.at[c + 1]; i++)
-                if (place[a->target.at[i]] <= place[s]) return 0;
-    for (int64_t e = 0; e < a->number.n; e++)
-        if (a->number.at[e] >= marks) return 0;
-    return 1;
-}
-
 int64_t spanloom_best(const best_arguments *a) {
     const Automaton *automaton = &a->automaton;
-    int64_t states = automaton->first.n, edges = automaton->number.n, entries = automaton->accept.n, longest;
-    int64_t all = edges + automaton->bundle_ptr.n - 1, roles = a->scores.roles.m;
-    if (!automaton_fits(automaton, &a->scores, a->offsets) || a->added.n != roles) return BAD_INDEX;
-    if (!lanes_fit(&a->scores, a->sentence, a->kind, a->offsets, &longest)) return BAD_INDEX;
-    for (int64_t i = 0; i < a->sentence.n; i++) {
-        int64_t n = a->sentence.at[i], length = a->offsets.at[n + 1] - a->offsets.at[n];
-        if (a->row.at[i] < 0 || length > a->edges.n || a->row.at[i] > a->edges.n - length) return BAD_INDEX;
-        if (a->column.at[i] < 0 || a->column.at[i] >= a->edges.m) return BAD_INDEX;
-    }
-    memory own = {0};
-    group g = {
-        .a = a,
-        .side = {.scores = &a->scores, .automaton = automaton},
-        .constant = TAKE(&own, double, edges *WIDE),
-        .p = TAKE(&own, double, 2 * roles * WIDE),
-        .w = TAKE(&own, double, all *WIDE),
-        .b = TAKE(&own, double, states *WIDE),
-        .ahead = TAKE(&own, double, (longest + 1) * entries * WIDE),
-        .now = 1,
-        .seen = TAKE_ZEROS(&own, int64_t, states),
-        .choice = TAKE(&own, int64_t, states),
-        .value = TAKE(&own, double, states),
-        .reached = TAKE(&own, int64_t, 2 * states),
-    };
-    if (own.failed) return give_back(&own, NO_MEMORY);
-    if (!is_ordered(automaton, a->mark.n, g.choice)) return give_back(&own, BAD_INDEX);
-    int single = is_simple(automaton);
-    for (int64_t begin = 0; begin < a->sentence.n; begin += WIDE) {
-        take_lanes(&g.side, a->sentence, a->kind, a->offsets, begin);
-        find_scores(&g, single);
-        for (g.lane = 0; g.lane < WIDE; g.lane++) {
-            if (g.side.length[g.lane] == 0) continue;
-            double score = g.ahead[automaton->root * WIDE + g.lane];
-            a->score.at[begin + g.lane] += score;
-            if (score > -INFINITY && !follow(&g, begin + g.lane)) return give_back(&own, BAD_INDEX);
+    int64_t inside = automaton->order.n, states = automaton->first.n, edges = automaton->number.n;
+    int64_t bundles = automaton->bundle_ptr.n - 1, roles = a->scores.roles.m, single = 1;
+    if (!automaton_fits(automaton, &a->scores, a->offsets) || !are_sentences(a->sentence, a->offsets)) return BAD_INDEX;
+    if (a->added.n != roles) return BAD_INDEX;
+    for (int64_t e = 0; e < edges; e++)
+        if (automaton->number.at[e] >= a->mark.n) return BAD_INDEX;
+    for (int64_t c = 0; c < automaton->edge.n; c++)
+        single &= automaton->target_ptr.at[c] == c && automaton->target_ptr.at[c + 1] == c + 1;
+    for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
+        int64_t begin = a->group_ptr.at[number], end = a->group_ptr.at[number + 1];
+        if (begin < 0 || end <= begin || end > a->sentence.n) return BAD_INDEX;
+        int64_t lanes = end - begin;
+        memory own = {0};
+        int64_t *starts = TAKE(&own, int64_t, lanes), *ends = TAKE(&own, int64_t, lanes), longest = 0,
+                previous = INT64_MAX;
+        int64_t *scratch = TAKE(&own, int64_t, most(lanes, 2 * states));
+        if (own.failed) return give_back(&own, NO_MEMORY);
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            int64_t n = a->sentence.at[begin + lane], k = a->kind.at[begin + lane];
+            starts[lane] = a->offsets.at[n];
+            ends[lane] = a->offsets.at[n + 1];
+            if (k < 0 || k >= a->scores.roles.l || ends[lane] - starts[lane] > previous)
+                return give_back(&own, BAD_INDEX);
+            previous = ends[lane] - starts[lane];
+            int64_t row = a->row.at[begin + lane], column = a->column.at[begin + lane];
+            if (row < 0 || previous > a->edges.n || row > a->edges.n - previous) return give_back(&own, BAD_INDEX);
+            if (column < 0 || column >= a->edges.m) return give_back(&own, BAD_INDEX);
+            longest = most(longest, previous);
         }
+        if (longest == 0) {
+            give_back(&own, 0);
+            continue;
+        }
+        group g = {
+            a,
+            starts,
+            ends,
+            a->kind.at + begin,
+            a->row.at + begin,
+            a->column.at + begin,
+            a->marked.at + begin,
+            lanes,
+            TAKE(&own, double, states *lanes),
+            TAKE(&own, double, (edges + bundles) * lanes),
+            TAKE(&own, double, edges *lanes),
+            TAKE(&own, double, 2 * roles * lanes),
+            TAKE(&own, double, lanes),
+            TAKE(&own, double, lanes),
+            TAKE_ZEROS(&own, double, lanes),
+            TAKE(&own, int32_t, lanes),
+            TAKE(&own, int32_t, longest * inside * lanes),
+            TAKE(&own, int32_t, longest * bundles * lanes),
+        };
+        if (own.failed) return give_back(&own, NO_MEMORY);
+        choose(&g, (int)single);
+        for (int64_t lane = 0; lane < lanes; lane++)
+            if (ends[lane] > starts[lane]) a->score.at[begin + lane] += g.b[automaton->root * lanes + lane];
+        int room = single ? follow(&g, scratch) : 1;
+        for (int64_t lane = 0; !single && room && lane < lanes; lane++)
+            if (g.b[automaton->root * lanes + lane] > -INFINITY) room = unfold(&g, lane, scratch);
+        give_back(&own, 0);
+        if (!room) return BAD_INDEX;
     }
-    return give_back(&own, 0);
+    return 0;
 }

@@ -1035,13 +1035,15 @@ KERNEL(derivation_sums,
 
 /* --------------------------------------------------------------------------------------------------------- best.c */
 
-/* The best structure of each lane, a sentence and a type, as wide as the next ones, so they come by length; of equal
-   choices the first hyperedge wins. `added`: to the scores of roles. `score` is added to, -inf where every structure is
-   forbidden; `edges`: the hyperedges picked at each token, parents first, appended to existing ones, in a row for each
-   token of a lane from `row` on, and in `column`; `marked`: made 1 where the structure has a hyperedge with a `mark`. */
+/* The best structure of each lane, a sentence and a type; of equal choices the first hyperedge wins. Lanes run side by
+   side in groups, as ranges, longest sentences first. `added`: to the scores of roles. `score` is added to, -inf where
+   every structure is forbidden; `edges`: the hyperedges picked at each token, parents first, appended to existing ones,
+   in a row for each token of a lane from `row` on, and in `column`; `marked`: made 1 where the structure picks a
+   hyperedge that has a `mark`. */
 KERNEL(best,
     Potentials scores;
     f32_1 added; // *
+    i64_1 group_ptr; // *+1
     i64_1 sentence; // L
     i64_1 kind; // L
     i64_1 offsets; // N+1
