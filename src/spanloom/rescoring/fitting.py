@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -29,6 +28,7 @@ from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.candidates import CandidateMentions, Proposing, Words, identities, merge, propose
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
+from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
 from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served
@@ -38,7 +38,6 @@ from spanloom.structures.base import concatenate
 
 if TYPE_CHECKING:  # imported where names of vocabularies are given
     from spanloom.rescoring.listed import ListedIn, ListedNames
-    from spanloom.rescoring.parts import HeldOutParts
 
 __all__ = [
     "FirstStage",
@@ -287,9 +286,9 @@ def fit_rescorer(
     words = TokenColumns(train, (), features).words(train)
     pairs, own_pairs = None, None
     if paired and not gold.table.contiguous.all() and not first.model.structure.heads:
-        pairs = resolve_name("spanloom.rescoring.parts:PairedParts").of(words, gold.table, kinds)
+        pairs = PairedParts.of(words, gold.table, kinds)
         if pairs is not None:
-            own_pairs = resolve_name("spanloom.rescoring.parts:HeldOutParts").of(words, gold.table, kinds, fold)
+            own_pairs = HeldOutParts.of(words, gold.table, kinds, fold)
     templates = served(TEMPLATES, features, listed=listed is not None, paired=pairs is not None)
     tokens, crossed = TokenColumns(train, templates, features), first.held_out is None
     named = _named(listed_in, gold.table, fold)
