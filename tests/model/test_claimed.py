@@ -87,6 +87,17 @@ def in_tokens(case, mention):
     return case.types.index(mention.type), tuple((starts.index(a), ends.index(b) + 1) for a, b in mention.spans)
 
 
+def said_of_paths(case, mention):
+    """What annotation says of the tokens of each path of a mention, or of the mention's own if there is none."""
+    kind, ranges = mention
+    table = MentionTable.build([(0, kind, ranges)])
+    if not case.structure.holds(table).all():
+        return [case.said[ranges[0][0] : ranges[-1][1], kind]]
+    paths = case.structure.paths(table, case.types)
+    begins = [int(first) for first in paths.first]
+    return [case.said[a : a + len(paths.spread(path)), kind] for path, a in enumerate(begins)]
+
+
 def brute(case, seed):
     """The expected counts over all structures that the annotation of one sentence allows, one by one."""
     length, template = len(case.batch.tokens), case.engine.template
@@ -104,7 +115,7 @@ def brute(case, seed):
     asked = {m for _, readings in claims for reading in readings for m in reading} - wanted
     complete = {m: case.said[m[1][0][0] : m[1][-1][1], m[0]] == COMPLETE for m in asked}
     closed = {m for m in asked if complete[m].any()}
-    partly = {m for m in closed if not complete[m].all()}
+    partly = {m for m in closed if not all((said == COMPLETE).all() for said in said_of_paths(case, m))}
     extra = [frozenset(some) for size in range(len(closed) + 1) for some in combinations(sorted(closed), size)]
     scores = case.potentials(seed)
     offsets = np.array([0, length])
@@ -222,6 +233,17 @@ def test_sets_of_mentions_that_are_one_structure_are_counted_once():
     """The mention hypergraph writes crossing mentions as it writes them with their union."""
     crossing = [{"spans": [[0, 3]], "type": "x"}, {"spans": [[2, 5]], "type": "x"}]
     case = Case("mention_hypergraph", one({"some": [{"spans": [[0, 5]]}], "either": [[[], crossing]]}, words=3))
+    total, counts = brute(case, 1)
+    found = case.expectations(1)
+    np.testing.assert_allclose(found.roles, counts, atol=2e-4)
+    assert found.log_partition.sum() == pytest.approx(np.log(total), abs=1e-3)
+
+
+def test_the_start_of_a_mention_may_be_written_at_the_token_before():
+    """Separators write the start of the second word's mention at the first word, where annotation is not complete."""
+    zone = {"start": 0, "end": 1, "annotation": "at-least"}
+    claims = {"some": [{"spans": [[0, 3]]}], "either": [[[], [{"spans": [[2, 3]], "type": "x"}]]]}
+    case = Case("separators", one({"default": "complete", "zones": [zone], **claims}, words=3))
     total, counts = brute(case, 1)
     found = case.expectations(1)
     np.testing.assert_allclose(found.roles, counts, atol=2e-4)

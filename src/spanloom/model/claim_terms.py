@@ -104,7 +104,7 @@ class ClaimLiterals:
 
     Attributes: ``paths`` of the mentions; ``ways``, the literals of each row of the table: the number of the row where
     annotation is complete, else those of its paths, counted behind the rows; ``lanes`` of the rows; ``partly``, the
-    paths, as literals, of each mention that is a row and has tokens where annotation is not complete.
+    paths, as literals, of each mention that is a row and has a path with tokens where annotation is not complete.
     """
 
     def __init__(self, corpus: Corpus, table: MentionTable) -> None:
@@ -120,7 +120,7 @@ class ClaimLiterals:
             numbers = range(place * each, (place + 1) * each)
             open_ways = tuple(len(table) + path for path in numbers if self.paths.spread(path).any(1).all())
             self.ways[row] = (row,) if complete[row].any() else open_ways
-            if complete[row].any() and not complete[row].all():
+            if complete[row].any() and not all(self._rests(corpus, path) for path in numbers):
                 self.partly[row] = open_ways
         self.lane_of = {way: self.lanes[row] for row, ways in self.ways.items() for way in ways}
 
@@ -131,6 +131,12 @@ class ClaimLiterals:
         tokens = slice(base + table.first[table.ptr[row]], base + table.end[last])
         found: NDArray[np.bool_] = corpus.said[tokens, table.kind[row]] == COMPLETE
         return found
+
+    def _rests(self, corpus: Corpus, path: int) -> bool:
+        """Return whether annotation is complete at all tokens of a path, which may begin before the mention's first."""
+        begin = int(corpus.offsets[self.paths.sentence[path]] + self.paths.first[path])
+        said = corpus.said[begin : begin + len(self.paths.spread(path)), self.paths.kind[path]]
+        return bool((said == COMPLETE).all())
 
     def is_row(self, literal: int) -> bool:
         """Return whether a literal is a mention with which a version is encoded."""
