@@ -47,6 +47,7 @@ ABSURD = {  # class of a type -> what it is not
     "place": MEDICAL - BODIES | {"person", "time", "thing", "anatomy"},
     "organization": MEDICAL | {"time", "thing"},
     "time": MEDICAL | NAMES - {"time", "event"} | {"thing"},
+    "care": NAMES | {"species", "thing"},  # tests and treatments may be named by all that is medical
     "event": MEDICAL - {"process"} | {"person", "place", "organization"},
 }
 CLASSES = {  # type, of some models in lower case or with more behind it -> class; others are in no class
@@ -58,7 +59,7 @@ CLASSES = {  # type, of some models in lower case or with more behind it -> clas
     "cellular_component": "body", "go_cc": "body", "cell_line": "cell_line",
     "process": "process", "go_bp": "process", "go_mf": "process", "mop": "process", "person": "person",
     "per": "person", "place": "place", "loc": "place", "organization": "organization", "org": "organization",
-    "time": "time", "event": "event",
+    "time": "time", "event": "event", "problem": "disease", "drug": "chemical", "test": "care", "treatment": "care",
 }  # fmt: skip
 
 

@@ -19,15 +19,17 @@ PACKAGES = {"models": "spanloom_models", "models-sa": "spanloom_models_sa", "mod
 FOLDERS = [ROOT / place / "src" / module for place, module in PACKAGES.items()]
 CATALOGUES = {folder: json.loads((folder / "catalogue.json").read_text(encoding="utf-8")) for folder in FOLDERS}
 MODELS = {name: (folder / name, said) for folder, listed in CATALOGUES.items() for name, said in listed.items()}
-LARGEST, ALL = 15e6, 25e6  # bytes of a model without a vocabulary, and of a distribution
+LARGEST, ALL = 15e6, 40e6  # bytes of a model without a vocabulary, and of a distribution
+LINKED = 25e6  # of a model with vocabularies
 PAGE = (ROOT / "docs" / "models-ready.md").read_text(encoding="utf-8")
-SHOWN = ["craft", "names", "chinese"]
+SHOWN = ["craft", "clinical", "names", "chinese"]
 TEXTS = {
     "genia": ("Expression of the IL-2 gene in human T cells needs NF-kappa B.", "protein"),
     "bc5cdr": ("Chest pain and myocardial infarction after cocaine and aspirin.", "Chemical"),
     "ncbi_disease": ("Mutations of BRCA1 cause hereditary breast cancer and ovarian cancer.", "SpecificDisease"),
     "gum": ("The president of the United States met students in Chicago on Monday.", "place"),
     "craft": ("The Pax6 gene is expressed in the retina of mouse embryos.", "UBERON"),
+    "clinical": ("Chest film: no pleural or pericardial effusion.", "problem"),
     "biomedical": ("Aspirin may cause bleeding of the stomach in patients with hypertension.", "disease"),
     "names": ("Angela Merkel met Emmanuel Macron in Paris on Tuesday.", "person"),
     "chinese": ("鲁迅1881年生于浙江绍兴。", "LOC"),
@@ -45,7 +47,7 @@ def test_every_model_is_listed_and_small(folder: Path) -> None:
     assert set(listed) <= set(TEXTS)
     sizes = {name: bytes_in(folder / name) for name in listed}
     assert sizes == {name: said["bytes"] for name, said in listed.items()}
-    assert all(sizes[name] <= (ALL if "concepts" in said else LARGEST) for name, said in listed.items())
+    assert all(sizes[name] <= (LINKED if "concepts" in said else LARGEST) for name, said in listed.items())
     assert bytes_in(folder) <= ALL
     for name, said in listed.items():
         assert f"| `{name}` | {said['finds']} | {said['licence']} | {100 * said['f1']:.1f} (" in PAGE

@@ -77,6 +77,12 @@ def test_sections_give_attributes_and_are_output() -> None:
     assert again == found
 
 
+def test_a_text_without_headings_has_no_sections() -> None:
+    note = Document("No pain.", mentions=[Mention("problem", [(3, 7)])])
+    [found] = with_sections([note])
+    assert (found.sections, found.mentions[0].attributes) == ((), {})
+
+
 def test_headings_of_other_languages_are_known() -> None:
     [spanish] = with_sections([Document("ANTECEDENTES FAMILIARES: diabetes en su madre.")])
     [chinese] = with_sections([Document("现病史：发热3天。既往史：高血压。")])

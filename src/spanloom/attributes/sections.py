@@ -48,7 +48,7 @@ def _sectioned(document: Document, rules: Rules) -> Document:
     found, text = headings(document.text, headings_of(own)), document.text
     starts = [heading.start for heading in found]
     sections = []
-    for heading, end in zip(found, [*starts[1:], len(text)], strict=True):
+    for heading, end in zip(found, [*starts, len(text)][1:], strict=True):
         whole = text[heading.start : end].rstrip()
         span = Span(heading.start, heading.start + len(whole))
         sections.append(Section(heading.section or heading.words.casefold(), span))
