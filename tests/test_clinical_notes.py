@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -14,13 +16,15 @@ ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
-def clinical() -> Any:
+def clinical() -> Iterator[Any]:
+    sys.path.insert(0, str(ROOT / "models"))  # where the other recipes are that it imports
     spec = spec_from_file_location("clinical_notes", ROOT / "models" / "clinical.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    yield module
+    sys.path.remove(str(ROOT / "models"))
 
 
 NOTE = """Echo:
