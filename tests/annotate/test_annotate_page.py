@@ -116,7 +116,8 @@ def opened(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
 
 
 def turn_to(page: Page, document: str) -> None:
-    """Open a document, and wait until it is drawn."""
+    """Open a document, and wait until it is drawn, also if it is the one that is open."""
+    page.evaluate("delete document.body.dataset.shown")
     [number] = page.select_option("#documents", label=document)
     page.wait_for_selector(f"body[data-shown='{number}'] #text .cur", state="attached")
 
