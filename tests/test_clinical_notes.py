@@ -13,8 +13,9 @@ from spanloom.errors import DataError
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(scope="module")
-def clinical() -> Any:
+@pytest.fixture
+def clinical(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT / "models"))  # the programs there import one another
     spec = spec_from_file_location("clinical_notes", ROOT / "models" / "clinical.py")
     assert spec is not None
     assert spec.loader is not None
@@ -87,3 +88,10 @@ def test_a_number_decides_the_part(clinical: Any, tmp_path: Path) -> None:
         "dev": ["06", "12"],
         "test": ["01"],
     }
+
+
+def test_the_notes_are_read(clinical: Any) -> None:
+    train, dev, test = clinical.material(ROOT)
+    texts = [one.text for one in (*train, *dev, *test)]
+    assert len(texts) == len({*texts}) == 203
+    assert {one.meta["corpus"] for one in test} == {"bundled notes", "new notes"}

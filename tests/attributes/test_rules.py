@@ -80,7 +80,7 @@ def test_sections_give_attributes_and_are_output() -> None:
 def test_a_text_without_headings_has_no_sections() -> None:
     note = Document("No pain.", mentions=[Mention("problem", [(3, 7)])])
     [found] = with_sections([note])
-    assert (found.sections, found.mentions[0].attributes) == ((), {})
+    assert (list(found.sections), found.mentions[0].attributes) == ([], {})
 
 
 def test_headings_of_other_languages_are_known() -> None:
