@@ -246,9 +246,10 @@ RECIPES = (
         "family; nested, crossing, and with gaps",
         "Apache-2.0",
         "invented notes, and **no data of patients**. The 36 notes that Spanloom brings, and 167 more of 32 kinds in "
-        "`models/clinical` of its repository, were written by its authors with the help of a language model; two "
-        "readers have checked the annotation, which follows the guidelines of the bundled notes. Vectors of the 60,000 "
-        "most frequent words of GloVe 6B (Pennington et al. 2014, public domain).",
+        "`models/clinical` of its repository, were written by its authors with the help of a language model. The "
+        "annotation follows the guidelines of the bundled notes, and was checked twice: by the author of a note and by "
+        "another one, no clinician. Vectors of the 60,000 most frequent words of GloVe 6B (Pennington et al. 2014, "
+        "public domain).",
         "The bundled notes' own; of the new notes by their numbers, four sixths, a sixth and a sixth.",
         "Test notes are invented by those who invented the training notes: expect less in real notes, and measure it. "
         "It has seen few mentions of the family or of the past, and most of its notes are short. Where sections begin "
