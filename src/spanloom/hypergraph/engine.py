@@ -348,7 +348,7 @@ def _best_of_lanes(
     order = order[: np.count_nonzero(lengths)]
     own = Lanes(*(values[order] for values in lanes))
     totals, found = np.zeros(len(order)), np.zeros(len(order), np.uint8)
-    mark = np.zeros(1 << 15, np.uint8) if mark is None else mark
+    mark = np.zeros(1 << 15, np.uint8) if mark is None else mark  # numbers of hyperedges have 16 bits
     added = np.zeros(scores.roles.shape[1], np.float32) if added is None else added
     for automaton in automata:
         bounds = groups(lengths[order], 4 * len(automaton.order), _ROOM, _LANES)

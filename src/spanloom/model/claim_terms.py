@@ -8,7 +8,6 @@ from itertools import combinations, product
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.document.annotation import COMPLETE, Said
 from spanloom.hypergraph import Engine, Ints, Paths
@@ -113,24 +112,18 @@ class ClaimLiterals:
         self.paths: Paths = corpus.structure.paths(table.take(held), corpus.types)
         each = len(self.paths.sentence) // max(len(held), 1)
         self.lanes = [corpus.lane(kind) for kind in table.kind.tolist()]
-        complete = [self._complete(corpus, row) for row in range(len(table))]
         self.ways: dict[int, tuple[int, ...]] = {}
         self.partly: dict[int, tuple[int, ...]] = {}
         for place, row in enumerate(held.tolist()):
             numbers = range(place * each, (place + 1) * each)
             open_ways = tuple(len(table) + path for path in numbers if self.paths.spread(path).any(1).all())
-            self.ways[row] = (row,) if complete[row].any() else open_ways
-            if complete[row].any() and not all(self._rests(corpus, path) for path in numbers):
+            first, last = table.first[table.ptr[row]], table.end[table.ptr[row + 1] - 1]
+            tokens = corpus.offsets[table.sentence[row]] + np.arange(first, last)
+            closed = bool((corpus.said[tokens, table.kind[row]] == COMPLETE).any())
+            self.ways[row] = (row,) if closed else open_ways
+            if closed and not all(self._rests(corpus, path) for path in numbers):
                 self.partly[row] = open_ways
         self.lane_of = {way: self.lanes[row] for row, ways in self.ways.items() for way in ways}
-
-    def _complete(self, corpus: Corpus, row: int) -> NDArray[np.bool_]:
-        """Return at which tokens from a mention's first to its last annotation is complete."""
-        table = self.table
-        base, last = corpus.offsets[table.sentence[row]], table.ptr[row + 1] - 1
-        tokens = slice(base + table.first[table.ptr[row]], base + table.end[last])
-        found: NDArray[np.bool_] = corpus.said[tokens, table.kind[row]] == COMPLETE
-        return found
 
     def _rests(self, corpus: Corpus, path: int) -> bool:
         """Return whether annotation is complete at all tokens of a path, which may begin before the mention's first."""

@@ -49,11 +49,9 @@ class Pairing(Protocol):
 
     def table(self, found: CandidateMentions, text: Words) -> MentionTable:
         """Return the pairs that are worth a look."""
-        ...
 
     def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
         """Return the log-odds of each candidate, (C,); -inf for one that has not two parts."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

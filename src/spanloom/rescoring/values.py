@@ -406,7 +406,8 @@ class CandidateValues:
         first, last = self._low + begin, self._low + end
         rows = np.flatnonzero(self._gapped)
         first, last = first[rows], last[rows]
-        joins, marks = np.isin(hashes, _JOINS), np.append(0, np.isin(hashes, _JOINS).cumsum())
+        joins = np.isin(hashes, _JOINS)
+        marks = np.append(0, joins.cumsum())
         brackets = np.append(0, (np.isin(hashes, _OPEN).astype(np.int64) - np.isin(hashes, _CLOSE)).cumsum())
         bits = np.stack([
             np.ones(len(rows), np.bool_), joins[first] | (hashes[first] == _COMMA), joins[last - 1],

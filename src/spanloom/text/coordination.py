@@ -17,111 +17,28 @@ _HYPHEN: Final = re.compile(r"[-‐‑–](?=.)")
 _HINGE: Final = re.compile(r"^(.*\b(?:of|in|to|from|with|against|by|for)\s+(?:the\s+|both\s+)?)(.+)$", re.I)
 _WORD: Final = re.compile(r"\S+")
 _MOST_PARTS, _MOST_SHARED, _LONGEST = 8, 3, 200
-_PREFIXES: Final = [
-    "pre",
-    "post",
-    "peri",
-    "hypo",
-    "hyper",
-    "intra",
-    "extra",
-    "inter",
-    "mono",
-    "di",
-    "tri",
-    "tetra",
-    "poly",
-    "homo",
-    "hetero",
-    "gluco",
-    "mineralo",
-    "micro",
-    "macro",
-    "over",
-    "under",
-    "sub",
-    "supra",
-    "endo",
-    "exo",
-    "ante",
-    "retro",
-    "uni",
-    "bi",
-    "multi",
-    "iso",
-    "allo",
-    "auto",
-    "neo",
-    "para",
-    "onco",
-    "hemo",
-    "nephro",
-    "hepato",
-    "cardio",
-    "neuro",
+_PREFIXES: Final = (
+    "pre", "post", "peri", "hypo", "hyper", "intra", "extra", "inter", "mono", "di", "tri", "tetra", "poly", "homo",
+    "hetero", "gluco", "mineralo", "micro", "macro", "over", "under", "sub", "supra", "endo", "exo", "ante", "retro",
+    "uni", "bi", "multi", "iso", "allo", "auto", "neo", "para", "onco", "hemo", "nephro", "hepato", "cardio", "neuro",
     "broncho",
-]
-_BINOMIALS: Final = frozenset(
-    [
-        "head and neck",
-        "hand, foot and mouth",
-        "foot and mouth",
-        "food and drug",
-        "research and development",
-        "black and white",
-        "mix and match",
-        "trial and error",
-        "wear and tear",
-        "activator of transcription",
-        "rough and tumble",
-        "cut and paste",
-        "pins and needles",
-        "ear, nose and throat",
-        "ear, nose, and throat",
-        "nut and bolt",
-        "salt and pepper",
-        "cat and mouse",
-        "bed and breakfast",
-        "cap and trade",
-        "search and rescue",
-        "hit and run",
-        "track and field",
-        "arts and crafts",
-        "health and safety",
-        "activities of daily",
-        "fight or flight",
-        "growth and development",
-        "all or none",
-        "all or nothing",
-        "now and then",
-        "back and forth",
-        "time and motion",
-        "tip and run",
-        "cost and freight",
-    ]
-)
-_GREEK: Final = frozenset(
-    [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "kappa",
-        "lambda",
-        "mu",
-        "sigma",
-        "tau",
-        "omega",
-    ]
-)
+)  # fmt: skip
+_BINOMIALS: Final = frozenset((
+    "head and neck", "hand, foot and mouth", "foot and mouth", "food and drug", "research and development",
+    "black and white", "mix and match", "trial and error", "wear and tear", "activator of transcription",
+    "rough and tumble", "cut and paste", "pins and needles", "ear, nose and throat", "ear, nose, and throat",
+    "nut and bolt", "salt and pepper", "cat and mouse", "bed and breakfast", "cap and trade", "search and rescue",
+    "hit and run", "track and field", "arts and crafts", "health and safety", "activities of daily",
+    "fight or flight", "growth and development", "all or none", "all or nothing", "now and then", "back and forth",
+    "time and motion", "tip and run", "cost and freight",
+))  # fmt: skip
+_GREEK: Final = frozenset((
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "sigma", "tau",
+    "omega",
+))  # fmt: skip
 _DESCRIBING: Final = re.compile(
     r"(?:al|ic|ical|an|ar|ous|ary|ive|ed|ing|oid|ent|ant|ior|eal|ile|ine|ular|ory|able|ible|less|like|specific|"
-    r"positive|"
-    r"negative|left|right|upper|lower|inner|outer|mild|severe|acute|early|late|male|female|human|mouse|murine|low|high|"
+    r"positive|negative|left|right|upper|lower|inner|outer|mild|severe|acute|early|late|male|female|human|mouse|murine|low|high|"
     r"long|short|old|young|first|second|third|fourth|fifth|sixth|small|large|fetal|adult)$",
     re.I,
 )
