@@ -54,8 +54,9 @@ CHECKS = [
 
 
 @pytest.fixture(scope="module")
-def notes() -> list[Document]:
-    return list(read(clinical() / "dev"))
+def notes(notes: Any) -> list[Document]:
+    documents: list[Document] = notes.dev
+    return documents
 
 
 def small(**params: Any) -> Recognizer:

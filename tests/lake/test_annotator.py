@@ -30,10 +30,10 @@ KINDS = ("recognizer", "second", "heads", "cascade", "linker", "segmenter")
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def models(tmp_path_factory: pytest.TempPathFactory, notes: Any) -> dict[str, Path]:
     """A model of each kind that finds mentions."""
     folder = tmp_path_factory.mktemp("annotators")
-    train, dev = (list(read(clinical() / part)) for part in ("train", "dev"))
+    train, dev = notes.train, notes.dev
     chinese, held = (list(read(chinese_clinical() / f"{part}.jsonl")) for part in ("train", "dev"))
     small = ["bias", "low[-1..1]", "suffix(2..3)"]
     second = spanloom.Recognizer("separators", small, rate=0.3, l2=0.1, epochs=3).fit(train, dev=dev)

@@ -7,6 +7,7 @@ import resource
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -21,11 +22,10 @@ from spanloom_lab import Cascade
 
 
 @pytest.fixture(scope="session")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def models(tmp_path_factory: pytest.TempPathFactory, notes: Any) -> dict[str, Path]:
     """A model of each kind."""
     folder = tmp_path_factory.mktemp("served")
-    train = list(read(clinical() / "train"))
-    dev = list(read(clinical() / "dev"))
+    train, dev = notes.train, notes.dev
     made = {
         "clinical": Recognizer("shared", "small", rate=0.3, l2=0.1, epochs=4).fit(train, dev=dev),
         "cascade": Cascade(features="small", epochs=1).fit(train[:8], dev=dev[:3]),
