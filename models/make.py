@@ -466,7 +466,7 @@ It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 - **Training**: `{recipe.estimator.__name__}({params})` on plain text, {learned}; then `spanloom compact`,
   weights below {said["threshold"]:g} left out. Development F1 {counted}{100 * said["dev_f1_before"]:.1f} before and
   {100 * said["dev_f1"]:.1f} after. It holds no readable names of features{readable}; what a
-  model can reveal stands in `docs/privacy.md`.
+  model can reveal is described in `docs/privacy.md`.
 - **Test data**: {rates(said)}, of exact boundaries and types.
 {more}- **Probabilities**: calibration error {100 * said["calibration_error"]:.1f} % on the test data.
 - **Speed and size**: {round(said["tokens_per_second"], -3):,.0f} tokens a second on one core,
