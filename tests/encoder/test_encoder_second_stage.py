@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from encoder_helpers import write_encoder
 
-from conftest import write_encoder
 from spanloom import Recognizer, load, read
 from spanloom.data import clinical
 from spanloom.evaluate import evaluate
