@@ -39,6 +39,7 @@ from common import ROOT, Result, commit, options, run_cases, say
 
 TARGET: Final = 10.0  # per cent of mutants that survive, at most
 SECONDS: Final = 1200  # of the processor, for the tests of one turn
+MEMORY: Final = 10_000_000  # KiB of addresses: a loop without end is an error before it takes the machine's memory
 SOURCE: Final = ROOT / "src"
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -205,7 +206,7 @@ def _failed(tests: Sequence[str], source: Path) -> str | None:
         *tests,
     ]
     environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
-    limited = f"ulimit -t {SECONDS}; exec {shlex.join(line)}"
+    limited = f"ulimit -t {SECONDS} -v {MEMORY}; exec {shlex.join(line)}"
     done = subprocess.run(
         ["bash", "-c", limited], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
