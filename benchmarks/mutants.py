@@ -8,8 +8,8 @@
    a comparison, a condition or a sum is inverted or shifted by one, a constant changes, or a call is left out.
 3. A copy of the source gets one change. The tests of the package run on it, and if all pass, so do the tests of the
    packages that import it, then the slow tests of both, and those of the command, for at most 20 minutes of the
-   processor in each turn. A test that fails kills the mutant; one that no test kills in this time survives, even if not
-   all tests have run.
+   processor in each turn. A test that fails kills the mutant, and so does time that runs out in tests that are
+   not slow, which need less without a change; one that no test kills survives, even if not all slow tests have run.
 4. The record keeps each mutant's outcome as soon as it is known; with `--only`, the others stay as they are.
 
 Survivors are listed with the change, so that somebody can see which tests are missing. A mutant that changes nothing
@@ -210,7 +210,9 @@ def _failed(tests: Sequence[str], source: Path) -> str | None:
     done = subprocess.run(
         ["bash", "-c", limited], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
-    if done.returncode in (0, 5, -signal.SIGXCPU, -signal.SIGKILL):  # 5: the turn has no test
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "time" if "not slow" in tests else None
+    if done.returncode in (0, 5):  # 5: the turn has no test
         return None
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return found[1] if found else f"pytest ended with {done.returncode}"
