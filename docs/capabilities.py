@@ -324,9 +324,9 @@ def clean(kind: Kind) -> None:
 def label(kind: Kind) -> None:
     """Learns from text that rules have labelled."""
     rules = kind.folder / "rules.toml"
-    phrases = ", ".join(f'"{name}"' for name in (*_DISEASES, *_CHINESE))
+    pattern = "|".join(("nausea", "vomiting", *_CHINESE))
     own = kind.data[0].mentions[0].type
-    rules.write_text(f'[[rule]]\nkind = "phrases"\ntype = "{own}"\nphrases = [{phrases}]\n', encoding="utf-8")
+    rules.write_text(f'[[rule]]\nkind = "pattern"\ntype = "{own}"\npattern = ["{pattern}"]\n', encoding="utf-8")
     kind.fit(list(label_documents(kind.data, rules)))
 
 

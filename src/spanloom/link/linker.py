@@ -38,7 +38,7 @@ from spanloom.link.scores import known
 from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
 from spanloom.link.system import System
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, TypeFilter, by_sentence, check_complete, training_types
+from spanloom.model.corpus import Lost, TypeFilter, by_sentence, training_types
 from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
@@ -47,6 +47,7 @@ from spanloom.model.resources import Sources
 from spanloom.model.store import Estimated
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
+from spanloom.recognize.source import whole_annotation
 from spanloom.scoring.explanation import Explanation
 from spanloom.tag.filling import (
     AUTO,
@@ -127,12 +128,12 @@ class Linker(LinkerParameters, MentionEstimator[System]):
             vocabulary = read_vocabulary(vocabulary)
         pos = open_tagger(self.pos)
         kept = TypeFilter(self.types)
-        train = fill(map(prepare, kept.checked(training_of(X, y))), pos, self.n_jobs)
-        check_complete(train, "a linker")
+        given = None if dev is None else list(kept(training_of(*development_of(dev), "dev")))
+        own = {"n_jobs": self.n_jobs, "random_state": self.random_state, "link": vocabulary}
+        train = whole_annotation(list(kept.checked(training_of(X, y))), given, **own)
+        train = fill(map(prepare, train), pos, self.n_jobs)
         types = training_types(train)
-        given = None
-        if dev is not None:
-            given = fill(map(prepare, kept(training_of(*development_of(dev), "dev"))), pos, self.n_jobs)
+        given = None if given is None else fill(map(prepare, given), pos, self.n_jobs)
         language = self.language_model
         if isinstance(language, str | Path):
             language = class_of(LANGUAGE_MODEL).load(language)
