@@ -153,12 +153,11 @@ def _given(estimator: Estimator, documents: list[Document], dev: list[Document] 
 
     For what learns from whole structures, a recognizer on features completes the annotation first.
     """
-    features = isinstance(estimator, RecognizerParameters) and estimator.featured
     if isinstance(estimator, RecognizerParameters):
         documents = marked(documents, estimator.annotation)
-        if estimator.density is not None and not features and is_whole(documents):
+        if estimator.density is not None and not estimator.featured and is_whole(documents):
             _refuse_density(estimator.density)
-    if not features:
+    if not isinstance(estimator, RecognizerParameters) or not estimator.featured:
         names = ("attributes", "link", "density", "n_jobs", "random_state")
         own = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
         return whole_annotation(documents, dev, **own)

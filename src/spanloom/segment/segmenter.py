@@ -243,34 +243,6 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         decoded = self._solve(model, tuning.text, settings.run)
         return _Learned(trained, model, known, tuning, held_out, decoded, seconds)
 
-    @overload
-    def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        dictionary: Words | Mapping[str, Words] | None = ...,
-    ) -> Document: ...  # fmt: skip
-
-    @overload
-    def predict(
-        self, X: Several, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        dictionary: Words | Mapping[str, Words] | None = ...,
-    ) -> list[Document]: ...  # fmt: skip
-
-    def predict(
-        self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
-        attributes: Sequence[str] | str | None = None, dictionary: Words | Mapping[str, Words] | None = None,
-    ) -> Document | list[Document]:  # fmt: skip
-        """Segment a text or a document, which gives a document, or several, which gives a list.
-
-        The arguments are those of `stream`.
-        """
-        given: dict[str, Any] = {
-            "notice": notice, "mentions": mentions, "attributes": attributes, "dictionary": dictionary
-        }  # fmt: skip
-        return answer(X, self.stream(X, threshold=threshold, scores=scores, answers=answers, **given))
-
     def stream(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
         notice: Notice = warnings.warn, mentions: WhichMentions = "find",
