@@ -480,8 +480,8 @@ def page(found: Mapping[str, Mapping[str, str]], text: str) -> str:
         name = (row.__doc__ or "").rstrip(".")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     counted = (
-        f"{counts['yes']} combinations work, {counts['no']} do not, and {counts[_NOT_ABOUT]} do not apply (a dash), for "
-        "these reasons:"
+        f"{counts['yes']} combinations work, {counts['no']} do not, and {counts[_NOT_ABOUT]} do not apply (a dash), "
+        "for these reasons:"
     )
     reasons = [f"{number}. {said}" for said, number in notes.items()]
     made = "\n".join([*lines, "", counted, "", *reasons])
