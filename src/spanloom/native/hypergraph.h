@@ -8,6 +8,9 @@
 #define LARGEST 40.0       /* a finite score beyond this could make a number vanish in the linear domain */
 #define TINIEST 1e-150     /* so could a share between 0 and this: the next token could take it below 1e-308 */
 
+/* Whether a score cannot make a number vanish; NaN is not safe, either. */
+static inline int is_safe(double score) { return fabs(score) <= LARGEST || score == -INFINITY; }
+
 /* Whether every number of the tables lies within the table that it leads to, so that kernels need not look again. */
 static inline int hyperedges_fit(const Hyperedges *h, int64_t roles, int64_t constants) {
     int64_t edges = h->constant.n;
