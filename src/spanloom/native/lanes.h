@@ -5,17 +5,8 @@
 #include "hypergraph.h"
 
 #define LEAST 1e-300 /* a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly */
-#define WIDTH 4      /* numbers of a vector */
 #define VECTORS 2    /* side by side, so that one adds while another still does */
 #define LANES (WIDTH * VECTORS)
-
-/* A few numbers on which operations are made at once, and what comparisons of them give: all bits of a number, or none.
-   Compilers make loops over so few numbers operations on single ones. */
-typedef double vector __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
-typedef int64_t mask __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
-
-/* The numbers where a mask is set, elsewhere 0. */
-#define KEEP(where, values) ((vector)((mask)(values) & (where)))
 
 /* Pairs side by side. Each number of a lane is computed by the same operations as without the others. */
 typedef struct {
