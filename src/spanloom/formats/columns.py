@@ -59,6 +59,7 @@ from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
 from spanloom.formats.tag_dialects import invalid_tag
 
 DOCSTART = "-DOCSTART-"
+_BEGIN = "#begin document "  # of CoNLL-2011 and 2012
 BARE = "types without letters"
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
@@ -532,7 +533,7 @@ def holds_tokens(raw: bytes) -> bool:
     )  # another encoding is reported when it is read
     if any(line.startswith(_WEBANNO) for line in lines):
         return False
-    is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) for line in lines)
+    is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS, _BEGIN)) for line in lines)
     return is_tagged(list(_head_sentences(line.rstrip("\r") for line in lines)), is_marked)
 
 
