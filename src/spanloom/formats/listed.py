@@ -79,8 +79,8 @@ TEXT: Final = _format("text", ".txt", "text:*", "named_by_file")
 _ALL = (
     _format("jsonl", ".jsonl .ndjson", "jsonl:*", _RECORDS, scan_options=RECORD_OPTIONS),
     _format(
-        "brat", ".ann", "brat:*", "gaps folders reads_without_mentions counts", claims=partial(has_pair, ".ann"),
-        packs=False,
+        "brat", ".ann .a1 .a2", "brat:*", "gaps folders reads_without_mentions counts",
+        claims=partial(has_pair, ".ann .a1 .a2"), packs=False,
     ),
     _format(
         "i2b2", ".con", "i2b2:*", "folders reads_without_mentions", claims=partial(has_pair, ".con"), packs=False,

@@ -32,7 +32,7 @@ from spanloom.formats.attributes import from_texts, held, is_plain
 from spanloom.formats.base import ATTRIBUTE_SCORES, CONCEPT_SCORES, TWICE, Losses, count_mention, unwritable
 
 _OFFSETS = r"[0-9]{1,15}[\t ]+[0-9]{1,15}(?: *; *[0-9]{1,15} +[0-9]{1,15})*"
-_MENTION = re.compile(rf"(T\S*)[\t ]+([^\s\d](?:[^\t\n]{{0,200}}?\S)??)[\t ]+({_OFFSETS})(?: *\t(.*)| +(.*)| *)", re.DOTALL)
+_MENTION = re.compile(rf"(T\S*)[\t ]+(\S+(?: [^\s\d]\S*){{0,9}}?)[\t ]+({_OFFSETS})(?: *\t(.*)| +(.*)| *)", re.DOTALL)
 _BEGIN = re.compile(r"[A-Z#*]\S*\t|T\d+ ")  # of a line
 _REFERENCE = re.compile(r"(N\S*)\t *(\S+) +(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
 _NOTE = re.compile(r"(#\S*)\t *(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
