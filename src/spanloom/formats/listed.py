@@ -115,6 +115,10 @@ _ALL = (
         "xmi", ".xmi", "xmi:*", "gaps keeps_ids named_by_file", looks=".xmi .xml", packs=False, encoded=False,
         scan_options=("types", "columns"),
     ),
+    _format(
+        "markup", ".xml", "markup:*", "reads_without_mentions named_by_file counts", claims=_lazy("markup:claims"),
+        instead="BioC XML and XMI hold more",
+    ),
     _format("spacy", ".spacy", "docbin:*", "gaps reads_without_mentions", packs=False, encoded=False),
     COLUMNS,
     CSV,
