@@ -25,8 +25,10 @@ from lxml import etree
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, clip, plural
+from spanloom.files import STDIO
 from spanloom.formats.answers.parsing import read_markup
 from spanloom.formats.base import Scanned, altered
+from spanloom.formats.foreign import advice
 from spanloom.formats.layouts import USUAL, plain, words
 from spanloom.formats.looks import SHAPE, shows_elements
 from spanloom.formats.record import scan_record
@@ -163,7 +165,8 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
     documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [root]
     if not kinds:
         message = f"no annotation found in <{_tag(root)[:40]}>: no element has offsets, or is around words of a text"
-        raise DataError(f"{message}; get the text out first (xmllint --xpath)", path=path)
+        hint = None if str(path) == STDIO else advice(Path(path))
+        raise DataError(f"not read: {hint}" if hint else f"{message}; get the text out first (xmllint --xpath)", path=path)
     for number, node in enumerate(documents, start=1):
         parts: list[str] = []
         marks: list[Mention] = []
