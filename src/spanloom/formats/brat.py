@@ -69,9 +69,7 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
     if not txt.exists() and (beside := text_beside(ann)) is not None:
         txt = beside
     if not txt.exists():
-        message = (
-            f"no {txt.name} beside it or in one folder beside its folder; brat needs the text to which the offsets belong"
-        )
+        message = f"no {txt.name} beside it or in one folder beside its folder; brat needs the text to which the offsets belong"
         return Scanned.failed("no text", message, str(ann))
     try:
         text = decode(read_bytes(txt), txt)

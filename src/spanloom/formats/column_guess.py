@@ -442,9 +442,7 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
     return _are_surely_tags(values, layout.dialects[0], words, layout.inline or 2 * len(sentences) <= len(words))
 
 
-def _are_surely_tags(
-    values: Sequence[str], dialect: TagDialect, words: Sequence[str], in_sentences: bool
-) -> bool:
+def _are_surely_tags(values: Sequence[str], dialect: TagDialect, words: Sequence[str], in_sentences: bool) -> bool:
     """Return whether values must be tags, even if nothing else indicates that the file holds tags."""
     tags = [tag for value in values for tag in read_tag(value, dialect) or ()]
     outside = sum(value in ("O", "o") for value in values)

@@ -35,7 +35,9 @@ OF_SPANS: Final = MappingProxyType(
             "type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag "
             "semantic_type entity"
         ),
-        "text": words("text surface span_text entity_text mention_text covered_text surface_form quote span mention entity"),
+        "text": words(
+            "text surface span_text entity_text mention_text covered_text surface_form quote span mention entity"
+        ),
         "score": ("score",),
         "concepts": words("concepts concept concept_id cui code identifier norm_id normalized_id mesh_id"),
         "attributes": ("attributes",),

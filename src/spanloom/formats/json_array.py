@@ -17,6 +17,7 @@ from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
+from spanloom.formats.label_names import names_beside
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, named, plain, words
 from spanloom.formats.packed import output_file
@@ -41,7 +42,7 @@ def scan(
     path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
 ) -> Iterator[Scanned]:
     """Yield the documents of a file with a list of records, or with one record; arguments as of JSONL."""
-    fields = RecordFields(columns, tag_names)
+    fields = RecordFields(columns, tag_names, None if tag_names else names_beside(path))
     raw = read_bytes(path).removeprefix(BOM)
     if bare(path).suffix.lower() == ".py":
         name, value = assigned_list(decode(raw, path), path)

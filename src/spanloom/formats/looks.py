@@ -67,8 +67,10 @@ def _is_row(cells: list[str]) -> bool:
     lengths = {int(one[2]) - int(one[1]) for one in numbers if one[2]}
     lengths |= {int(end[1]) - int(start[1]) for start, end in zip(numbers, numbers[1:], strict=False)}
     named = cells[0].endswith((".txt", ".text")) and len(cells) > 2
-    return named if any(length > 0 for length in lengths) and named else any(
-        len(cell) in lengths or len(cell) - 1 in lengths for cell in cells if re.search(r"[^\W\d_]", cell)
+    return (
+        named
+        if any(length > 0 for length in lengths) and named
+        else any(len(cell) in lengths or len(cell) - 1 in lengths for cell in cells if re.search(r"[^\W\d_]", cell))
     )
 
 

@@ -41,7 +41,9 @@ _PAIR: Final = re.compile(r"(\d+)\s*[-~:,]\s*(\d+)")
 _TEXTS: Final = ("text", "textwithnodes")
 _KINDS: Final = words("type sem label category entitytype class subtype")  # attributes with the type of a mention
 _LOOKED_AT: Final = 1 << 20  # bytes in which annotation must show
-_OFFSET: Final = re.compile(rb"""\s(?:start|begin|char[_-]?offset|spans?|offset|startnode)\w*\s*=\s*["']\d""", re.IGNORECASE)
+_OFFSET: Final = re.compile(
+    rb"""\s(?:start|begin|char[_-]?offset|spans?|offset|startnode)\w*\s*=\s*["']\d""", re.IGNORECASE
+)
 _OPENING: Final = re.compile(rb"\s*<")
 
 
@@ -64,7 +66,9 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
     """
     raw = read_bytes(path)
     name = stem or bare(Path(path)).stem
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True)
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
+    )
     try:
         root = etree.fromstring(raw.removeprefix(BOM), parser) if _OPENING.match(raw.removeprefix(BOM)) else None
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -148,9 +152,15 @@ def _type(node: Any) -> str:
 
 def _is_left_out(node: Any, owned: dict[Any, list[Any]]) -> bool:
     """Return whether an element without children, text and offsets is beside mentions with offsets."""
-    return bool(owned) and isinstance(node.tag, str) and not len(node) and not node.text and bool(
-        node.attrib
-    ) and not _offsets(node) and _tag(node) != "Node"
+    return (
+        bool(owned)
+        and isinstance(node.tag, str)
+        and not len(node)
+        and not node.text
+        and bool(node.attrib)
+        and not _offsets(node)
+        and _tag(node) != "Node"
+    )
 
 
 def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[Scanned]:
@@ -162,11 +172,15 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
         for node in above
     }
     kinds = {one for one in beside if plain(one) not in SHAPE}
-    documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [root]
+    documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [
+        root
+    ]
     if not kinds:
         message = f"no annotation found in <{_tag(root)[:40]}>: no element has offsets, or is around words of a text"
         hint = None if str(path) == STDIO else advice(Path(path))
-        raise DataError(f"not read: {hint}" if hint else f"{message}; get the text out first (xmllint --xpath)", path=path)
+        raise DataError(
+            f"not read: {hint}" if hint else f"{message}; get the text out first (xmllint --xpath)", path=path
+        )
     for number, node in enumerate(documents, start=1):
         parts: list[str] = []
         marks: list[Mention] = []

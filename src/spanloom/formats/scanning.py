@@ -58,7 +58,9 @@ def format_of(head: bytes) -> str | None:
     for name, beginning in _BEGINNINGS:
         if re.match(rb"\s*" + beginning, head):
             return name
-    if re.match(rb"\s*<", head) and resolve_name("spanloom.formats.looks:shows_elements")(head.decode("utf-8", "replace")):
+    if re.match(rb"\s*<", head) and resolve_name("spanloom.formats.looks:shows_elements")(
+        head.decode("utf-8", "replace")
+    ):
         return "markup"
     return COLUMNS.name if resolve_name("spanloom.formats.columns:holds_tokens")(head) else None
 
