@@ -68,7 +68,7 @@ _Levels = list[list[tuple[int, int, str]]]
 _KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
 _MOST_FIELDS = 5  # of a token that looks like a comment
 SAMPLE = 1 << 13  # bytes in which a column file of any name must show
-_OTHERS = frozenset((".jsonl", ".ndjson", ".ann", ".json", ".xml", ".xmi", ".conllu", ".conllup", ".chars", ".seg"))
+_OTHERS = frozenset((".jsonl", ".ndjson", ".ann", ".json", ".xml", ".xmi", ".chars", ".seg"))
 _LONGEST_MARK = 1000  # characters of a line that begins a document
 # a comment that begins a document: "#doc 7", "# document_id = 7", "#begin document (a); part 000", "###MEDLINE:7"
 _MARK = re.compile(

@@ -73,6 +73,7 @@ TSV: Final = _format(
     "tsv", ".tsv", "table:*", _TABLE, looks=".tsv", scan_options=_TABLES, scan=_lazy("table:scan", tabs=True),
     write=_lazy("table:write", tabs=True),
 )  # fmt: skip
+_TEN_COLUMNS: Final = re.compile(rb"^(?:# global.columns|\d[\d.-]*\t(?:[^\t\n]*\t){8})", re.MULTILINE)
 TEXT: Final = _format("text", ".txt", "text:*", "named_by_file")
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
 # first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
@@ -87,7 +88,13 @@ _ALL = (
         instead="brat holds more, and many tools read it",
     ),
     _format("pubtator", ".pubtator", "pubtator:*", "counts", looks=".pubtator .txt"),
-    _format("conllu", ".conllu .conllup", "conllu:*", "reads_without_mentions"),
+    _format(
+        "conllu", ".conllu .conllup", "conllu:*", "reads_without_mentions",
+        claims=lambda path: (
+            any(begins_with(_TEN_COLUMNS, ending, path) for ending in (".conllu", ".conllup"))
+            or (bare(path).suffix.lower() in (".conllu", ".conllup") and not _lazy("columns:claims")(path))
+        ),
+    ),
     _format("characters", ".chars", "characters:*"),
     _format("spaced", ".seg", "spaced:*"),
     _format(
