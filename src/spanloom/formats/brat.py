@@ -1,7 +1,7 @@
 """brat standoff: a ``.txt`` and an ``.ann`` file for each document, or a folder of such pairs.
 
-In place of an ``.ann`` file there may be an ``.a1`` and an ``.a2``, as of BioNLP's shared tasks, and the text may be in a
-folder beside, as in CADEC (``text/a.txt``, ``original/a.ann``).
+In place of an ``.ann`` file there may be an ``.a1`` and an ``.a2``, as of BioNLP's shared tasks, and the text may be in
+a folder beside, as in CADEC (``text/a.txt``, ``original/a.ann``).
 
 See `spanloom.formats.standoff` for the lines. The ``.ann`` file is kept in ``Document.meta["brat"]["ann"]``,
 so that a document that did not change is written back byte for byte, also after a stay in JSONL.
@@ -69,7 +69,7 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
     if not txt.exists() and (beside := text_beside(ann)) is not None:
         txt = beside
     if not txt.exists():
-        message = f"no {txt.name} beside it or in one folder beside its folder; brat needs the text to which the offsets belong"
+        message = f"no {txt.name} beside it or in one folder beside its folder; brat needs the text of the offsets"
         return Scanned.failed("no text", message, str(ann))
     try:
         text = decode(read_bytes(txt), txt)

@@ -25,10 +25,12 @@ OF_SPANS: Final = MappingProxyType(
         "id": words("doc_id document_id note_id docid documentid filename file_name file document doc id pmid name"),
         "start": words(
             "start begin start_char start_offset begin_offset char_start start_idx start_index start_pos begin_char "
-            "startoffset beginoffset startchar startidx startindex char_begin offset_start off0 start_span span_start"
+            "startoffset beginoffset startchar startidx startindex "
+            "char_begin offset_start off0 start_span span_start"
         ),
         "end": words(
-            "end end_char end_offset char_end end_idx end_index end_pos endoffset endchar endidx endindex offset_end off1 end_span span_end"
+            "end end_char end_offset char_end end_idx end_index end_pos "
+            "endoffset endchar endidx endindex offset_end off1 end_span span_end"
         ),
         "spans": ("spans", "offsets", "span"),
         "type": words(

@@ -1,7 +1,7 @@
 """Names of tags that are numbers, from the files that publishers put beside their data.
 
-These are the card of a data set of Hugging Face (``README.md``) and its ``dataset_infos.json``, which name the values of
-each field, and tables of labels such as ``label.json``, which do so for every field of tags.
+These are the card of a data set of Hugging Face (``README.md``) and its ``dataset_infos.json``, which name the values
+of each field, and tables of labels such as ``label.json``, which do so for every field of tags.
 """
 
 from __future__ import annotations

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 from spanloom.formats.layouts import plain, words
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
-    "a b i em strong u s p br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 body html head title italic bold "
-    "underline xref ref extlink sec section caption label graphic inlineformula hi lb pb seg sentence sent w tok token"
+    "a b i em strong u s p br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 body html head title italic "
+    "bold underline xref ref extlink sec section caption label "
+    "graphic inlineformula hi lb pb seg sentence sent w tok token"
 )
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
 _FIELD: Final = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
@@ -26,16 +28,16 @@ _INSIDE: Final = re.compile(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
 _CELLS: Final = re.compile(r"\t|\|\|?")
 _NUMBERS: Final = re.compile(r"(\d{1,9})(?:[ \-](\d{1,9}))?")
 _TABLE: Final = (
-    "a table of mentions; put a line with the names of its columns on top, such as doc_id, start, end, type and text, and "
-    "name the texts (--input-format tsv --texts TEXTS)"
+    "a table of mentions; put a line with the names of its columns on top, such as doc_id, start, end, type and text, "
+    "and name the texts (--input-format tsv --texts TEXTS)"
 )
 
 
 def shows_elements(text: str) -> bool:
     """Return whether a text holds elements around some of its words, which are not those of HTML.
 
-    >>> shows_elements("No <problem>pain</problem>."), shows_elements("No <b>pain</b>."), shows_elements("<p>No pain.</p>")
-    (True, False, False)
+    >>> [shows_elements(f"No <{name}>pain</{name}>.") for name in ("problem", "b")]
+    [True, False]
     """
     return any(plain(one[1] or one[2]) not in SHAPE for one in _AROUND.finditer(text))
 
@@ -65,7 +67,7 @@ def _is_table(text: str) -> bool:
 def _is_row(cells: list[str]) -> bool:
     numbers = [found for cell in cells if (found := _NUMBERS.fullmatch(cell)) is not None]
     lengths = {int(one[2]) - int(one[1]) for one in numbers if one[2]}
-    lengths |= {int(end[1]) - int(start[1]) for start, end in zip(numbers, numbers[1:], strict=False)}
+    lengths |= {int(end[1]) - int(start[1]) for start, end in pairwise(numbers)}
     named = cells[0].endswith((".txt", ".text")) and len(cells) > 2
     return (
         named

@@ -6,8 +6,8 @@ Three layouts are read, the first that a file has::
     <doc><s>No <problem>pain</problem>.</s></doc>                                   elements around mentions
     No <problem>pain</problem>, no [fever](problem).                                markup in text that is no XML
 
-1. An element with offsets belongs to the nearest element above it that has a text: an attribute or an element of that
-   name. Each such element is a document, and goes the way of records of other tools, which finds out what offsets count.
+1. An element with offsets belongs to the nearest element above it that has a text: an attribute or an element of
+   that name. Each such element is a document, and is read as a record of another tool is.
 2. Without offsets, an element around a mention is known by its place: at least once there is text beside it. Others,
    such as sentences, only divide the text.
 3. Elements without text and without offsets, such as relations, are counted, and not read.

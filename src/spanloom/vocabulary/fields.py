@@ -52,7 +52,8 @@ _SEVERAL: Final = MappingProxyType(
             "relatedsynonym relatedsynonyms hasrelatedsynonym narrowsynonym narrowsynonyms hasnarrowsynonym "
             "conceptsynonymname entryterms entryterm variants surfaceforms shortname shortnames abbreviation "
             "abbreviations acronym acronyms aliassymbol aliasname prevsymbol prevname brandname brandnames "
-            "displayname shortdescription fullname otherdesignations fullnamefromnomenclatureauthority symbol approvedsymbol genericnames "
+            "displayname shortdescription fullname otherdesignations fullnamefromnomenclatureauthority "
+            "symbol approvedsymbol genericnames "
             "tradenames 别名 同义词"
         ),
         "alternatives": words("alternatives altids altid alternativeids alternateids alternativeid hasalternativeid"),
