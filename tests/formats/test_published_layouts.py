@@ -22,15 +22,15 @@ IN_BRACKETS = [
 
 # files -> mentions; the first that is named is read, or the folder if there are several
 READ = {
-    "brat with blanks for tabs": ({"a.txt": TEXT, "a.ann": "T1 problem 15 25 chest pain\nT2 drug 35 42 aspirin\n"}, BOTH),
+    "brat with blanks for tabs": ({"a.txt": TEXT, "a.ann": "T1 problem 15 25 chest pain\nT2 drug 35 42 aspirin\n"}, BOTH),  # noqa: E501
     "brat with tabs for blanks": ({"a.txt": TEXT, "a.ann": "T1\tproblem\t15\t25\tchest pain\n"}, BOTH[:1]),
     "brat without texts": ({"a.txt": TEXT, "a.ann": "T1\tproblem 15 25\nT2\tdrug 35 42\t\n"}, BOTH),
     "brat with a blank in a type": ({"a.txt": TEXT, "a.ann": "T1\tthe drug 35 42\taspirin\n"}, ["the drug: aspirin"]),
     "brat with texts of two lines": (
-        {"a.txt": "chest\npain now", "a.ann": "T1\tx 0 10\tchest\npain\nT2\ty 11 14\tnow\n"}, ["x: chest\npain", "y: now"],
+        {"a.txt": "chest\npain now", "a.ann": "T1\tx 0 10\tchest\npain\nT2\ty 11 14\tnow\n"}, ["x: chest\npain", "y: now"],  # noqa: E501
     ),
     "BioNLP": (
-        {"a.txt": TEXT, "a.a1": "T1\tproblem 15 25\tchest pain", "a.a2": "T2\tdrug 35 42\taspirin\nE1\tdrug:T2\n"}, BOTH,
+        {"a.txt": TEXT, "a.a1": "T1\tproblem 15 25\tchest pain", "a.a2": "T2\tdrug 35 42\taspirin\nE1\tdrug:T2\n"}, BOTH,  # noqa: E501
     ),
     "CADEC": ({"text/a.1.txt": TEXT, "original/a.1.ann": "T1\tproblem 15 25\tchest pain\n"}, BOTH[:1]),
     "tags in small letters": ({"a.txt": "李明/nr 说/o\n来/o 吧/o\n"}, ["nr: 李明"]),
@@ -54,7 +54,7 @@ READ = {
             {"text": "chest pain", "start": 15, "end": 24, "token_start": 2, "entityLabel": "problem"}]}])}, BOTH[:1],
     ),
     "a card of Hugging Face": (
-        {"a.jsonl": json.dumps(TAGGED), "README.md": "---\nfeatures:\n- name: tokens\n  sequence: string\n- name: ner_tags\n"
+        {"a.jsonl": json.dumps(TAGGED), "README.md": "---\nfeatures:\n- name: tokens\n  sequence: string\n- name: ner_tags\n"  # noqa: E501
          "  sequence:\n    class_label:\n      names:\n" + "".join(f"        '{i}': {n}\n" for i, n in enumerate(NAMES))
          + "---\n"}, BOTH,
     ),
@@ -66,18 +66,18 @@ READ = {
         {"a.jsonl": json.dumps(TAGGED), "label2id.json": json.dumps({name: i for i, name in enumerate(NAMES)})}, BOTH,
     ),
     "i2b2 2014": (
-        {"a.xml": f'<?xml version="1.0"?>\n<deIdi2b2>\n<TEXT><![CDATA[{TEXT}]]></TEXT>\n<TAGS>\n<NAME id="P0" start="15" '
+        {"a.xml": f'<?xml version="1.0"?>\n<deIdi2b2>\n<TEXT><![CDATA[{TEXT}]]></TEXT>\n<TAGS>\n<NAME id="P0" start="15" '  # noqa: E501
          'end="25" text="chest pain" TYPE="problem"/>\n</TAGS></deIdi2b2>'}, BOTH[:1],
     ),
     "MAE": (
         {"a.xml": f'<Task><TEXT>{TEXT}</TEXT><TAGS><drug spans="35~42" text="aspirin"/></TAGS></Task>'}, BOTH[1:],
     ),
     "DDI": (
-        {"a.xml": f'<document id="d"><sentence id="s" text="{TEXT}"><entity charOffset="35-41" type="drug" text="aspirin"/>'
+        {"a.xml": f'<document id="d"><sentence id="s" text="{TEXT}"><entity charOffset="35-41" type="drug" text="aspirin"/>'  # noqa: E501
          "</sentence></document>"}, BOTH[1:],
     ),
     "Mantra": (
-        {"a.xml": f'<Corpus><unit id="u"><text>{TEXT}</text><e offset="35" len="7" grp="c" type="drug">aspirin</e></unit>'
+        {"a.xml": f'<Corpus><unit id="u"><text>{TEXT}</text><e offset="35" len="7" grp="c" type="drug">aspirin</e></unit>'  # noqa: E501
          "</Corpus>"}, BOTH[1:],
     ),
     "GATE": (
@@ -85,7 +85,7 @@ READ = {
          '<Annotation Type="LOC" StartNode="0" EndNode="4"/></AnnotationSet></GateDocument>'}, ["LOC: Oslo"],
     ),
     "GENIA": (
-        {"a.xml": '<set><article><title><sentence><cons sem="G#gene"><cons sem="G#protein">IL-2</cons> gene</cons> works'
+        {"a.xml": '<set><article><title><sentence><cons sem="G#gene"><cons sem="G#protein">IL-2</cons> gene</cons> works'  # noqa: E501
          "</sentence></title></article></set>"}, ["gene: IL-2 gene", "protein: IL-2"],
     ),
     "MUC": (
@@ -185,7 +185,7 @@ def test_mentions_marked_as_deleted_are_left_out_and_counted(tmp_path: Path) -> 
 @pytest.mark.parametrize(("name", "content", "hint"), [
     ("a.json", '{"%TYPES": {}, "%FEATURE_STRUCTURES": []}', "UIMA CAS XMI"),
     ("a.json", '{"assets": {"projectKind": "CustomEntityRecognition", "documents": []}}', "Azure"),
-    ("a.txt.knowtator.xml", '<annotations textSource="a"><annotation><span start="1" end="2"/></annotation></annotations>',
+    ("a.txt.knowtator.xml", '<annotations textSource="a"><annotation><span start="1" end="2"/></annotation></annotations>',  # noqa: E501
      "Knowtator"),
     ("a.xml", "<Article><p>No <i>pain</i></p></Article>", "expected BioC's <collection>"),
 ])  # fmt: skip
