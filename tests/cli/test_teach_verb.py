@@ -12,8 +12,8 @@ from spanloom.data import clinical
 from spanloom.models import load
 from spanloom.recognize import Recognizer, teach
 
-SETTINGS = {"features": "small", "epochs": 3, "l2": 1.0}
-OPTIONS = ["--features", "small", "--epochs", 3, "--l2", 1, "--quiet"]
+SETTINGS = {"features": "small", "epochs": 3, "l2": 1.0, "attributes": "off"}
+OPTIONS = ["--features", "small", "--epochs", 3, "--l2", 1, "--attributes", "off", "--quiet"]
 
 
 @pytest.fixture(scope="module")
