@@ -16,7 +16,7 @@ from campaign.outputs import QUICK
 from spanloom.models import installed
 
 CAMPAIGN = Path(__file__).with_name("campaign")
-IN_SHORT = {"convert, jsonl": {"old"}, "convert, brat": {"none"}, "convert, brat folder": {"old"}}
+IN_SHORT = {"convert, jsonl": {"old"}, "convert, brat": {"none", "old"}, "convert, brat folder": {"old"}}
 
 
 def test_a_case_draws_the_same_whichever_others_run() -> None:
