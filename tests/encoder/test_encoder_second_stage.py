@@ -11,7 +11,10 @@ from spanloom import Recognizer, load, read
 from spanloom.data import clinical
 from spanloom.evaluate import evaluate
 
-QUICK = {"encoder_epochs": 3, "encoder_rate": 2e-3, "head_rate": 1e-2, "step_subwords": 128, "precision": "float32"}
+QUICK = {
+    "encoder_epochs": 3, "encoder_rate": 2e-3, "head_rate": 1e-2, "step_subwords": 128, "precision": "float32",
+    "attributes": "off",
+}  # fmt: skip
 TRAIN, DEV, TEST = (list(read(clinical() / part)) for part in ("train", "dev", "test"))
 
 
