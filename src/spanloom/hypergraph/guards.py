@@ -27,6 +27,7 @@ from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
 Bools = NDArray[np.bool_]
+Letters = dict[tuple[int, ...], tuple[Ints, list[set[int]]]]
 MOST_STATES: Final = 1024  # of a guard at a token
 _guarded = Kernel("guarded")
 
@@ -72,13 +73,16 @@ class Guards(NamedTuple):
     exit: Ints
 
     @classmethod
-    def build(cls, ways: Iterable[tuple[int, bool, int, Sequence[int]]], allowed: Bools, length: int) -> Guards:
+    def build(
+        cls, ways: Iterable[tuple[int, bool, int, Sequence[int]]], allowed: Bools, length: int, letters: Letters
+    ) -> Guards:
         """Make the guard of some paths.
 
         Args:
             ways: for each path the number of its demand, whether it is wanted, its first token, and its row at each.
             allowed: (M, E) the hyperedges that a row allows.
             length: tokens, T.
+            letters: the letter of each hyperedge, and the rows that keep each letter, by the rows asked about; filled.
 
         Raises:
             UsageError: it would have more than `MOST_STATES` states at a token.
@@ -100,43 +104,53 @@ class Guards(NamedTuple):
             if wanted:
                 closes[first + len(rows) - 1].add(end)
         # 2. Sets of rests, from token to token: what is picked takes rests away, and a token's end goes on.
-        letters, ptr, following_states, exits = [], [0], [], []
+        nothing: frozenset[int] = frozenset()
+        letter = np.zeros((length, allowed.shape[1]), np.int64)
+        ptr, following_states, exits = [0], [], []
         states = [frozenset(begins[0])]
         for token in range(length):
-            rows = sorted({rest_of[rest][0] for state in states for rest in state})
-            kinds, letter = np.unique(allowed[rows], axis=1, return_inverse=True)
-            letters.append(letter.reshape(-1))
-            keeping = [{row for row, kept in zip(rows, kind, strict=True) if kept} for kind in kinds.T.tolist()]
-            number = {state: i for i, state in enumerate(states)}
             entering: dict[frozenset[int], int] = {}
-            here: list[list[int]] = []
-            for state in states:  # grows
-                if max(len(states), len(entering)) > MOST_STATES:
-                    raise UsageError(
-                        f"constraints on mentions that overlap at one token make more than {MOST_STATES:,} states; "
-                        "name fewer of them"
-                    )
-                own = [frozenset(rest for rest in state if rest_of[rest][0] in kept) for kept in keeping]
-                for one in own:
-                    if one not in number:
-                        number[one] = len(states)
-                        states.append(one)
-                here.append([number[one] for one in own])
-                after = {rest_of[rest][1] for rest in state}
-                if -1 in after or not closes[token] <= after:
-                    exits.append(-1)
-                    continue
-                later = frozenset(begins[token + 1].union(rest for rest in after if rest >= 0))
-                exits.append(entering.setdefault(later, len(entering)))
+            here: list[list[int]]
+            if states == [nothing]:  # between paths, where most tokens are
+                here = [[0]]
+                exits.append(-1 if closes[token] else 0)
+                if not closes[token]:
+                    entering[frozenset(begins[token + 1])] = 0
+            else:
+                rows = tuple(sorted({rest_of[rest][0] for state in states for rest in state}))
+                if rows not in letters:
+                    kinds, of_edge = np.unique(allowed[list(rows)], axis=1, return_inverse=True)
+                    keeping = [{row for row, kept in zip(rows, kind, strict=True) if kept} for kind in kinds.T.tolist()]
+                    letters[rows] = of_edge.reshape(-1), keeping
+                letter[token], keeping = letters[rows]
+                number = {state: i for i, state in enumerate(states)}
+                here = []
+                for state in states:  # grows
+                    if max(len(states), len(entering)) > MOST_STATES:
+                        raise UsageError(
+                            f"constraints on mentions that overlap at one token make more than {MOST_STATES:,} states; "
+                            "name fewer of them"
+                        )
+                    own = [frozenset(rest for rest in state if rest_of[rest][0] in kept) for kept in keeping]
+                    for one in own:
+                        if one not in number:
+                            number[one] = len(states)
+                            states.append(one)
+                    here.append([number[one] for one in own])
+                    after = {rest_of[rest][1] for rest in state}
+                    if -1 in after or not closes[token] <= after:
+                        exits.append(-1)
+                        continue
+                    later = frozenset(begins[token + 1].union(rest for rest in after if rest >= 0))
+                    exits.append(entering.setdefault(later, len(entering)))
             following_states += here
             ptr.append(len(exits))
-            states = list(entering) or [frozenset()]
+            states = list(entering) or [nothing]
         width = max((len(row) for row in following_states), default=1)
         table = np.zeros((len(exits), width), np.int64)
         for number_of_state, reached in enumerate(following_states):
             table[number_of_state, : len(reached)] = reached
-        letter_table = np.array(letters, np.int64).reshape(length, allowed.shape[1])
-        return cls(letter_table, np.array(ptr, np.int64), table, np.array(exits, np.int64))
+        return cls(letter, np.array(ptr, np.int64), table, np.array(exits, np.int64))
 
 
 class GuardedEngine(Engine):
@@ -177,6 +191,8 @@ class GuardedEngine(Engine):
             self._of_lane.setdefault(lane, []).append(path)
         self._known: dict[tuple[int, int], list[Guards]] = {}
         self._parts = _parts(base) if self._of_lane else []
+        self._tables = [_of_part(part, paths) for part in self._parts]
+        self._letters: list[Letters] = [{} for _ in self._parts]
 
     @property
     def _automata(self) -> Sequence[Automaton]:
@@ -266,8 +282,7 @@ class GuardedEngine(Engine):
             own = self._of_lane[lane]
             length = int(self._offsets[lane[0] + 1] - self._offsets[lane[0]])
             rows = {q: paths.row[slice(*paths.run_ptr[q : q + 2])] for q in own}
-            tables = [_of_part(part, paths) for part in self._parts]
-            asks = [{q: not table[rows[q]].all() for q in own} for table in tables]
+            asks = [{q: not table[rows[q]].all() for q in own} for table in self._tables]
             if any(sum(part[q] for part in asks) > 1 for q in own):
                 self._refuse("demands on several independent parts of a template")
             self._known[lane] = [
@@ -279,8 +294,9 @@ class GuardedEngine(Engine):
                     ),
                     table,
                     length,
+                    letters,
                 )
-                for table, asked in zip(tables, asks, strict=True)
+                for table, letters, asked in zip(self._tables, self._letters, asks, strict=True)
             ]
         return list(zip(self._parts, self._known[lane], strict=True))
 
