@@ -50,7 +50,7 @@ _BEGINNINGS: Final = (
 
 
 def format_of(head: bytes) -> str | None:
-    """Return the name of the format whose content begins so; ``None`` if it may be text.
+    r"""Return the name of the format whose content begins so; ``None`` if it may be text.
 
     >>> format_of(b'{"text": "No pain"}\n'), format_of(b"No pain.\n")
     ('jsonl', None)

@@ -109,7 +109,7 @@ def parse(ann: str) -> list[StandoffLine]:
 
 
 def _lacks(line: StandoffLine) -> int:
-    """Return how many characters the text of a mention has less than its offsets, as where it goes on below."""
+    """Return how many characters the text of a mention lacks of its offsets, because it continues on the next lines."""
     if not isinstance(line.value, Mention) or not line.surface:
         return 0
     return sum(end - start for start, end in line.value.spans) - len(line.surface)

@@ -34,7 +34,7 @@ def whole_annotation(
     >>> said = {"annotation": "at-least"}
     >>> whole = Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])
     >>> half = [whole.copy(mentions=[], meta=said), whole.copy(meta=said)] * 10
-    >>> [[mention.spans[0] for mention in one.mentions] for one in whole_annotation([whole] * 20 + half)[-2:]]
+    >>> [[mention.spans[0] for mention in one.mentions] for one in whole_annotation([whole] * 30 + half)[-2:]]
     [[Span(start=3, end=13)], [Span(start=3, end=13)]]
     """
     if is_whole(documents):
