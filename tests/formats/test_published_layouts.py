@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,3 +205,13 @@ def test_what_is_not_read_is_named(tmp_path: Path, name: str, content: str, hint
 def test_vocabularies(tmp_path: Path, name: str, content: str, names: tuple[str, ...]) -> None:
     [concept] = read_vocabulary(written(tmp_path, {name: content})).concepts
     assert (concept.id, *concept.names) == names
+
+
+def test_xml_with_many_offsets_takes_linear_time(tmp_path: Path, assert_linear: Any) -> None:
+    def prepare(count: int) -> Callable[[], object]:
+        tags = "".join(f'<PROBLEM start="{5 * (i % 9)}" end="{5 * (i % 9) + 4}"/>' for i in range(count))
+        path = tmp_path / f"{count}.xml"
+        path.write_text(f"<note><TEXT>{'pain ' * count}</TEXT><TAGS>{tags}</TAGS></note>")
+        return lambda: list(read(path))
+
+    assert_linear(prepare, 300)

@@ -106,9 +106,13 @@ def _offsets(node: Any) -> dict[str, str]:
 def _owned(root: Any) -> dict[Any, list[Any]]:
     """Return each element that has a text -> the elements with offsets about it."""
     found: dict[Any, list[Any]] = {}
+    has_text: dict[Any, bool] = {}  # each element above others is looked at once
     for node in root.iter():
         if isinstance(node.tag, str) and _offsets(node):
-            above = next((one for one in node.iterancestors() if _text(one) is not None), None)
+            for one in node.iterancestors():
+                if one not in has_text:
+                    has_text[one] = _text(one) is not None
+            above = next((one for one in node.iterancestors() if has_text[one]), None)
             if above is not None:
                 found.setdefault(above, []).append(node)
     return found
