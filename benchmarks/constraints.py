@@ -47,7 +47,7 @@ def check(result: Result, cases: int, seconds: float) -> None:
         case = Case(name, seed)
         problem = case.wrong()
         done[name] += 1
-        refused[name] += case.found() is None
+        refused[name] += case.refused
         if sum(done.values()) % 1000 == 0:
             say(sum(done.values()), "cases")
         if problem is not None:

@@ -7,8 +7,9 @@
 2. Packages take turns, so that each has as many mutants as the others; within one the place is drawn, then the change:
    a comparison, a condition or a sum is inverted or shifted by one, a constant changes, or a call is left out.
 3. A copy of the source gets one change. The tests of the package run on it, and if all pass, so do the tests of the
-   packages that import it, and those of the command, for at most 20 minutes of the processor in each turn. A test that
-   fails kills the mutant; one that no test kills in this time survives, even if not all tests have run.
+   packages that import it, then the slow tests of both, and those of the command, for at most 20 minutes of the
+   processor in each turn. A test that fails kills the mutant, and so does time that runs out in tests that are
+   not slow, which need less without a change; one that no test kills survives, even if not all slow tests have run.
 4. The record keeps each mutant's outcome as soon as it is known; with `--only`, the others stay as they are.
 
 Survivors are listed with the change, so that somebody can see which tests are missing. A mutant that changes nothing
@@ -38,6 +39,7 @@ from common import ROOT, Result, commit, options, run_cases, say
 
 TARGET: Final = 10.0  # per cent of mutants that survive, at most
 SECONDS: Final = 1200  # of the processor, for the tests of one turn
+MEMORY: Final = 10_000_000  # KiB of addresses: a loop without end is an error before it takes the machine's memory
 SOURCE: Final = ROOT / "src"
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -158,7 +160,7 @@ def drawn(count: int, seed: int) -> list[Mutant]:
 
 
 def tests_of(package: str) -> list[list[str]]:
-    """Return the tests to run, in turns: those of a package, then those that import it, then tests of the command."""
+    """Return the arguments of the turns: tests of a package, then those that import it, slow ones, then the command."""
     tests = ROOT / "tests"
     own = [str(path) for path in (tests / package, tests / f"test_{package}.py") if path.exists()]
     name = re.compile(rf"spanloom\.{package}\b")
@@ -168,7 +170,9 @@ def tests_of(package: str) -> list[list[str]]:
         if not any(str(path).startswith(place) for place in own) and name.search(path.read_text(encoding="utf-8"))
     )
     rest = [str(tests / folder) for folder in ("cli", "hostile") if str(tests / folder) not in own]
-    return [turn for turn in (own, others, rest) if turn]
+    fast, slow = ["-m", "not slow"], ["-m", "slow"]
+    turns = ((own, fast), (others, fast), (own, slow), (others, slow), (rest, ["-m", "slow or not slow"]))
+    return [[*marked, *files] for files, marked in turns if files]
 
 
 def judged(mutant: Mutant, source: Path) -> Outcome:
@@ -199,16 +203,16 @@ def _failed(tests: Sequence[str], source: Path) -> str | None:
         "-p",
         "no:cacheprovider",
         "--tb=no",
-        "-m",
-        "slow or not slow",
         *tests,
     ]
     environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
-    limited = f"ulimit -t {SECONDS}; exec {shlex.join(line)}"
+    limited = f"ulimit -t {SECONDS} -v {MEMORY}; exec {shlex.join(line)}"
     done = subprocess.run(
         ["bash", "-c", limited], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
-    if done.returncode in (0, -signal.SIGXCPU, -signal.SIGKILL):
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "time" if "not slow" in tests else None
+    if done.returncode in (0, 5):  # 5: the turn has no test
         return None
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return found[1] if found else f"pytest ended with {done.returncode}"

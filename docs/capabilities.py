@@ -14,6 +14,7 @@ import json
 import re
 import runpy
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -324,9 +325,9 @@ def clean(kind: Kind) -> None:
 def label(kind: Kind) -> None:
     """Learns from text that rules have labelled."""
     rules = kind.folder / "rules.toml"
-    phrases = ", ".join(f'"{name}"' for name in (*_DISEASES, *_CHINESE))
+    pattern = "|".join(("nausea", "vomiting", *_CHINESE))
     own = kind.data[0].mentions[0].type
-    rules.write_text(f'[[rule]]\nkind = "phrases"\ntype = "{own}"\nphrases = [{phrases}]\n', encoding="utf-8")
+    rules.write_text(f'[[rule]]\nkind = "pattern"\ntype = "{own}"\npattern = ["{pattern}"]\n', encoding="utf-8")
     kind.fit(list(label_documents(kind.data, rules)))
 
 
@@ -415,6 +416,22 @@ REASONS: Final[Mapping[str, str]] = {
     "vocabulary": "A joint linker knows its own vocabulary's names; taggers have templates alone.",
 }
 """What the page shows for a method or an argument that the class does not have."""
+_FEATURELESS: Final = "An encoder alone has no features, and reads text instead of columns; `with_features` adds both."
+_PLAIN: Final = ("encoder", "segmenter, encoder")
+_UNLIKE: Final = ("cascade", "segmenter", "segmenter, encoder", "joint linker")
+MEANINGLESS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "two_passes": ((*_PLAIN, "joint linker"), "No column is read in which a first pass writes: an encoder reads text "
+                   "alone, a joint linker sees the document's earlier links itself (`history`)."),
+    "split_tokens": (("segmenter", "segmenter, encoder"), "A segmenter finds the tokens itself."),
+    "label": (("recognizer with link", "joint linker"), "Rules give no concepts, from which links are learned."),
+    "clean": (_UNLIKE, "Suspects are in data; recognizers find them, whatever model is trained in the end."),
+    "student": (("encoder", "encoder and features", *_UNLIKE), "A student is a recognizer on features by definition."),
+    "vectors": (_PLAIN, _FEATURELESS),
+    "clusters": (_PLAIN, _FEATURELESS),
+    "vocabulary": (("segmenter, encoder",), _FEATURELESS),
+    "compact": ((*_PLAIN, "encoder and features"), "Weights of features are packed; `precision` is that of encoders."),
+}  # fmt: skip
+"""Capability -> kinds that it does not apply to, and why."""
 NOT_OF_TAGGERS: Final = frozenset((
     "probabilities", "alternatives", "arrays", "sweep", "explain", "rely", "constraints", "given_mentions",
     "second_stage", "split_tokens", "claims", "label", "clean", "teacher", "student", "attributes", "concepts", "lake",
@@ -448,17 +465,24 @@ def page(found: Mapping[str, Mapping[str, str]], text: str) -> str:
     """Return the page with the table of what was found: kind -> capability -> what is wrong."""
     notes: dict[str, int] = {}
     lines = [f"| | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
+    counts = Counter[str]()
     for row in ROWS:
         cells = []
-        for column in found.values():
+        apart, why = MEANINGLESS.get(row.__name__, ((), ""))
+        for name, column in found.items():
             said = column[row.__name__]
-            number = "" if said in ("", _NOT_ABOUT) else f"[{notes.setdefault(said, len(notes) + 1)}]"
-            cells.append(f"no {number}" if number else said or "yes")
+            word = "no"
+            if not said or said == _NOT_ABOUT or name in apart:
+                word = _NOT_ABOUT if said else "yes"
+            counts[word] += 1
+            reason = "" if said in ("", _NOT_ABOUT) else why if name in apart else said
+            cells.append(f"{word} [{notes.setdefault(reason, len(notes) + 1)}]" if reason else word)
         name = (row.__doc__ or "").rstrip(".")
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    every = [said for column in found.values() for said in column.values()]
-    works, meaningless = every.count(""), every.count(_NOT_ABOUT)
-    counted = f"{works} combinations work, {len(every) - works - meaningless} do not, for these reasons:"
+    counted = (
+        f"{counts['yes']} combinations work, {counts['no']} do not, and {counts[_NOT_ABOUT]} do not apply (a dash), "
+        "for these reasons:"
+    )
     reasons = [f"{number}. {said}" for said, number in notes.items()]
     made = "\n".join([*lines, "", counted, "", *reasons])
     before, rest = text.split(_TABLE[0])

@@ -51,6 +51,7 @@ CONTENTS = {
         "docs/how-to/lake",
         "docs/how-to/containers",
         "docs/how-to/from-spacy",
+        "docs/how-to/migrate",
         "docs/how-to/from-brat",
         "docs/how-to/from-llm",
         "docs/viewing",
@@ -94,6 +95,7 @@ CONTENTS = {
         "docs/glossary",
     ],
     "Explanation": [
+        "docs/method",
         "docs/models/counting",
         "docs/models/examples",
         "docs/ambiguity",

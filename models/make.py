@@ -245,10 +245,11 @@ RECIPES = (
         "problems, tests, drugs, treatments and anatomy, and whether they are negated, uncertain, historical or of the "
         "family; nested, crossing, and with gaps",
         "Apache-2.0",
-        "invented notes, and **no data of patients**. The 36 notes that Spanloom brings, and 167 more of 32 kinds in "
+        "invented notes, and **no data of patients**. The 36 notes that Spanloom brings, and 209 more of 33 kinds in "
         "`models/clinical` of its repository, were written by its authors with the help of a language model. The "
         "annotation follows the guidelines of the bundled notes, and was checked twice: by the author of a note and by "
-        "another one, no clinician. Vectors of the 60,000 most frequent words of GloVe 6B (Pennington et al. 2014, "
+        "another one, no clinician; that of the 42 notes in everyday language, all for training and development, once, "
+        "by their author. Vectors of the 60,000 most frequent words of GloVe 6B (Pennington et al. 2014, "
         "public domain).",
         "The bundled notes' own; of the new notes by their numbers, four sixths, a sixth and a sixth.",
         "Test notes are invented by those who invented the training notes: expect less in real notes, and measure it. "
@@ -466,7 +467,7 @@ It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 - **Training**: `{recipe.estimator.__name__}({params})` on plain text, {learned}; then `spanloom compact`,
   weights below {said["threshold"]:g} left out. Development F1 {counted}{100 * said["dev_f1_before"]:.1f} before and
   {100 * said["dev_f1"]:.1f} after. It holds no readable names of features{readable}; what a
-  model can reveal stands in `docs/privacy.md`.
+  model can reveal is described in `docs/privacy.md`.
 - **Test data**: {rates(said)}, of exact boundaries and types.
 {more}- **Probabilities**: calibration error {100 * said["calibration_error"]:.1f} % on the test data.
 - **Speed and size**: {round(said["tokens_per_second"], -3):,.0f} tokens a second on one core,

@@ -118,6 +118,7 @@ NEEDED_BY_TESTS = {
     "test_doctests.py::test_page[docs/formats.md]": ("pandas", "pyarrow"),
     "test_doctests.py::test_page[docs/gallery.md]": ("matplotlib",),
     "test_doctests.py::test_page[docs/how-to/from-spacy.md]": ("spacy",),
+    "test_doctests.py::test_page[docs/tasks.md]": ("spacy",),
     "test_doctests.py::test_page[docs/tutorials/texts-and-tables.md]": ("pandas",),
 }
 SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()[1:])

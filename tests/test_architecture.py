@@ -61,6 +61,7 @@ STORED = {"errors", "files", "modelfile"}  # whatever writes may import them
 NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a table, or alone, and are imported when first used: nothing is loaded before it is needed.
 IMPORTS_BY_NAME = {
+    "recognize/source.py",  # the recognizer, which learns what it completes
     "cli/execute.py",
     "cli/predict.py",  # lakes, which one sentence does without
     "cli/train.py",

@@ -96,5 +96,5 @@ def test_a_number_decides_the_part(clinical: Any, tmp_path: Path) -> None:
 def test_the_notes_are_read(clinical: Any) -> None:
     train, dev, test = clinical.material(ROOT)
     texts = [one.text for one in (*train, *dev, *test)]
-    assert len(texts) == len({*texts}) == 203
+    assert len(texts) == len({*texts}) == 245
     assert {one.meta["corpus"] for one in test} == {"bundled notes", "new notes"}

@@ -3,7 +3,8 @@
 In README.md and docs/, a block that opens with ```` ```pycon ```` is a Python session, and one that opens with
 ```` ```console ```` holds command lines after ``$``. The blocks of a page are run in their order, in one empty folder.
 What stands below a command is its standard output, with ``...`` for any text; a command without output is only run. A
-command line of Spanloom alone runs in this process, which saves its start; whatever a shell has to read, in a shell.
+command line of Spanloom runs in this process, which saves its start, also behind ``echo ... |`` and before ``> FILE``;
+whatever else a shell has to read, in a shell.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # What a block of ``sh`` may hold, which is not run here: installation and the demo, which `.ci/run` runs, and a server,
 # which tests/serve starts and asks.
 ELSEWHERE = ("pip install ", "python3 -m venv ", ". ", "cd ", "mkdir ", "spanloom demo", "spanloom serve ", "curl ")
-SHELL = set("|<>&;$`*?\n")  # what a shell reads
+# A command line of Spanloom, perhaps with an input and a file for its output, and nothing else that a shell reads.
+HERE = re.compile(r"(?:((?:echo|cat|printf) [^|;&]*) \| )?spanloom ([^|<>&;$`*?\n]*?)(?: > ([\w.-]+))?")
 Command = Callable[..., Any]
 _BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -103,13 +105,21 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
         yield command, output
 
 
+def shell(command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell."""
+    line = ["bash", "-o", "pipefail", "-c", command]
+    return subprocess.run(line, capture_output=True, encoding="utf-8", check=False)
+
+
 def check(command: str, expected: str, run: Command) -> None:
-    name, *arguments = shlex.split(command)
-    if name == "spanloom" and not SHELL & set(command):
-        code, found, more = run(*arguments)
+    if here := HERE.fullmatch(command):
+        given, line, output = here.groups()
+        code, found, more = run(*shlex.split(line), input=shell(given).stdout if given else "")
+        if output:
+            Path(output).write_text(found, encoding="utf-8", newline="")
+            found = ""
     else:
-        shell = ["bash", "-o", "pipefail", "-c", command]
-        done = subprocess.run(shell, capture_output=True, encoding="utf-8", check=False)
+        done = shell(command)
         code, found, more = done.returncode, done.stdout, done.stderr
     assert code == 0, f"$ {command}\n{found}{more}"
     assert not expected or doctest.OutputChecker().check_output(expected, found, OPTIONS), (

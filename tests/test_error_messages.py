@@ -168,7 +168,7 @@ PROVOKED: list[Callable[[], object]] = [
     record(tokens=[[0, 3], [2, 7]]),
     record(tokens=[[0, 3], [4, 7]], sentences=[[0, 1]]),
     record(tokens=[[0, 3], [4, 7]], columns={"pos": ["N"]}),
-    brat("T1 problem 0 5 chest\n"),
+    brat("T1 problem chest\n"),
     brat("T1\tproblem 0 5\tchest\nT1\tproblem 6 10\tpain\n"),
     told("n.ann", "T1\tproblem 0 5\tchest\nN1\tReference T7 X:1\tx\n"),
     told("n.ann", "T1\tproblem 6 10;0 5\tpain chest\n"),

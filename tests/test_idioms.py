@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs").rglob("*.md"))
+FOLDERS = ("docs", "models", "models-sa", "models-zh", "lab", "src", "tests", "benchmarks/gazetteer")
+PAGES = sorted(
+    [*ROOT.glob("*.md"), ROOT / "benchmarks/README.md", *(p for f in FOLDERS for p in (ROOT / f).rglob("*.md"))]
+)
 MODULES = [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "lab" / "src").rglob("*.py"))]
 # An idiom, and what to write instead.
 IDIOMS = {

@@ -124,7 +124,7 @@ METHODS = {
     ),
     "Linker": (
         "annotates capable check check_stored describe explain fit fitted from_part get_params kind learning predict "
-        "profile_ resolver save score set_params stream summary system_ to_part vocabulary"
+        "profile_ resolver save score set_params stages_ stream summary system_ to_part vocabulary"
     ),
     "Segmenter": (
         "alternatives annotates capable check check_stored describe explain featured fit fitted from_part get_params "

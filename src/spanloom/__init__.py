@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded
     from spanloom.recognize import Recognizer as Recognizer
     from spanloom.segment import Segmenter as Segmenter
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # module -> names; imported when first used, so that `import spanloom` loads no compiled kernel
 _EXPORTS = by_name(

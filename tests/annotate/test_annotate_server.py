@@ -8,9 +8,11 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
+import numpy as np
 import pytest
 from annotate_helpers import Running, running
 
@@ -198,6 +200,33 @@ def test_many_names_in_the_search(tmp_path: Path) -> None:
         assert one.client.get("api/concepts", params={"text": " "}).json() == []
         long = one.client.get("api/concepts", params={"text": "pain\n" * 500})
         assert long.status_code == 422 and "at most 200 are looked up; shorten it" in long.json()["error"]
+
+
+def test_a_long_search_does_not_delay_actions(tmp_path: Path) -> None:
+    """The search waits for an action that comes later: if it held up the server, both would wait in vain."""
+    acted, waited = threading.Event(), list[bool]()
+
+    class Slow:
+        vocabulary: tuple[()] = ()
+
+        def find(self, texts: list[str]) -> SimpleNamespace:
+            waited.append(acted.wait(10))
+            return SimpleNamespace(concept=np.zeros(0, np.int64))
+
+    async def session(store: Store) -> list[httpx.Response]:
+        app = make_app(Workplace(store, annotator="ann", finder=cast(Any, Slow()), limits=Limits()), "a.store")
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+            search = asyncio.create_task(client.get("/api/concepts", params={"text": "pain"}))
+            await asyncio.sleep(0.1)
+            body = {"document": 1, "layer": "ann", "author": "ann", "version": 0, "kind": "add"}
+            action = await client.post("/api/act", json={**body, "changes": {"m:#": mention(3, 7)}})
+            acted.set()
+            return [action, await search]
+
+    with Store(tmp_path / "a.store", write=True, create=True) as store:
+        import_documents(store, [Document("The left ventricle", "a")])
+        answers = asyncio.run(session(store))
+    assert [one.status_code for one in answers] == [200, 200] and waited == [True]
 
 
 def test_a_changed_document_is_reported_at_the_start(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ TEXT = "No chest pain, or fever."
 
 @pytest.fixture(scope="module")
 def model() -> Recognizer:
-    return Recognizer("shared", features="fast", rate=0.3, l2=1, epochs=3, rescore=False).fit(
+    return Recognizer("shared", features="fast", rate=0.3, l2=1, epochs=3, rescore=False, attributes="off").fit(
         list(read(clinical() / "train"))[:20]
     )
 

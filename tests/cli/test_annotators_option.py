@@ -32,7 +32,7 @@ def test_files_are_annotators(command, files, tmp_path) -> None:
     model = str(tmp_path / "model")
     done = command(
         "train", "recognizer", *given, "--annotators", "--features", "fast", "--epochs", "2", "--l2", "1",
-        "--dev", str(clinical() / "dev"), "--output", model,
+        "--attributes", "off", "--dev", str(clinical() / "dev"), "--output", model,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "annotator ada: " in done.stderr

@@ -63,7 +63,7 @@ def test_the_features_can_be_trained_with(searched, command):
     (folder / "train.toml").write_text(toml, encoding="utf-8")
     trained = command(
         "train", "recognizer", "--config", folder / "train.toml", "--train", clinical() / "dev", "--epochs", "1",
-        "--l2", "1", "--no-rescore", "--output", folder / "model", "--quiet",
+        "--l2", "1", "--no-rescore", "--attributes", "off", "--output", folder / "model", "--quiet",
     )  # fmt: skip
     assert trained.returncode == 0, trained.stderr
     assert load(folder / "model").features == templates

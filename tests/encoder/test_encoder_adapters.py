@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from encoder_helpers import write_encoder
 from safetensors.torch import load_file, save_file
 from test_encoder_memory import tiny
 
 import spanloom
-from conftest import write_encoder
 from spanloom import Document, Recognizer, Segmenter
 from spanloom.errors import ModelError, UsageError
 from spanloom.formats import write

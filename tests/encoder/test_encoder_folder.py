@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from encoder_helpers import write_encoder
 from safetensors.torch import load_file, save_file
 
 import spanloom
-from conftest import write_encoder
 from spanloom import Document, Recognizer
 from spanloom.errors import ModelError, UsageError
 from spanloom.modelfile import ModelPart

@@ -5,13 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from encoder_helpers import write_encoder
 
-from conftest import write_encoder
 from spanloom import Recognizer, load, read
 from spanloom.data import clinical
 from spanloom.evaluate import evaluate
 
-QUICK = {"encoder_epochs": 3, "encoder_rate": 2e-3, "head_rate": 1e-2, "step_subwords": 128, "precision": "float32"}
+QUICK = {
+    "encoder_epochs": 3, "encoder_rate": 2e-3, "head_rate": 1e-2, "step_subwords": 128, "precision": "float32",
+    "attributes": "off",
+}  # fmt: skip
 TRAIN, DEV, TEST = (list(read(clinical() / part)) for part in ("train", "dev", "test"))
 
 

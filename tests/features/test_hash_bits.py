@@ -72,7 +72,9 @@ def test_bits_out_of_bounds_are_refused_everywhere(bits: int) -> None:
 
 
 def trained(path: Path) -> tuple[Recognizer, Path]:
-    model = Recognizer(features="small", epochs=2, l2=1, rescore=False, split_tokens=False, hash_bits=9)
+    model = Recognizer(
+        features="small", epochs=2, l2=1, rescore=False, split_tokens=False, hash_bits=9, attributes="off"
+    )
     model.fit(NOTES, dev=NOTES[:2]).save(path / "model")
     return model, path / "model"
 
@@ -107,6 +109,7 @@ def changed(path: Path, bits: int) -> Path:
 
 def test_a_folder_gives_the_same_model(tmp_path: Path) -> None:
     settings = {"features": "small", "epochs": 1, "l2": 1, "rescore": False, "pos": None, "hash_bits": 10}
+    settings["attributes"] = "off"
     digests = []
     for name, work in (("memory", None), ("folder", tmp_path / "work")):
         Recognizer(**settings).fit(NOTES, dev=NOTES[:2], work=work).save(tmp_path / name)

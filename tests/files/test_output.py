@@ -205,7 +205,7 @@ def test_formats_are_told_by_name(tmp_path: Path) -> None:
         lambda: read(tmp_path / "a.dat"),
         lambda: write([], tmp_path / "b.dat"),
     ):
-        with pytest.raises(UsageError, match=r"\.jsonl .*\(jsonl\), \.ann \(brat\), .*\.pubtator \(pubtator\)"):
+        with pytest.raises(UsageError, match=r"\.jsonl .*\(jsonl\), \.ann .* \(brat\), .*\.pubtator \(pubtator\)"):
             call()
     with pytest.raises(UsageError, match=r"the format of - is not clear; name it .*: jsonl, brat"):
         write([], "-")

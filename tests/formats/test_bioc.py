@@ -221,9 +221,11 @@ def test_names_tell_the_format_only_with_the_content(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"settings\.json: text is missing, expected the document"):
         list(read(tmp_path / "settings.json"))
     old = (tmp_path / "note.xml").rename(tmp_path / "note.xml.old")
+    assert [document.text for document in read(old)] == ["a"]
+    other = tmp_path / "note.old"
+    other.write_text("No pain.")
     with pytest.raises(UsageError, match=r"\.xml \(bioc\), \.json \(bioc-json\)"):
-        read(old)
-    assert [document.text for document in read(old, format="bioc")] == ["a"]
+        read(other)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t\r"), max_size=12)

@@ -107,7 +107,7 @@ JSONL = {
 TEXT = "𝒳 pain, über 3\r\ndays\n"
 # the second line of an .ann file -> the message
 ANN = {
-    "no line of brat": ("T2 x 2 6 pain", "found 'T2 x 2 6 pain', expected 'T1<tab>type start end<tab>text'"),
+    "no line of brat": ("T2 x pain", "found 'T2 x pain', expected 'T1<tab>type start end<tab>text'"),
     "negative": ("T2\tx -1 6\tpain", "expected 'T1<tab>type start end<tab>text'"),
     "outside": ("T2\tx 2 600\tpain", "mention T2: span 2-600 is outside the text of 21 characters"),
     "UTF-16": (
@@ -251,7 +251,7 @@ def test_empty_texts_are_documents(tmp_path: Path) -> None:
 
 def test_annotations_without_text(tmp_path: Path) -> None:
     (tmp_path / "a.ann").write_bytes(b"")
-    check(tmp_path / "a.ann", None, "no a.txt beside it; brat needs the text")
+    check(tmp_path / "a.ann", None, "no a.txt beside it or in one folder beside its folder; brat needs the text")
     (tmp_path / "b.txt").write_bytes(b"b")
     with pytest.raises(DataError, match=r"a\.ann: no a\.txt beside it"):
         list(read(tmp_path))

@@ -389,6 +389,30 @@ def test_constrained_paths(forbidden):
         assert kept < sum(weights.values())
 
 
+@pytest.mark.parametrize("forbidden", [None, 0.1])
+@pytest.mark.parametrize("name", ["bilou", "separators", "semi_markov"])
+def test_paths_side_by_side_change_nothing(name, forbidden):
+    """Each probability is the same to the last bit, whatever else is asked: also beside scores that are enormous."""
+    template, lengths = TEMPLATES[name], [3, 17, 1, 9, 40, 9, 2, 9, 8, 7, 300, 5]
+    given_, offsets = potentials(template, lengths, 2, seed=4)
+    given_.roles[offsets[5] : offsets[6]] *= 30
+    free, rng = mask(template, offsets, 2, 4, forbidden), np.random.default_rng(7)
+    allowed = (rng.random((3, len(template.edges))) < 0.9).astype(np.uint8)
+    sentence = np.repeat(np.arange(len(lengths)), 6)
+    first = rng.integers(0, np.array(lengths)[sentence])
+    size = np.minimum(rng.integers(1, 30, len(sentence)), np.array(lengths)[sentence] - first)
+    number, kind, row = np.arange(len(sentence)), rng.integers(0, 2, len(sentence)), rng.integers(0, 3, len(sentence))
+    engine = SubgraphEngine(template)
+    together = engine.path_probability(
+        given_, offsets, Paths(sentence, kind, first, np.append(number, len(number)), row, size, allowed), allowed=free
+    )
+    assert np.count_nonzero((together > 0) & (together < 1)) > 0
+    for q in number:
+        one = slice(q, q + 1)
+        paths = Paths(sentence[one], kind[one], first[one], np.array([0, 1]), row[one], size[one], allowed)
+        np.testing.assert_array_equal(engine.path_probability(given_, offsets, paths, allowed=free), together[one])
+
+
 @pytest.mark.parametrize("size", [0, 1, 12, 35, 300])
 @pytest.mark.parametrize("counting", ENGINES)
 @pytest.mark.parametrize("name", ["bilou", "separators", "semi_markov"])

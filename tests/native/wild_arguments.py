@@ -104,9 +104,9 @@ def recorded() -> dict[str, list[Any]]:
 
     native.Kernel.__call__ = keep
     notes = {part: list(read(clinical() / part))[:6] for part in ("train", "dev")}
-    common: dict[str, Any] = {"epochs": 1, "l2": 1.0}
+    common: dict[str, Any] = {"epochs": 1, "l2": 1.0, "attributes": "off"}
     for structure, more in (
-        ("shared", {"rescore": True, "overlap": "learned", "features": "biomedical", "clusters": 8}),
+        ("shared", {"attributes": "auto", "overlap": "learned", "features": "biomedical", "clusters": 8}),
         ("separators", {"counting": "derivations", "features": ["bias", "low[0]"]}),
         ("two_layer", {"features": ["bias", "low[0]"], "optimizer": "lbfgs", "iterations": 2}),
     ):

@@ -35,17 +35,20 @@ def all_mentions(name, length):
 
 @cache
 def all_structures(name, length):
-    """All structures of a copy of the template, and (M,) which mentions have a path in each."""
+    """All S structures of a copy of the template: tokens and hyperedges picked, where those of each begin, and (S, M)
+    which mentions have a path in each."""
     structure = STRUCTURES[name]
     mentions = all_mentions(name, length)
     paths = structure.paths(mentions, TYPES)
     ways = len(paths.sentence) // len(mentions)
     spread = [(first, paths.spread(q) > 0) for q, first in enumerate(paths.first.tolist())]
-    found = []
-    for choices in reference.subgraphs(structure.template(TYPES), length):
+    every = list(reference.subgraphs(structure.template(TYPES), length))
+    found = np.zeros((len(every), len(mentions)), bool)
+    for i, choices in enumerate(every):
         kept = [all(rows[t - a, e] for t, e in choices if a <= t < a + len(rows)) for a, rows in spread]
-        found.append((choices, np.array(kept).reshape(-1, ways).any(1)))
-    return found
+        found[i] = np.array(kept).reshape(-1, ways).any(1)
+    token, edge = np.array([choice for choices in every for choice in choices]).T
+    return token, edge, np.cumsum([0, *map(len, every[:-1])]), found
 
 
 @cache
@@ -70,7 +73,7 @@ class Case:
     """A sentence with random scores and constraints.
 
     Attributes: ``there``, those that are required, and ``absent``, those that are forbidden, of all mentions;
-    ``pairs``, the types (inner, outer) of a rule; ``constraints``.
+    ``pairs``, the types (inner, outer) of a rule; ``constraints``; ``refused``, after `wrong`, whether none was found.
     """
 
     def __init__(self, name, seed):
@@ -152,18 +155,12 @@ class Case:
         for lane in range(lanes):
             roles = [dict(zip(template.roles, row[:, lane].tolist(), strict=True)) for row in given.roles]
             constants = dict(zip(template.constants, given.constants[:, lane].tolist(), strict=True))
-            scores = reference.edge_scores(template, roles, constants)
+            scores = np.array(reference.edge_scores(template, roles, constants))
             own = np.ones(len(self.mentions), bool) if self.structure.joint else self.mentions.kind == lane
-            listed = [
-                (sum(scores[t][e] for t, e in choices), kept & own)
-                for choices, kept in all_structures(self.name, self.length)
-            ]
-            meets = [(kept | ~self.there)[own].all() and not (kept & self.absent).any() for _, kept in listed]
-            left = [one for one, good in zip(listed, meets, strict=True) if good]
-            every.append((
-                np.array([score for score, _ in left]),
-                np.array([kept for _, kept in left], bool).reshape(len(left), len(self.mentions)),
-            ))  # fmt: skip
+            token, edge, begins, kept = all_structures(self.name, self.length)
+            kept = kept & own
+            meets = (kept | ~self.there)[:, own].all(1) & ~(kept & self.absent).any(1)
+            every.append((np.add.reduceat(scores[token, edge], begins)[meets], kept[meets]))
         scores, kept = every[0]
         for other, more in every[1:]:
             scores = (scores[:, None] + other).ravel()
@@ -183,6 +180,7 @@ class Case:
         """What is wrong about what is found; ``None`` if it meets the constraints, is the best that does, and has its
         probabilities."""
         found = self.found()
+        self.refused = found is None
         scores, kept = self.scored(penalized=True)
         ruled = self.ruled(kept)
         if found is None:

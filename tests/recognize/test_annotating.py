@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanloom import Document, Linker, Mention, Recognizer, Segmenter, load
+from spanloom import Document, Mention, Recognizer, load
 from spanloom.cli.inspect import lines
-from spanloom.data import clinical
+from spanloom.document.annotators import key_of, merged, versions_of
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import score
-from spanloom.text import prepare
+from spanloom.recognize.source import is_whole, whole_annotation
 from spanloom_lab import Cascade
 
 SETTINGS: dict[str, Any] = {
@@ -158,16 +158,9 @@ def test_two_annotators_of_different_texts_are_no_several() -> None:
         ({"passes": "two"}, "with several annotators there is one pass over documents, passes is 'two'"),
         ({"density": 30}, "density is 30, but several annotators determine"),
         ({"annotation": "at-least"}, "no annotator's annotation of type 'drug' is complete anywhere"),
-        (
-            {"encoder": "folder"},
-            "and an encoder without features beside it (with_features) takes one annotation of each",
-        ),
     ],
 )
-def test_what_is_refused(parameters: dict[str, Any], told: str, tmp_path: Any) -> None:
-    if "encoder" in parameters:
-        pytest.importorskip("torch")
-        parameters = {"encoder": str(tmp_path)}
+def test_what_is_refused(parameters: dict[str, Any], told: str) -> None:
     with pytest.raises((UsageError, DataError)) as error:
         Recognizer(**(SETTINGS | parameters)).fit(ALL, dev=DEV)
     assert told in str(error.value)
@@ -185,10 +178,17 @@ def test_one_sentence() -> None:
         Recognizer(**SETTINGS).fit([one, one.copy(meta={"annotator": "Eve"})], dev=DEV)
 
 
-def test_what_learns_from_one_annotation_of_each_text() -> None:
-    with pytest.raises(UsageError, match="and a cascade takes one annotation of each"):
-        Cascade(features=["bias"]).fit(ALL, dev=DEV)
-    with pytest.raises(UsageError, match="and a linker takes one annotation of each"):
-        Linker("small").fit(ALL, dev=DEV, vocabulary=clinical() / "vocabulary.tsv")
-    with pytest.raises(UsageError, match="and a segmenter takes one annotation of each"):
-        Segmenter().fit([prepare(one) for one in ALL])
+def test_cascades_learn_from_what_annotators_agree_on() -> None:
+    settings = {name: value for name, value in SETTINGS.items() if name != "rescore"}
+    assert score(TEST, Cascade(**settings).fit(ALL, dev=DEV).predict(TEST)).f1 > 0.9
+
+
+def test_agreed_mentions_are_marked_by_all_or_found() -> None:
+    whole = whole_annotation(ALL, DEV, **SETTINGS)
+    assert is_whole(whole)
+    assert len(whole) == len(merged(ALL))
+    for one, versions in zip(whole, map(versions_of, merged(ALL)), strict=True):
+        marks = [version.mentions for version in versions.values()]
+        keys = {key_of(mention) for mention in one.mentions}
+        assert frozenset.intersection(*marks) <= keys <= frozenset.union(*marks)
+    assert score(KNOWN, [whole[i] for i in range(len(KNOWN))]).f1 > 0.9

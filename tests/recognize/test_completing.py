@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanloom import Document, Linker, Mention, Recognizer, Segmenter, load
-from spanloom.data import clinical
+from spanloom import Document, Mention, Recognizer, load
 from spanloom.document import Batch
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import score
 from spanloom.learn.complete import complete
 from spanloom.recognize import completing
 from spanloom.recognize.completing import densities
+from spanloom.recognize.source import is_whole, whole_annotation
 from spanloom.scoring import role_scores
 from spanloom.text import prepare
 from spanloom_lab import Cascade
@@ -183,26 +183,36 @@ def test_density_of_complete_annotation(notes: Any) -> None:
         Recognizer(**SETTINGS, density=30).fit(notes.train, dev=notes.dev)
 
 
-def test_what_learns_from_complete_annotation(notes: Any) -> None:
-    given = partly(notes.train, 0.5)
-    with pytest.raises(UsageError, match="and a cascade learns from complete annotation"):
-        Cascade(features=["bias"]).fit(given, dev=notes.dev)
-    with pytest.raises(UsageError, match="and a linker learns from complete annotation"):
-        Linker("small").fit(given, dev=notes.dev, vocabulary=clinical() / "vocabulary.tsv")
-    words = Document("痛", tokens=[(0, 1)], mentions=[Mention("problem", [(0, 1)])], meta={"annotation": "at-least"})
-    with pytest.raises(UsageError, match="and a segmenter learns from complete annotation"):
-        Segmenter().fit([words] * 4)
+def test_cascades_learn_from_what_a_recognizer_completes(notes: Any) -> None:
+    unseen = [*notes.dev, *notes.test]
+    given = partly(notes.train, 0.5, whole=5)
+    settings = {name: value for name, value in SETTINGS.items() if name != "rescore"}
+    naive = f1(Cascade(**settings).fit([one.copy(meta={}) for one in given], dev=notes.dev), unseen)
+    assert f1(Cascade(**settings).fit(given, dev=notes.dev), unseen) > 1.1 * naive
 
 
-def test_what_learns_from_no_claims(notes: Any) -> None:
-    given = [note.copy(meta={"annotation": {"some": [{"spans": [[0, 3]]}]}}) for note in notes.train]
-    with pytest.raises(UsageError, match=r"has claims \(some\), and a cascade learns from what is marked alone"):
-        Cascade(features=["bias"]).fit(given, dev=notes.dev)
-    with pytest.raises(UsageError, match=r"has claims \(some\), and a linker learns"):
-        Linker("small").fit(given, dev=notes.dev, vocabulary=clinical() / "vocabulary.tsv")
-    words = Document("痛", tokens=[(0, 1)], meta={"annotation": {"not": [{"spans": [[0, 1]]}]}})
-    with pytest.raises(UsageError, match=r"has claims \(not\), and a segmenter learns"):
-        Segmenter().fit([words] * 4)
+def test_whole_annotation_stays_as_it_is(notes: Any) -> None:
+    whole = whole_annotation(notes.train)
+    assert all(one is other for one, other in zip(whole, notes.train, strict=True))
+
+
+def test_what_is_found_where_annotation_is_open(notes: Any) -> None:
+    """Marked mentions stay, complete zones and denied spans stay empty, what is unknown is found again."""
+    given = partly(notes.train, 0.5, whole=10)
+    denied = {"not": [{"spans": [[span.start, span.end] for span in notes.train[-2].mentions[0].spans]}]}
+    given[-1] = notes.train[-1].copy(mentions=[], meta={"annotation": "complete", **notes.train[-1].meta})
+    given[-2] = notes.train[-2].copy(mentions=[], meta={"annotation": {"default": "at-least", **denied}})
+    given[-3] = notes.train[-3].copy(mentions=[Mention("problem", [(0, 1)])], meta={"annotation": "unknown"})
+    whole = whole_annotation(given, notes.dev, **SETTINGS)
+    assert is_whole(whole)
+    open_ = slice(10, -3)
+    assert score(notes.train[open_], whole[open_]).f1 > 0.02 + score(notes.train[open_], given[open_]).f1
+    for before, after in zip(given[:-3], whole[:-3], strict=True):
+        assert {one.key for one in before.mentions} <= {one.key for one in after.mentions}
+    assert not whole[-1].mentions
+    assert notes.train[-2].mentions[0].spans not in {one.spans for one in whole[-2].mentions}
+    assert whole[-2].mentions
+    assert given[-3].mentions[0] not in whole[-3].mentions
 
 
 def test_few_sentences() -> None:

@@ -8,24 +8,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Self, get_args, overload
+from time import monotonic
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
+from spanloom.concepts.report import ConceptReport
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotators import remarked
 from spanloom.errors import ModelError, UsageError, plural
 from spanloom.features import FeatureSet
-from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
-from spanloom.learn import Listener
+from spanloom.formats.inputs import Dev, Given, One, asked_of, documents_of, one_of
+from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
+from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import answered
+from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import CompactReport, PassReport, ReportLines, TrainingReport, of_structures
 from spanloom.model.splitting import SplittingReport, splitter_of, splitter_part
+from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
 from spanloom.model.store import (
     ColumnResources,
     Estimated,
@@ -88,7 +93,7 @@ class CascadeReport(ReportLines):
         steps: passes or iterations, of all chains.
         dev_f1: of all types, each chain with its penalty, 0 to 1.
         chains: type -> the report of its chain, in their order.
-        splitting, passes, compact: as of a recognizer.
+        splitting, passes, compact, attributes, concepts: as of a recognizer.
     """
 
     rows: int
@@ -98,6 +103,8 @@ class CascadeReport(ReportLines):
     splitting: SplittingReport | None = None
     passes: PassReport | None = None
     compact: CompactReport | None = None
+    attributes: dict[str, AttributeQuality] | None = None
+    concepts: ConceptReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose, and for each chain."""
@@ -117,6 +124,10 @@ class CascadeReport(ReportLines):
             figures = f"{how}, mention penalty {chain.penalty:.2f}"
             yield f"  {name}: {plural(chain.mentions, 'mention')}, {figures}, development F1 {100 * chain.dev_f1:.1f}"
             yield from (f"    {line}" for line in chain.calibrated())
+        if self.concepts is not None:
+            yield from self.concepts.lines()
+        for name, quality in (self.attributes or {}).items():
+            yield f"attribute {name}: cross-validated {quality}"
 
 
 class _Described(Estimated[CascadeReport]):
@@ -125,7 +136,7 @@ class _Described(Estimated[CascadeReport]):
     strongest: list[Strongest]
 
 
-class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
+class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Staged):
     """A BILOU chain for each type, each of which sees the outputs of the earlier ones (Alex et al. 2007).
 
     A baseline of Lu and Roth (2015), section 4.1. Mentions of different types may overlap; of two mentions of one type
@@ -150,7 +161,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
 
     kind: ClassVar[Literal["cascade"]] = "cascade"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
-    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact"))
+    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact", "attributes"))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -169,22 +180,29 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             UsageError: a parameter whose value is not valid, or an order that is not one of the types.
         """
         self.check()
+        began = monotonic()
         callback = progress or (lambda _: None)
         check = partial(_check_order, self.order)
         ready = prepared(self, X, y, dev, callback, check_types=check, held_out=_hold_out)
-        types = ready.types
+        types, run = ready.types, threads(self.n_jobs)
+        linked = Linked.of(self.link, ready.known.documents)
         fitted, first_pass, passes = choose_passes(
             self.passes if self.encoder is None else "one", ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
             lambda known, unseen, features: self._links(known.views(), unseen.views(), types, features, callback),
-            lambda links: f1(link.counts for link in links), threads(self.n_jobs),
+            lambda links: f1(link.counts for link in links), run,
         )  # fmt: skip
 
         self.types_ = types
         self.model_ = tuple(link.chain for link in fitted)
         self.lost_ = tuple(lost for chain in self.model_ for lost in chain.lost_)
         self.pos_, self.splitter_, self.pass_ = ready.pos, ready.splitter, first_pass
-        self.report_ = replace(_report(ready, fitted), passes=passes)
+        following, reports = learn_stages(
+            ready.known.documents, ready.unseen.documents, linked, self.attributes, len(ready.known.tokens),
+            self.random_state, run, lambda name: callback(Progress(name, seconds=monotonic() - began)),
+        )  # fmt: skip
+        self.report_ = replace(_report(ready, fitted), passes=passes, **reports)
+        self._follow(following)
         self._learn_profile(ready.known)
         self._tell_lost()
         return self
@@ -199,26 +217,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             return links.finish(list(self.order))
         return links.finish(search_order(links, types) if self.order == "search" else frequency_order(train))
 
-    @overload
-    def predict(self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...) -> Document: ...  # type: ignore[overload-overlap]
-
-    @overload
-    def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...
-    ) -> list[Document]: ...
-
-    def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
-    ) -> Document | list[Document]:
-        """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
-
-        The arguments are those of `stream`.
-        """
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, notice=notice))
-
     def stream(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn
-    ) -> Iterator[Document]:
+        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
+        mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
+    ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the chains find, in place of their own; lazily, in batches.
 
         Each mention's score is its calibrated probability in its chain, given the outputs of the earlier ones.
@@ -228,15 +230,19 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
                 missing.
             threshold: leave out mentions with a lower score; what a chain sees of the others does not depend on it.
             answers: as for `Recognizer.stream`; a sentence's is the product over the chains.
-            notice: as for `Recognizer.stream`.
+            notice, mentions, attributes: as for `Recognizer.stream`.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
-        return self._stream(self.fitted, self._watched(documents_of(X), notice), threshold, answers, notice)
+        documents = self._watched(documents_of(X), notice)
+        if mentions == "given":
+            return self._of_given(documents, attributes, BATCH_TOKENS)
+        stages, marked = self._marking(attributes)
+        return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
 
     def _stream(
         self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float, answers: bool,
-        notice: Notice,
+        notice: Notice, stages: Sequence[Stage],
     ) -> Iterator[Document]:  # fmt: skip
         names = column_names(self.types_)
         splitting = SplittingStream(self.splitter_, notice)
@@ -254,7 +260,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
                 name = names[chain.types_[0]]
                 seen = [d.copy(columns={**d.columns, name: tag_column(d)}) for d in marked]
             merged = splitting.join(map(partial(_merged, threshold=threshold), batch, found))
-            yield from answered(merged, np.prod(chances, axis=0)) if answers else merged
+            yield from run_stages(stages, answered(merged, np.prod(chances, axis=0)) if answers else merged)
 
     def _seen(self, batch: Batch) -> list[Document]:
         """Return the documents of a batch with the columns that the first chain reads."""
@@ -274,7 +280,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         return other
 
     def _description(self) -> dict[str, Any]:
-        return {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
+        own = {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
+        return {**own, **{one.name: one.describe() for one in self.stages_}}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
         """Explain why mentions are found in a text, or not: each in the chain of its type, given the earlier chains.
@@ -291,14 +298,18 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
-        ready = self.splitter_.split(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
-        [seen] = self._seen(Batch.of(ready))
+        [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
+        [seen] = self._seen(Batch.of([ready]))
         found: list[Explanation] = []
+        mentions_found: list[Mention] = []
         for chain in chains:
             own = None if asked is None else [mention for mention in asked if mention.type in chain.types_]
             found += chain.explain(seen, own)
             [marked] = chain.predict([seen])
+            mentions_found += marked.mentions
             seen = marked.copy(columns={**marked.columns, names[chain.types_[0]]: tag_column(marked)})
+        if self.stages_:
+            found = list(explained(self.stages_, ready, mentions_found, found))
         if asked is None:
             return sorted(found, key=lambda item: (item.mention.start, -item.mention.end, item.mention.type))
         order = {name: i for i, name in enumerate(chain.types_[0] for chain in chains)}
@@ -312,7 +323,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         shared = shared_part(features_of(self.fitted[0].fitted))
         parts = {"resources": shared, "pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
         parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
-        return said.part({}, {**chains, **parts})
+        return said.part({}, {**chains, **parts, **{stage.name: stage.to_part() for stage in self.stages_}})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -332,6 +343,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
         made.types_, made.pos_ = tuple(sorted(types)), filler_of(part.parts.get("pos"))
         made.splitter_, made.profile_ = splitter_of(part.parts.get("split")), profile_of(part.parts.get("profile"))
         made.pass_ = pass_of(part.parts.get("pass"), shared, made.types_, said.report.passes)
+        made._follow(stages_of(part))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 
@@ -363,6 +375,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]]):
             "passes": "one",
             "rescore": False,
             "overlap": "free",
+            "link": None,
             "attributes": "off",
         }
         return {**params, **fixed}

@@ -7,11 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from spanloom.model.choices import Optimizer, Passes, Preset
+from spanloom.model.choices import Attributes, Optimizer, Passes, Preset
 from spanloom.model.fields import (
     EPOCHS,
     ITERATIONS,
     L2,
+    LINK,
     MIN_COUNT,
     NAMES,
     OPTIMIZER,
@@ -25,6 +26,7 @@ from spanloom.model.fields import (
     Parameter,
 )
 from spanloom.recognize.parameters import (
+    ATTRIBUTES,
     CLUSTERS,
     FEATURES,
     IGNORE,
@@ -37,6 +39,7 @@ from spanloom.recognize.parameters import (
 
 if TYPE_CHECKING:
     from spanloom.tag.filling import Source
+    from spanloom.vocabulary import Vocabulary
 
 Order: TypeAlias = Literal["frequency", "search"]
 
@@ -66,11 +69,13 @@ class _OfCascades:
     vocabulary: str | Path | None = VOCABULARY(None)
     vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
     vectors: str | Path | None = VECTORS(None)
+    link: str | Path | Vocabulary | Sequence[str | Path | Vocabulary] | None = LINK(None)
     pos: Source = POS("auto")
     split_tokens: bool = SPLIT_TOKENS(True)
     passes: Passes = PASSES("auto")
     min_count: int = MIN_COUNT(1)
     names: bool | int = NAMES(False)
+    attributes: Attributes = ATTRIBUTES("auto")
     tune_penalty: bool = TUNE_PENALTY(True)
     types: Sequence[str] | None = TYPES(None)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from itertools import groupby, takewhile
 from operator import attrgetter
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel
@@ -72,6 +73,7 @@ class Workplace:
         self._finder, self._suggestions, self._learner, self._limits = finder, suggestions, learner, limits
         self._order = list(order)
         self._documents: dict[int, Document] = {}
+        self._searching = Lock()
 
     @property
     def _model(self) -> Suggestions | None:
@@ -175,18 +177,19 @@ class Workplace:
             raise Refused(404, "nothing is learned here; start with --learn FOLDER")
         return JSONResponse(self._learner.record())
 
-    async def concepts(self, text: Annotated[str, Query(max_length=100_000)]) -> Response:
+    # functions that are not asynchronous run in threads, where a long one does not delay actions
+
+    def concepts(self, text: Annotated[str, Query(max_length=100_000)]) -> Response:
         """Concepts with a name like a text, the best first."""
         if self._finder is None:
             raise Refused(404, "there is no vocabulary; start with --vocabulary V")
         if len(text) > _QUERY:
             raise Refused(422, f"the search has {len(text):,} characters, at most {_QUERY} are looked up; shorten it")
         vocabulary = self._finder.vocabulary
-        numbers = self._finder.find([text]).concept.tolist() if text.strip() else []
+        with self._searching:  # one search at a time; among millions of names it takes a while
+            numbers = self._finder.find([text]).concept.tolist() if text.strip() else []
         found = [vocabulary[number] for number in numbers]
         return JSONResponse([{"id": concept.id, "name": concept.name} for concept in found])
-
-    # functions that are not asynchronous run in threads, where a long one does not delay actions
 
     def history(self, number: Number, layer: Layer, before: Annotated[int, Query(ge=1)] = 2**53) -> Response:
         """What was done in a document before an action, the last first, and whether there is more."""

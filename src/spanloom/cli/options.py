@@ -74,8 +74,8 @@ InputFormat = Annotated[
     option(
         "--input-format FORMAT",
         "Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, conllu, "
-        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, webanno, "
-        "store, text.",
+        "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, markup, spacy, csv, tsv, "
+        "webanno, store, text.",
     ),
 ]
 Encoding = Annotated[

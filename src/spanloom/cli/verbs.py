@@ -144,11 +144,27 @@ def _alone(name: str) -> typer.Typer | None:
     return one if one.registered_commands or one.registered_groups else None
 
 
+def _listed(program: typer.Typer) -> typer.Typer:
+    """Return the program with verbs that have no options, which the list of verbs does not show."""
+    one = copy(program)
+    one.registered_commands, one.registered_groups = [], []
+    for command in map(copy, program.registered_commands):
+        command.callback = lambda: None
+        one.registered_commands.append(command)
+    for group in map(copy, program.registered_groups):
+        group.typer_instance = None if group.typer_instance is None else _listed(group.typer_instance)
+        one.registered_groups.append(group)
+    return one
+
+
 def only(first: str) -> typer.Typer:
     """Return the program with the verb that its first word names; with all of them, where it names none.
 
     To make the options of all verbs takes longer than those of one and its work on a sentence.
     """
+    if first in ("", *_SETTINGS["help_option_names"]):
+        load_plugins()
+        return _listed(app)
     if (one := _alone(first)) is None:
         load_plugins()
         one = _alone(first)

@@ -165,10 +165,10 @@ def judged(gold: Iterable[Document], found: Iterable[Document]) -> Iterator[Docu
             yield one
             continue
         zones = zones_of(said)
-        yield one.copy(mentions=[mention for mention in one.mentions if _last(zones, mention) != "unknown"])
+        yield one.copy(mentions=[mention for mention in one.mentions if last_said(zones, mention) != "unknown"])
 
 
-def _last(zones: Sequence[Zone], mention: Mention) -> Completeness:
+def last_said(zones: Sequence[Zone], mention: Mention) -> Completeness:
     """Return the completeness of the text of a mention; the last, if its parts differ."""
     found = [
         zone.says

@@ -15,8 +15,8 @@ from spanloom.errors import DataError, UsageError, clip, plural
 
 NAME: Final = "annotator"
 _VERSIONS: Final = "spanloom.versions"
-_OF_MENTIONS: Final = (NAME, "annotation")
-"""Keys of ``meta`` about a document's mentions: their annotator, and their completeness."""
+_OF_MENTIONS: Final = (NAME, "annotation", _VERSIONS)
+"""Keys of ``meta`` about a document's mentions: their annotator, their completeness, and their versions."""
 MentionKey: TypeAlias = tuple[str, tuple[Span, ...], Span | None]
 
 

@@ -21,6 +21,7 @@ _PREFIXES: Final = MappingProxyType(
 _UPPER: Final = frozenset({"MESH", "OMIM", "UMLS"})  # whose local parts have letters, always upper case
 _MESH = re.compile(r"[CDQ](?:\d{6}|\d{9})", re.IGNORECASE)
 _UMLS = re.compile(r"C\d{7}", re.IGNORECASE)
+_WIKIDATA = re.compile(r"https?://www\.wikidata\.org/(?:entity|wiki)/Q\d+")
 _ADDRESS = re.compile(
     r"https?://(?:purl\.obolibrary\.org/obo/|id\.nlm\.nih\.gov/|www\.ebi\.ac\.uk/efo/|www\.orpha\.net/ORDO/"
     r"|purl\.bioontology\.org/ontology/)([A-Za-z]+)[_/](\w+)"
@@ -34,7 +35,8 @@ def normalize_identifier(text: str) -> str:
       concepts of UMLS: ``C`` and seven digits.
     - The prefixes of common vocabularies are spelled one way (``msh:`` and ``mesh:`` as ``MESH:``), and one of the form
       ``DO:DOID:4``, as in MEDIC, loses its first part.
-    - Addresses of terms of OBO, EFO, ORDO and BioPortal, and of MeSH records, become identifiers.
+    - Addresses of terms of OBO, EFO, ORDO and BioPortal, and of MeSH records, become identifiers; those of items of
+      Wikidata become their numbers, such as ``Q42``.
     - Anything else stays as it is, but for white space around it: a number alone could be of any vocabulary.
 
     >>> [normalize_identifier(text) for text in ("D007674", " mesh:d007674", "C538288", "C0018787", "MIM:263200")]
@@ -47,6 +49,8 @@ def normalize_identifier(text: str) -> str:
     text = text.strip()
     if text.startswith("http") and (address := _ADDRESS.fullmatch(text)):
         text = f"{address[1]}:{address[2]}"
+    if _WIKIDATA.fullmatch(text):
+        return text.rpartition("/")[2]
     prefix, colon, local = (part.strip() for part in text.partition(":"))
     if not colon:
         if _MESH.fullmatch(text):

@@ -44,6 +44,7 @@ from spanloom.files.output import Sink, output_file
 from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
 from spanloom.formats.json_text import loads
+from spanloom.formats.label_names import names_beside
 from spanloom.formats.passages import text_of_passages
 from spanloom.formats.record import RECORD, scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
@@ -352,7 +353,9 @@ def _scan(
     with opened(path) as source:
         try:
             for batch in batches(native_file(source, path)):
-                fields = fields or RecordFields(columns, tag_names, class_names(batch.schema.metadata))
+                fields = fields or RecordFields(
+                    columns, tag_names, class_names(batch.schema.metadata) or names_beside(path)
+                )
                 for row in _rows(batch):
                     number += 1
                     yield from _scanned(row, fields, mentions, name, number)

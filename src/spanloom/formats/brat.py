@@ -1,5 +1,8 @@
 """brat standoff: a ``.txt`` and an ``.ann`` file for each document, or a folder of such pairs.
 
+In place of an ``.ann`` file there may be an ``.a1`` and an ``.a2``, as of BioNLP's shared tasks, and the text may be in
+a folder beside, as in CADEC (``text/a.txt``, ``original/a.ann``).
+
 See `spanloom.formats.standoff` for the lines. The ``.ann`` file is kept in ``Document.meta["brat"]["ann"]``,
 so that a document that did not change is written back byte for byte, also after a stay in JSONL.
 
@@ -28,10 +31,11 @@ from spanloom.formats.base import (
     unwritable,
 )
 from spanloom.formats.file_names import free_name, put, unescaped, visible
-from spanloom.formats.source import decode, read_bytes
+from spanloom.formats.source import decode, read_bytes, text_beside
 from spanloom.formats.standoff import Annotations, collect, parse, render
 
 _BOM = "\ufeff"
+_ENDINGS = (".ann", ".a1", ".a2")
 
 
 def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
@@ -45,24 +49,32 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         raise UsageError("brat keeps a document in two files and cannot be read from standard input; name a folder")
     root = Path(path)
     if not root.is_dir():
-        yield _scan_pair(root.with_suffix(".txt"), root.with_suffix(".ann"), root.stem, mentions)
+        named = [file for ending in _ENDINGS if (file := root.with_suffix(ending)).exists()]
+        yield _scan_pair(root.with_suffix(".txt"), named or [root.with_suffix(".ann")], root.stem, mentions)
         return
-    files = [file for file in visible(root) if file.suffix in (".txt", ".ann")]
-    there = set(files)
-    for file in files:
-        if file.suffix == ".txt" or file.with_suffix(".txt") not in there:
-            txt = file.with_suffix(".txt")
-            name = unescaped(txt.relative_to(root).with_suffix("").as_posix())
-            yield _scan_pair(txt, file.with_suffix(".ann"), name, mentions)
+    found: dict[Path, list[Path]] = {}
+    for file in visible(root):
+        if file.suffix in (".txt", *_ENDINGS):
+            found.setdefault(file.with_suffix(""), []).append(file)
+    anns = {base: [file for file in files if file.suffix != ".txt"] for base, files in found.items()}
+    taken = {text_beside(files[0]) for files in anns.values() if files}
+    for base, files in found.items():
+        if anns[base] or files[0] not in taken:
+            txt = base.with_name(f"{base.name}.txt")
+            yield _scan_pair(txt, anns[base], unescaped(base.relative_to(root).as_posix()), mentions)
 
 
-def _scan_pair(txt: Path, ann: Path, name: str, mentions: bool) -> Scanned:
+def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanned:
+    ann = anns[0] if anns else txt.with_suffix(".ann")
+    if not txt.exists() and (beside := text_beside(ann)) is not None:
+        txt = beside
     if not txt.exists():
-        message = f"no {txt.name} beside it; brat needs the text to which the offsets belong"
+        message = f"no {txt.name} beside it or in one folder beside its folder; brat needs the text of the offsets"
         return Scanned.failed("no text", message, str(ann))
     try:
         text = decode(read_bytes(txt), txt)
-        lines = read_bytes(ann) if ann.exists() else b""
+        parts = [read_bytes(file) if file.exists() else b"" for file in anns]
+        lines = b"".join(part if part.endswith(b"\n") or part is parts[-1] else part + b"\n" for part in parts)
         raw = decode(lines, ann) if mentions else lines.decode("utf-8", "replace")
     except DataError as error:
         return Scanned.failed("unreadable", error.message, error.path or str(txt), error.line)

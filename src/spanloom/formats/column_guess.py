@@ -438,15 +438,14 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
     if marked:
         return True
     values = [value.strip(" ") for row in good for i in layout.tags for value in row[i:][: None if layout.more else 1]]
-    return _are_surely_tags(values, layout.dialects[0], [row[layout.word] for row in good], sentences)
+    words = [row[layout.word] for row in good]
+    return _are_surely_tags(values, layout.dialects[0], words, layout.inline or 2 * len(sentences) <= len(words))
 
 
-def _are_surely_tags(
-    values: Sequence[str], dialect: TagDialect, words: Sequence[str], sentences: Sequence[Sequence[str]]
-) -> bool:
+def _are_surely_tags(values: Sequence[str], dialect: TagDialect, words: Sequence[str], in_sentences: bool) -> bool:
     """Return whether values must be tags, even if nothing else indicates that the file holds tags."""
     tags = [tag for value in values for tag in read_tag(value, dialect) or ()]
-    outside = sum(value == "O" for value in values)
+    outside = sum(value in ("O", "o") for value in values)
     if not tags:
         return outside == len(values) > 2
     types = {tag[2:] for tag in tags}
@@ -455,6 +454,6 @@ def _are_surely_tags(
         marked = sum(value in dialect.outside for value in values if value not in weak)
         several = marked > 0 or len({tag[0] for tag in tags}) > 1
         return len(words) > 1 and several and any(any(map(str.isalpha, kind)) for kind in types)
-    typed = not dialect.divider and 2 * sum(len(kind) > 2 for kind in types) > len(types)
-    is_text = any(not any(map(str.isalnum, word)) for word in words) or 2 * len(sentences) <= len(words)
+    typed = not dialect.divider and 2 * sum(len(kind) > (1 if "o" in values else 2) for kind in types) > len(types)
+    is_text = any(not any(map(str.isalnum, word)) for word in words) or in_sentences
     return 2 * outside >= len(values) and is_text and (typed or {"B-mention"} <= set(tags))

@@ -59,6 +59,7 @@ from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
 from spanloom.formats.tag_dialects import invalid_tag
 
 DOCSTART = "-DOCSTART-"
+_BEGIN = "#begin document "  # of CoNLL-2011 and 2012
 BARE = "types without letters"
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
@@ -67,7 +68,7 @@ _Levels = list[list[tuple[int, int, str]]]
 _KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
 _MOST_FIELDS = 5  # of a token that looks like a comment
 SAMPLE = 1 << 13  # bytes in which a column file of any name must show
-_OTHERS = frozenset((".jsonl", ".ndjson", ".ann", ".json", ".xml", ".xmi", ".conllu", ".conllup", ".chars", ".seg"))
+_OTHERS = frozenset((".jsonl", ".ndjson", ".ann", ".json", ".xml", ".xmi", ".chars", ".seg"))
 _LONGEST_MARK = 1000  # characters of a line that begins a document
 # a comment that begins a document: "#doc 7", "# document_id = 7", "#begin document (a); part 000", "###MEDLINE:7"
 _MARK = re.compile(
@@ -532,7 +533,7 @@ def holds_tokens(raw: bytes) -> bool:
     )  # another encoding is reported when it is read
     if any(line.startswith(_WEBANNO) for line in lines):
         return False
-    is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)) for line in lines)
+    is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS, _BEGIN)) for line in lines)
     return is_tagged(list(_head_sentences(line.rstrip("\r") for line in lines)), is_marked)
 
 

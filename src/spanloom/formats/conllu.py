@@ -47,7 +47,7 @@ from spanloom.formats.packed import output_file
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case
 _KEPT = _STANDARD[2:]
-_ENTITY = ("NER", "ENTITY", "TAG")
+_ENTITY = ("NER", "ENTITY", "TAG", "NE")  # also of a namespace, such as SIMPLE:NE
 _IN_MISC = re.compile(r"(?:^|(?<=\|))(Entity|NER|ner|NE|NamedEntity|name)=([^|]*)")
 _BRACKET = re.compile(r"[()]")
 _ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|(\.[0-9]{1,9}))?")
@@ -168,7 +168,7 @@ def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordL
         found = f"{fields['ID'][:20]!r} {fields['FORM'][:20]!r}"
         raise DataError(f"found the token {found}, expected a number and a form", line=number)
     misc = fields.get("MISC", "_")
-    entity = next((fields[name] for name in expected if name.upper() in _ENTITY), None)
+    entity = next((fields[name] for name in expected if name.upper().rpartition(":")[2] in _ENTITY), None)
     tag, brackets = _tag(entity, misc) if mentions else ("O", "")
     if not TAG.fullmatch(tag):
         raise DataError(bad_tag(tag), line=number)

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
-from spanloom.errors import clip
+from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
 from spanloom.formats.json_text import not_as_expected
@@ -25,11 +25,13 @@ from spanloom.formats.layouts import (
     CHARACTERS,
     EXCLUSIVE,
     INCLUSIVE,
+    LEFT_OUT,
     OF_ID,
     OF_MENTIONS,
     OF_TEXT,
     OF_WORDS,
     PRESUMED,
+    RENAMED,
     TOKENS,
     Layout,
     at,
@@ -195,10 +197,15 @@ def to_native(
             for number, track in enumerate(tracks, start=1)
             for native in to_native({**others, **track}, problems, mentions, fields)
         ]
-    record = with_words(_with_attributes(_without_fragments(record)))
     described = None if fields is None else fields.layout
     names = {} if fields is None else fields.types
     asked = described is not None and described.fields
+    for key, names_of in RENAMED if not asked else ():
+        first = _first(record.get(next(reversed(names_of))))
+        if isinstance(first, dict) and key in first:
+            own = {name: new for name, new in names_of.items() if new not in record}
+            record = {own.get(name, name): value for name, value in record.items()}
+    record = with_words(_with_attributes(_without_fragments(record)))
     if not asked and (tagged := fields_of(record)) is not None:
         native = from_tagged(record, *tagged, problems, mentions)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
@@ -211,6 +218,10 @@ def to_native(
         Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
         for place, value in found.others
     ]
+    if count := len(found.entries) - len(gold := [entry for entry in found.entries if not _is_left_out(entry)]):
+        message = f"{plural(count, 'mention')} of {field} marked as deleted or wrong: left out"
+        problems.append(Problem("warning", "mentions marked as wrong", message, altered=True))
+        found.entries[:] = gold
     _put_in_order(found.entries, texts[CHARACTERS].text)
     reading = _reading(found.entries, layout, texts, described)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
@@ -231,6 +242,10 @@ def to_native(
     if field is None:
         return [Native(native)]
     return list(_by_annotator(native, found.entries, items))
+
+
+def _is_left_out(entry: Entry) -> bool:
+    return any(entry.fields.get(name) is value for name, value in LEFT_OUT)
 
 
 def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str | None, Found, Layout]:

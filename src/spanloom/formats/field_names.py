@@ -22,19 +22,26 @@ OF_TEXTS: Final = MappingProxyType(
 )
 OF_SPANS: Final = MappingProxyType(
     {
-        "id": ("doc_id", "document_id", "note_id", "id"),
+        "id": words("doc_id document_id note_id docid documentid filename file_name file document doc id pmid name"),
         "start": words(
             "start begin start_char start_offset begin_offset char_start start_idx start_index start_pos begin_char "
-            "startoffset beginoffset startchar startidx startindex char_begin offset_start"
+            "startoffset beginoffset startchar startidx startindex "
+            "char_begin offset_start off0 start_span span_start"
         ),
         "end": words(
-            "end end_char end_offset char_end end_idx end_index end_pos endoffset endchar endidx endindex offset_end"
+            "end end_char end_offset char_end end_idx end_index end_pos "
+            "endoffset endchar endidx endindex offset_end off1 end_span span_end"
         ),
-        "spans": ("spans",),
-        "type": words("type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag"),
-        "text": words("text surface span_text entity_text mention_text covered_text surface_form quote"),
+        "spans": ("spans", "offsets", "span"),
+        "type": words(
+            "type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag "
+            "semantic_type entity"
+        ),
+        "text": words(
+            "text surface span_text entity_text mention_text covered_text surface_form quote span mention entity"
+        ),
         "score": ("score",),
-        "concepts": ("concepts", "concept"),
+        "concepts": words("concepts concept concept_id cui code identifier norm_id normalized_id mesh_id"),
         "attributes": ("attributes",),
     }
 )

@@ -17,7 +17,7 @@ from spanloom.formats.source import bare
 
 # what stands beside data and is none
 _BESIDE = re.compile(
-    r"(?:readme|licen[cs]e|changelog|.*TypeSystem\.xml$|.*\.(?:md|rst|conf|cfg|ini|toml|ya?ml|py|sh|log|sha256|md5)$)",
+    r"(?:readme|licen[cs]e|changelog|dataset_infos?\.json$|(?:label2id|id2label|tag2id|tag_to_id|label_map)\.json$|.*TypeSystem\.xml$|.*\.(?:md|rst|conf|cfg|ini|toml|ya?ml|py|sh|log|sha256|md5)$)",
     re.IGNORECASE,
 )
 

@@ -40,6 +40,7 @@ _PYTHON = (
     "a program; annotated texts in it are read if the file is named alone and holds them as one list without calls, as "
     'TRAIN_DATA = [("TEXT", {"entities": [(START, END, "TYPE")]})]'
 )
+_BESIDE = "{}, whose texts are in other files; write both as JSON lines: text, and entities with start, end and type"
 _PACKED = "it is packed; unpack it first"
 _PACKED_LINES = "packed JSON lines; give it a name that ends in .jsonl.gz, or name its format (--input-format jsonl)"
 _BY_ENDING: Final = MappingProxyType(
@@ -75,6 +76,20 @@ _BY_CONTENT: Final = (
         rb'\A\s*\[\s*\{(?:.|\n){0,400}?"paragraphs"\s*:\s*\[',
         "training data of spaCy 2; convert them with spaCy (spacy convert IN.json OUT), to a .spacy file",
     ),
+    (
+        rb'"%(?:FEATURE_STRUCTURES|TYPES)"\s*:',
+        "a CAS of UIMA in JSON; export it as UIMA CAS XMI or as WebAnno TSV 3.3 instead, both of which are read",
+    ),
+    (
+        rb'"annotatable"\s*:\s*\{',
+        "annotations of tagtog, whose texts are in HTML; export them as BioC or brat standoff",
+    ),
+    (rb'"projectKind"\s*:\s*"', _BESIDE.format("a project of Azure AI Language")),
+    (
+        rb"<annotations\s[^>]*textSource=",
+        _BESIDE.format("annotations of Knowtator") + "; CRAFT has a converter to brat",
+    ),
+    (rb"<source_file\s|<charseq\s", _BESIDE.format("annotations of ACE (APF)")),
     (rb"<ClinicalDocument[\s>]", _CDA),
     (rb"""xmlns(?::\w+)?\s*=\s*["']http://hl7\.org/fhir["']""", _FHIR_XML),
 )

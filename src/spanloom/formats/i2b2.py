@@ -23,7 +23,7 @@ from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
 from spanloom.formats.base import Beside, Scanned, altered
 from spanloom.formats.file_names import visible
-from spanloom.formats.source import decode, raw_lines, read_bytes
+from spanloom.formats.source import decode, raw_lines, read_bytes, text_beside
 
 _PLACES: Final = r"\d{1,9}:\d{1,9}[ ]\d{1,9}:\d{1,9}"
 _LINE: Final = re.compile(
@@ -43,26 +43,16 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
     root = Path(path)
     if not root.is_dir():
         con = root.with_suffix(".con")
-        yield _scan_pair(_text_of(con), con, root.stem, mentions)
+        yield _scan_pair(text_beside(con), con, root.stem, mentions)
         return
     files = visible(root)
-    pairs = {con: _text_of(con) for con in files if con.suffix == ".con"}
+    pairs = {con: text_beside(con) for con in files if con.suffix == ".con"}
     taken = set(pairs.values())
     alone = {file: None for file in files if file.suffix == ".txt" and file not in taken}
     stems = Counter(file.stem for file in (*pairs, *alone))
     for file, txt in sorted((pairs | alone).items()):
         name = file.stem if stems[file.stem] == 1 else file.relative_to(root).with_suffix("").as_posix()
         yield _scan_pair(file if file.suffix == ".txt" else txt, file, name, mentions)
-
-
-def _text_of(con: Path) -> Path | None:
-    """Return the text of a file of concepts: beside it, or in the only folder beside its folder that has one."""
-    if (beside := con.with_suffix(".txt")).exists():
-        return beside
-    folders = con.absolute().parent.parent.iterdir()
-    found = [file for folder in folders if folder.is_dir() and (file := folder / beside.name).is_file()]
-    near = con.parent.parent / found[0].parent.name / beside.name if len(found) == 1 else None
-    return near if near is None or near.exists() else found[0]
 
 
 def _scan_pair(txt: Path | None, con: Path, name: str, mentions: bool) -> Scanned:

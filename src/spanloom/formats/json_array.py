@@ -17,8 +17,9 @@ from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
+from spanloom.formats.label_names import names_beside
 from spanloom.formats.label_studio import scan_any
-from spanloom.formats.layouts import OF_TEXT, OF_WORDS, at, named, plain, words
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, named, plain, words
 from spanloom.formats.packed import output_file
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_text
@@ -41,7 +42,7 @@ def scan(
     path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
 ) -> Iterator[Scanned]:
     """Yield the documents of a file with a list of records, or with one record; arguments as of JSONL."""
-    fields = RecordFields(columns, tag_names)
+    fields = RecordFields(columns, tag_names, None if tag_names else names_beside(path))
     raw = read_bytes(path).removeprefix(BOM)
     if bare(path).suffix.lower() == ".py":
         name, value = assigned_list(decode(raw, path), path)
@@ -198,6 +199,15 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
             if isinstance(held, list) and any(map(_is_record, held)):
                 yield from ((f"{name}[{i}]", record) for i, record in enumerate(held) if record is not None)
                 return
+        for name, held in value.items():  # of any name, also in an object, as of Rasa
+            if isinstance(held, dict) and not any(isinstance(part, str) for part in held.values()):
+                found = [(f"{name}.{place}", record) for place, record in records_of(held) if place]
+                if found and all(_is_annotated(record) for _, record in found):
+                    yield from found
+                    return
+            elif isinstance(held, list) and held and all(map(_is_annotated, held)):
+                yield from ((f"{name}[{i}]", record) for i, record in enumerate(held))
+                return
         if value and all(isinstance(record, dict) and next(named(record, OF_TEXT), None) for record in value.values()):
             yield from ((name, {"id": name, **record}) for name, record in value.items())
             return
@@ -232,6 +242,12 @@ def _is_record(value: Any) -> bool:
     if isinstance(value, dict):
         return "passages" in value or next(named(value, (*OF_TEXT, *OF_WORDS, "data")), None) is not None
     return isinstance(value, list)
+
+
+def _is_annotated(value: Any) -> bool:
+    """Return whether a value is a record with a text and a field for mentions."""
+    texts = isinstance(value, dict) and any(isinstance(value[name], str) for name in named(value, OF_TEXT))
+    return texts and next(named(value, OF_MENTIONS), None) is not None
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

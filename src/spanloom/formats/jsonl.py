@@ -8,6 +8,7 @@ from pathlib import Path
 from spanloom.document import Document
 from spanloom.formats.base import Losses, Scanned, writing_as
 from spanloom.formats.json_array import scan_lines
+from spanloom.formats.label_names import names_beside
 from spanloom.formats.packed import output_file
 from spanloom.formats.record import record_text
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
@@ -25,7 +26,9 @@ def scan(
         columns: our names of fields -> those in the records.
         tag_names: of tags that are numbers.
     """
-    yield from scan_lines(raw_lines(path), path, RecordFields(columns, tag_names), mentions)
+    yield from scan_lines(
+        raw_lines(path), path, RecordFields(columns, tag_names, None if tag_names else names_beside(path)), mentions
+    )
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

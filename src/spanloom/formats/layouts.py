@@ -82,6 +82,11 @@ LAYOUTS: Final = (
     Layout("lists of words with ner", ("tokens", "ner"), (), TOKENS, INCLUSIVE),
 )
 
+RENAMED: Final = (("entityLabel", MappingProxyType({"document": "text", "tokens": "entities"})),)  # of UBIAI
+"""A field of a mention -> fields of a record whose names mean something else elsewhere, and usual names of them."""
+LEFT_OUT: Final = (("deleted", True), ("killed", True), ("rejected", True), ("correct", False))
+"""Fields of mentions that are no gold, such as those of MedCATtrainer."""
+
 PRESUMED: Final = Layout("", unit="", ends="", known=False)
 """Of all others."""
 
@@ -108,7 +113,7 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "tokenend": ("tokenend", "endtoken", "tokend", "wordend", "endword"),
         "type": words(
             "type label labels entitytype entitylabel entitygroup hypertextlabels tag category obj displayname "
-            "nertype nertag class classname semantictype kind taxonomy tagname entity tags types name"
+            "nertype nertag class classname semantictype labeltype kind taxonomy tagname entity tags types name"
         ),
         "surface": words(
             "text surface surfaceform coveredtext mentiontext spantext mention quote entity name word value content "

@@ -73,21 +73,28 @@ TSV: Final = _format(
     "tsv", ".tsv", "table:*", _TABLE, looks=".tsv", scan_options=_TABLES, scan=_lazy("table:scan", tabs=True),
     write=_lazy("table:write", tabs=True),
 )  # fmt: skip
+_TEN_COLUMNS: Final = re.compile(rb"^(?:# global.columns|\d[\d.-]*\t(?:[^\t\n]*\t){8})", re.MULTILINE)
 TEXT: Final = _format("text", ".txt", "text:*", "named_by_file")
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
 # first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
 _ALL = (
     _format("jsonl", ".jsonl .ndjson", "jsonl:*", _RECORDS, scan_options=RECORD_OPTIONS),
     _format(
-        "brat", ".ann", "brat:*", "gaps folders reads_without_mentions counts", claims=partial(has_pair, ".ann"),
-        packs=False,
+        "brat", ".ann .a1 .a2", "brat:*", "gaps folders reads_without_mentions counts",
+        claims=partial(has_pair, ".ann .a1 .a2"), packs=False,
     ),
     _format(
         "i2b2", ".con", "i2b2:*", "folders reads_without_mentions", claims=partial(has_pair, ".con"), packs=False,
         instead="brat holds more, and many tools read it",
     ),
     _format("pubtator", ".pubtator", "pubtator:*", "counts", looks=".pubtator .txt"),
-    _format("conllu", ".conllu .conllup", "conllu:*", "reads_without_mentions"),
+    _format(
+        "conllu", ".conllu .conllup", "conllu:*", "reads_without_mentions",
+        claims=lambda path: (
+            any(begins_with(_TEN_COLUMNS, ending, path) for ending in (".conllu", ".conllup"))
+            or (bare(path).suffix.lower() in (".conllu", ".conllup") and not _lazy("columns:claims")(path))
+        ),
+    ),
     _format("characters", ".chars", "characters:*"),
     _format("spaced", ".seg", "spaced:*"),
     _format(
@@ -114,6 +121,10 @@ _ALL = (
     _format(
         "xmi", ".xmi", "xmi:*", "gaps keeps_ids named_by_file", looks=".xmi .xml", packs=False, encoded=False,
         scan_options=("types", "columns"),
+    ),
+    _format(
+        "markup", ".xml", "markup:*", "reads_without_mentions named_by_file counts", claims=_lazy("markup:claims"),
+        instead="BioC XML and XMI hold more",
     ),
     _format("spacy", ".spacy", "docbin:*", "gaps reads_without_mentions", packs=False, encoded=False),
     COLUMNS,

@@ -26,7 +26,7 @@ from spanloom.formats.folder import files_of, interrupted, not_read, stem_in
 from spanloom.formats.foreign import advice, of_content
 from spanloom.formats.listed import COLUMNS, CSV, FORMATS, JSON, TEXT, TSV
 from spanloom.formats.settling import settled
-from spanloom.formats.source import head_of_input
+from spanloom.formats.source import BOM, HEAD, head_of_input, opened
 
 _LONGEST: Final = 255  # characters of a file's name
 _SHOWN: Final = 60  # of one that is longer, and so a text
@@ -49,13 +49,25 @@ _BEGINNINGS: Final = (
 )  # fmt: skip
 
 
-def format_of_input() -> str | None:
-    """Return the name of the format that standard input begins with, which stays unread; ``None`` if it may be text."""
-    head = head_of_input()
+def format_of(head: bytes) -> str | None:
+    r"""Return the name of the format whose content begins so; ``None`` if it may be text.
+
+    >>> format_of(b'{"text": "No pain"}\n'), format_of(b"No pain.\n")
+    ('jsonl', None)
+    """
     for name, beginning in _BEGINNINGS:
         if re.match(rb"\s*" + beginning, head):
             return name
+    if re.match(rb"\s*<", head) and resolve_name("spanloom.formats.looks:shows_elements")(
+        head.decode("utf-8", "replace")
+    ):
+        return "markup"
     return COLUMNS.name if resolve_name("spanloom.formats.columns:holds_tokens")(head) else None
+
+
+def format_of_input() -> str | None:
+    """Return the name of the format that standard input begins with, which stays unread; ``None`` if it may be text."""
+    return format_of(head_of_input())
 
 
 def format_named(name: str) -> Format:
@@ -91,6 +103,9 @@ def _known(path: Path, columns: Columns) -> Format:
         found = next((kind for kind in (CSV, TSV, JSON) if kind.named(path)), None)  # what the content does not show
     if found is None and (hint := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {hint}")
+    if found is None and not JSON.named(path) and not any(kind.named(path) for kind in FORMATS.values()):
+        with opened(path) as file:  # of a name that says nothing, the beginning may
+            found = FORMATS.get(format_of(file.read(HEAD).removeprefix(BOM)) or "")
     return found or (JSON if JSON.named(path) else format_by_suffix(path))
 
 

@@ -179,11 +179,22 @@ def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
         return mark.search(file.read(HEAD)) is not None
 
 
-def has_pair(suffix: str, path: Path) -> bool:
-    """Return whether a path is a file of this suffix, a ``.txt`` with one beside it, or a folder that holds one."""
+def has_pair(suffixes: str, path: Path) -> bool:
+    """Return whether a path is a file of these suffixes, a ``.txt`` with one beside it, or a folder that holds one."""
+    names = suffixes.split()
     if path.is_dir():
-        return any(not is_part(file.relative_to(path)) for file in path.rglob(f"*{suffix}"))
-    return path.suffix == suffix or (path.suffix == ".txt" and path.with_suffix(suffix).exists())
+        return any(not is_part(file.relative_to(path)) for name in names for file in path.rglob(f"*{name}"))
+    return path.suffix in names or (path.suffix == ".txt" and any(path.with_suffix(name).exists() for name in names))
+
+
+def text_beside(file: Path) -> Path | None:
+    """Return the text of a file of annotation: beside it, or in the only folder beside its folder that has one."""
+    if (beside := file.with_suffix(".txt")).exists():
+        return beside
+    folders = file.absolute().parent.parent.iterdir() if file.exists() else ()
+    found = [text for folder in folders if folder.is_dir() and (text := folder / beside.name).is_file()]
+    near = file.parent.parent / found[0].parent.name / beside.name if len(found) == 1 else None
+    return near if near is None or near.exists() else found[0]
 
 
 def read_bytes(path: str | Path) -> bytes:

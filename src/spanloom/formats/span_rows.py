@@ -25,7 +25,7 @@ from spanloom.formats.field_names import OF_SPANS, places
 COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "attributes")
 _ALONE: Final = "="  # before the name of an attribute with a column of its own
 _NUMBER: Final = re.compile(r"([0-9]{1,15})(?:\.0+)?")  # a table that lacks a value elsewhere may hold 12.0
-_PART: Final = re.compile(r"\s*([0-9]{1,15})\s*-\s*([0-9]{1,15})\s*")
+_PART: Final = re.compile(r"\s*[\[(]?\s*([0-9]{1,15})(?:\s*[-:,]\s*|\s+)([0-9]{1,15})\s*[\])]?\s*")
 _SCORE: Final = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,4})?|[0-9]+\.")
 _CONCEPT: Final = re.compile(r"(?:[^|\\]|\\.|\\$)+", re.DOTALL)
 _SHOWN: Final = 40
@@ -67,6 +67,10 @@ def columns_of(header: Sequence[str], names: Mapping[str, str]) -> tuple[dict[st
     ({'id': 0, 'start': 1, 'end': 2, 'type': 3, '=Negated': 4}, ['colour'])
     """
     at = places(header, names, OF_SPANS)
+    if "spans" not in names and at.get("spans") == at.get("text"):  # called span, which is offsets or a text
+        at.pop("text" if at.keys().isdisjoint(("start", "end")) else "spans", None)
+    if "text" not in names and at.get("type") == at.get("text"):  # called entity
+        at.pop("text", None)
     others = {place: name for place, name in enumerate(header) if place not in at.values()}
     alone = {f"{_ALONE}{name}": place for place, name in others.items() if is_attribute(name)}
     return at | alone, [name for place, name in others.items() if place not in alone.values()]

@@ -31,8 +31,9 @@ from spanloom.errors import clip, closest
 from spanloom.formats.attributes import from_texts, held, is_plain
 from spanloom.formats.base import ATTRIBUTE_SCORES, CONCEPT_SCORES, TWICE, Losses, count_mention, unwritable
 
-_OFFSETS = r"[0-9]{1,15} +[0-9]{1,15}(?: *; *[0-9]{1,15} +[0-9]{1,15})*"
-_MENTION = re.compile(rf"(T\S*)\t *(\S+) +({_OFFSETS}) *(?:\t(.*))?", re.DOTALL)
+_OFFSETS = r"[0-9]{1,15}[\t ]+[0-9]{1,15}(?: *; *[0-9]{1,15} +[0-9]{1,15})*"
+_MENTION = re.compile(rf"(T\S*)[\t ]+(\S+(?: [^\s\d]\S*){{0,9}}?)[\t ]+({_OFFSETS})(?: *\t(.*)| +(.*)| *)", re.DOTALL)
+_BEGIN = re.compile(r"[A-Z#*]\S*\t|T\d+ ")  # of a line
 _REFERENCE = re.compile(r"(N\S*)\t *(\S+) +(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
 _NOTE = re.compile(r"(#\S*)\t *(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
 _ATTRIBUTE = re.compile(r"([AM]\S*)\t *(\S+) +(\S+)(?: +(.*?))?\s*", re.DOTALL)
@@ -89,8 +90,29 @@ def parse(ann: str) -> list[StandoffLine]:
     """
     end = "\r" if "\n" not in ann else "\n"  # as programs of old Macintoshs write
     raws = ann.split(end)
-    lines = [raw + end for raw in raws[:-1]] + ([raws[-1]] if raws[-1] else [])
-    return [_line(raw, number) for number, raw in enumerate(lines, start=1)]
+    lines: list[StandoffLine] = []
+    rest: list[str] = []  # of a mention's text with line ends
+    lacks = 0  # characters
+    for number, raw in enumerate([raw + end for raw in raws[:-1]] + ([raws[-1]] if raws[-1] else []), start=1):
+        if lacks > 0 and not _BEGIN.match(raw):
+            rest.append(raw)
+            lacks -= len(raw)
+            continue
+        if rest:
+            lines[-1] = _line("".join((lines[-1].raw, *rest)), lines[-1].number)
+            rest.clear()
+        lines.append(_line(raw, number))
+        lacks = _lacks(lines[-1])
+    if rest:
+        lines[-1] = _line("".join((lines[-1].raw, *rest)), lines[-1].number)
+    return lines
+
+
+def _lacks(line: StandoffLine) -> int:
+    """Return how many characters the text of a mention lacks of its offsets, because it continues on the next lines."""
+    if not isinstance(line.value, Mention) or not line.surface:
+        return 0
+    return sum(end - start for start, end in line.value.spans) - len(line.surface)
 
 
 def _line(raw: str, number: int) -> StandoffLine:
@@ -113,7 +135,7 @@ def _fields(content: str) -> tuple[Any, ...] | str:
             return EXPECTED["T"]
         offsets = [[int(offset) for offset in span.split()] for span in found[3].split(";")]
         mention = Mention(found[2], tuple(Span(start, end) for start, end in offsets), found[1])
-        return found[1], (), "mention", mention, found[4]
+        return found[1], (), "mention", mention, found[4] or found[5] or None
     if letter == "N":
         if (found := _REFERENCE.fullmatch(content)) is None:
             return EXPECTED["N"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -13,15 +12,11 @@ from spanloom.files.output import output_folder
 from spanloom.formats.base import Losses, Scanned, altered, count_meta, count_unwritten, single
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.foreign import of_content
+from spanloom.formats.looks import looks_like
 from spanloom.formats.packed import output_file
 from spanloom.formats.source import bare, decode, read_bytes
 
 _BOM = "\ufeff"
-_FIELD = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
-_RECORDS = (
-    ("jsonl", re.compile(r"\{[^\n]*" + _FIELD + r"[^\n]*\}[ \t\r]*(?:\n|\Z)")),
-    ("json", re.compile(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)),
-)
 
 
 def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
@@ -37,9 +32,9 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
     text = decode(raw, path).removeprefix(_BOM)
     name = "" if str(path) == STDIO else bare(path).stem
     problems = []
-    if (kind := next((kind for kind, mark in _RECORDS if mark.match(text)), None)) is not None:
-        message = f"read as text, but it looks like records; name their format (--input-format {kind})"
-        problems.append(altered("texts that look like records", message, path=str(path)))
+    if (kind := looks_like(text)) is not None:
+        message = f"read as text, but it looks like {kind}"
+        problems.append(altered(f"texts that look like {kind.partition(';')[0]}", message, path=str(path)))
     yield Scanned(Document(text, id=stem or name), problems, str(path))
 
 

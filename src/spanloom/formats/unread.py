@@ -18,6 +18,8 @@ _OF_READERS: Final = frozenset(("annotation", "brat", "bioc", "pubtator", "label
 _SURE: Final = frozenset(("entities", "ents", "mentions", "spans", "denotations", "entitymentions", "namedentities"))
 _OF_TYPES: Final = _SURE | {"ner", "ners", "entity", "entitylist", "goldspans", "entityspans"}
 """Fields that may hold texts for each type."""
+_OF_ANSWERS: Final = frozenset(words("output outputs answer response completion generation modeloutput modelanswer"))
+_MARKED: Final = re.compile(r"\w\s*(?:[:|=]\s*\w|[<\[({])")  # what divides mentions and types in an answer
 _PLACES: Final = re.compile(r"offsets?$|token|word|sent|line|para|page|box|range|section|position|^span")
 _LOOKED_AT: Final = 50  # items of a list
 _DEEPEST: Final = 5
@@ -39,6 +41,8 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
+    if isinstance(value, str) and plain(name) in _OF_ANSWERS:
+        return _MARKED.search(value) is not None
     if isinstance(value, dict) and value.get("answer_start"):
         return True
     if _are_texts(value) and plain(name) in _OF_TYPES:
@@ -101,7 +105,8 @@ def _is_mention(item: dict[str, Any], length: int, usual: bool) -> bool:
     if "answerstart" in own:
         return True
     if any(name in own for name in USUAL["start"]) and any(name in own for name in (*USUAL["end"], *USUAL["length"])):
-        return bool(texts) or usual
+        parallel = any(isinstance(value, list) and value and type(value[0]) is int for value in own.values())
+        return bool(texts) or usual or parallel
     offsets = [value for name, value in own.items() if type(value) is int and name not in _NO_OFFSET]
     if len(offsets) >= 2 and texts and _ordered(offsets[:2], length):
         return True

@@ -20,14 +20,29 @@ from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph.derivations import DerivationEngine
-from spanloom.hypergraph.engine import Best, Choices, Edges, Engine, Expectations, Floats, Ints, Masked, Ranking
+from spanloom.hypergraph.engine import (
+    Best,
+    Choices,
+    Edges,
+    Engine,
+    Expectations,
+    Floats,
+    Ints,
+    Masked,
+    Potentials,
+    Ranking,
+)
 from spanloom.hypergraph.subgraphs import IndependentPart, SubgraphEngine
 from spanloom.hypergraph.tables import Automaton, Paths
 from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
 Bools = NDArray[np.bool_]
+Way = tuple[int, bool, int, tuple[int, ...]]  # number of its demand, whether it is wanted, first token, and the rows
+Letters = dict[tuple[int, ...], tuple[Ints, list[set[int]]]]
 MOST_STATES: Final = 1024  # of a guard at a token
+NO_QUESTIONS: Final = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
+NOT_USABLE: Final = np.zeros((0, 0), np.uint8)
 _guarded = Kernel("guarded")
 
 
@@ -72,13 +87,14 @@ class Guards(NamedTuple):
     exit: Ints
 
     @classmethod
-    def build(cls, ways: Iterable[tuple[int, bool, int, Sequence[int]]], allowed: Bools, length: int) -> Guards:
+    def build(cls, ways: Iterable[Way], allowed: Bools, length: int, letters: Letters) -> Guards:
         """Make the guard of some paths.
 
         Args:
-            ways: for each path the number of its demand, whether it is wanted, its first token, and its row at each.
+            ways: the paths.
             allowed: (M, E) the hyperedges that a row allows.
             length: tokens, T.
+            letters: the letter of each hyperedge, and the rows that keep each letter, by the rows asked about; filled.
 
         Raises:
             UsageError: it would have more than `MOST_STATES` states at a token.
@@ -100,43 +116,82 @@ class Guards(NamedTuple):
             if wanted:
                 closes[first + len(rows) - 1].add(end)
         # 2. Sets of rests, from token to token: what is picked takes rests away, and a token's end goes on.
-        letters, ptr, following_states, exits = [], [0], [], []
+        nothing: frozenset[int] = frozenset()
+        letter = np.zeros((length, allowed.shape[1]), np.int64)
+        ptr, following_states, exits = [0], [], []
         states = [frozenset(begins[0])]
         for token in range(length):
-            rows = sorted({rest_of[rest][0] for state in states for rest in state})
-            kinds, letter = np.unique(allowed[rows], axis=1, return_inverse=True)
-            letters.append(letter.reshape(-1))
-            keeping = [{row for row, kept in zip(rows, kind, strict=True) if kept} for kind in kinds.T.tolist()]
-            number = {state: i for i, state in enumerate(states)}
             entering: dict[frozenset[int], int] = {}
-            here: list[list[int]] = []
-            for state in states:  # grows
-                if max(len(states), len(entering)) > MOST_STATES:
-                    raise UsageError(
-                        f"constraints on mentions that overlap at one token make more than {MOST_STATES:,} states; "
-                        "name fewer of them"
-                    )
-                own = [frozenset(rest for rest in state if rest_of[rest][0] in kept) for kept in keeping]
-                for one in own:
-                    if one not in number:
-                        number[one] = len(states)
-                        states.append(one)
-                here.append([number[one] for one in own])
-                after = {rest_of[rest][1] for rest in state}
-                if -1 in after or not closes[token] <= after:
-                    exits.append(-1)
-                    continue
-                later = frozenset(begins[token + 1].union(rest for rest in after if rest >= 0))
-                exits.append(entering.setdefault(later, len(entering)))
+            here: list[list[int]]
+            if states == [nothing]:  # between paths
+                here = [[0]]
+                exits.append(-1 if closes[token] else 0)
+                if not closes[token]:
+                    entering[frozenset(begins[token + 1])] = 0
+            else:
+                rows = tuple(sorted({rest_of[rest][0] for state in states for rest in state}))
+                if rows not in letters:
+                    kinds, of_edge = np.unique(allowed[list(rows)], axis=1, return_inverse=True)
+                    keeping = [{row for row, kept in zip(rows, kind, strict=True) if kept} for kind in kinds.T.tolist()]
+                    letters[rows] = of_edge.reshape(-1), keeping
+                letter[token], keeping = letters[rows]
+                number = {state: i for i, state in enumerate(states)}
+                here = []
+                for state in states:  # grows
+                    if max(len(states), len(entering)) > MOST_STATES:
+                        raise UsageError(
+                            f"constraints on mentions that overlap at one token make more than {MOST_STATES:,} states; "
+                            "name fewer of them"
+                        )
+                    own = [frozenset(rest for rest in state if rest_of[rest][0] in kept) for kept in keeping]
+                    for one in own:
+                        if one not in number:
+                            number[one] = len(states)
+                            states.append(one)
+                    here.append([number[one] for one in own])
+                    after = {rest_of[rest][1] for rest in state}
+                    if -1 in after or not closes[token] <= after:
+                        exits.append(-1)
+                        continue
+                    later = frozenset(begins[token + 1].union(rest for rest in after if rest >= 0))
+                    exits.append(entering.setdefault(later, len(entering)))
             following_states += here
             ptr.append(len(exits))
-            states = list(entering) or [frozenset()]
+            states = list(entering) or [nothing]
         width = max((len(row) for row in following_states), default=1)
         table = np.zeros((len(exits), width), np.int64)
         for number_of_state, reached in enumerate(following_states):
             table[number_of_state, : len(reached)] = reached
-        letter_table = np.array(letters, np.int64).reshape(length, allowed.shape[1])
-        return cls(letter_table, np.array(ptr, np.int64), table, np.array(exits, np.int64))
+        return cls(letter, np.array(ptr, np.int64), table, np.array(exits, np.int64))
+
+    def placed(self, first: int, length: int) -> Guards:
+        """Return the guard of a sentence of `length` tokens whose paths lie in the tokens from `first` on."""
+        own, states = len(self.letter), len(self.exit)
+        rest = length - first - own
+        letter = np.zeros((length, self.letter.shape[1]), np.int64)
+        letter[first : first + own] = self.letter
+        following = np.zeros((first + states + rest, self.next.shape[1]), np.int64)
+        following[first : first + states] = self.next
+        exits = np.zeros(len(following), np.int64)
+        exits[first : first + states] = self.exit
+        begin, end = np.arange(first), np.arange(first + states + 1, first + states + rest + 1)
+        return Guards(letter, np.concatenate([begin, self.ptr + first, end]), following, exits)
+
+
+class Rows:
+    """The row of each path at each of its tokens.
+
+    Args:
+        paths: Q of them.
+    """
+
+    def __init__(self, paths: Paths) -> None:
+        self._rows = np.repeat(paths.row, paths.size)
+        self._ends = np.append(0, paths.size.cumsum())[paths.run_ptr].tolist()
+
+    def of(self, number: int) -> Ints:
+        """Return those of a path."""
+        return self._rows[self._ends[number] : self._ends[number + 1]]
 
 
 class GuardedEngine(Engine):
@@ -158,6 +213,9 @@ class GuardedEngine(Engine):
     def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands, allowed: Bools | None = None) -> None:
         self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
         self._base, self._offsets = base, offsets
+        some = demands.wanted[demands.owner]
+        self._wanting = np.zeros((len(offsets) - 1, types), np.bool_)
+        self._wanting[demands.paths.sentence[some], demands.paths.kind[some]] = True
         # 1. A demand that wants one path is a mask.
         single = demands.wanted & (np.bincount(demands.owner, minlength=len(demands.wanted)) == 1)
         mask = allowed
@@ -177,6 +235,10 @@ class GuardedEngine(Engine):
             self._of_lane.setdefault(lane, []).append(path)
         self._known: dict[tuple[int, int], list[Guards]] = {}
         self._parts = _parts(base) if self._of_lane else []
+        self._rows = Rows(paths)
+        self._tables = [_of_part(part, paths) for part in self._parts]
+        self._letters: list[Letters] = [{} for _ in self._parts]
+        self._made: list[dict[tuple[tuple[Way, ...], int], Guards]] = [{} for _ in self._parts]
 
     @property
     def _automata(self) -> Sequence[Automaton]:
@@ -222,6 +284,27 @@ class GuardedEngine(Engine):
         run.map(one, lanes)
         return best
 
+    def contradictions(self, potentials: Potentials, offsets: Ints, covers: bool, run: Executor) -> list[int]:
+        """Return the sentences that no structure is left for.
+
+        Args:
+            potentials: scores.
+            offsets: (N + 1,) first token of each sentence.
+            covers: whether mentions hold every token; if not, a structure without mentions meets what is forbidden, and
+                only types of which something is wanted are looked at.
+            run: how pieces of the work are run.
+        """
+        scores = self._masked(Masked.of(potentials, None, self.template))
+        none: set[int] = set()
+        if self._mask is not None:
+            best = self._base._best(scores, offsets, self._automata, run)
+            none |= set(np.flatnonzero(np.isneginf(best.score).any(1)).tolist())
+        for lane in self._of_lane:
+            if (covers or self._wanting[lane]) and lane[0] not in none:
+                totals = [self._asked(scores, lane, part, guard, None)[0] for part, guard in self._guarded(lane)]
+                none |= {lane[0]} if -np.inf in totals else set()
+        return sorted(none)
+
     def _broken(self, edges: Edges) -> list[tuple[int, int]]:
         """Return the sentences and types whose structures do not meet their demands."""
         paths, owner, wanted = self._demands
@@ -241,6 +324,8 @@ class GuardedEngine(Engine):
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         scores = self._masked(scores)
         result = self._base._path_probability(scores, offsets, paths, run)
+        rows = Rows(paths)
+        usable = [_of_part(part, paths)[:, part.single.edge].astype(np.uint8) for part in self._parts]
         of_lane: dict[tuple[int, int], list[int]] = {}
         for query, lane in enumerate(zip(paths.sentence.tolist(), paths.kind.tolist(), strict=True)):
             if lane in self._of_lane:
@@ -248,10 +333,12 @@ class GuardedEngine(Engine):
 
         def one(lane: tuple[int, int]) -> None:
             queries = of_lane[lane]
+            asked = [rows.of(query) for query in queries]
+            questions = paths.first[queries], np.cumsum([0, *map(len, asked)]), np.concatenate(asked)
             result[queries] = np.prod(
                 [
-                    self._asked(scores, lane, part, guard, None, paths, queries)[1]
-                    for part, guard in self._guarded(lane)
+                    self._asked(scores, lane, part, guard, None, questions, own)[1]
+                    for (part, guard), own in zip(self._guarded(lane), usable, strict=True)
                 ],
                 axis=0,
             )
@@ -266,40 +353,47 @@ class GuardedEngine(Engine):
             own = self._of_lane[lane]
             length = int(self._offsets[lane[0] + 1] - self._offsets[lane[0]])
             rows = {q: paths.row[slice(*paths.run_ptr[q : q + 2])] for q in own}
-            tables = [_of_part(part, paths) for part in self._parts]
-            asks = [{q: not table[rows[q]].all() for q in own} for table in tables]
+            asks = [{q: not table[rows[q]].all() for q in own} for table in self._tables]
             if any(sum(part[q] for part in asks) > 1 for q in own):
                 self._refuse("demands on several independent parts of a template")
-            self._known[lane] = [
-                Guards.build(
+            low = min(int(paths.first[q]) for q in own)
+            high = max(int(paths.first[q]) + len(self._rows.of(q)) for q in own)
+            guards = []
+            for table, letters, made, asked in zip(self._tables, self._letters, self._made, asks, strict=True):
+                ways = tuple(
                     (
-                        (int(owner[q]), bool(wanted[owner[q]]), int(paths.first[q]), _rows(paths, q))
-                        for q in own
-                        if asked[q]
-                    ),
-                    table,
-                    length,
-                )
-                for table, asked in zip(tables, asks, strict=True)
-            ]
+                        int(owner[q]) if wanted[owner[q]] else -1, bool(wanted[owner[q]]), int(paths.first[q]) - low,
+                        tuple(self._rows.of(q).tolist()),
+                    )
+                    for q in own
+                    if asked[q]
+                )  # fmt: skip
+                if (ways, high - low) not in made:
+                    made[ways, high - low] = Guards.build(ways, table, high - low, letters)
+                guards.append(made[ways, high - low].placed(low, length))
+            self._known[lane] = guards
         return list(zip(self._parts, self._known[lane], strict=True))
 
     def _asked(
         self, scores: Masked, lane: tuple[int, int], part: IndependentPart, guard: Guards, edges: Edges | None,
-        paths: Paths | None = None, queries: Sequence[int] = (),
+        questions: tuple[Ints, Ints, Ints] = NO_QUESTIONS, usable: NDArray[np.uint8] = NOT_USABLE,
     ) -> tuple[float, Floats]:  # fmt: skip
-        """Return the score of the best structure, if its hyperedges are asked for, or the sum, and probabilities."""
+        """Return the score of the best structure, if its hyperedges are asked for, or the sum, and probabilities.
+
+        Args:
+            scores: potentials, and what is allowed.
+            lane: a sentence and a type.
+            part: of the template, with its `guard`.
+            guard: see `part`.
+            edges: the hyperedges of the best structure; filled.
+            questions: (Q,) first tokens of paths, (Q + 1,) where the rows of each begin, and the rows.
+            usable: (M, C) the choices that each row allows.
+        """
         sentence, kind = lane
-        rows = [_rows(paths, q) for q in queries] if paths is not None else []
-        usable = np.zeros((0, 0), np.uint8)
-        if paths is not None:
-            usable = _of_part(part, paths)[:, part.single.edge].astype(np.uint8)
-        total, probability = np.empty(1), np.zeros(len(rows))
+        total, probability = np.empty(1), np.zeros(len(questions[0]))
         _guarded(
-            scores, self._offsets[sentence], self._offsets[sentence + 1], kind, part.single, guard,
-            np.zeros(0, np.int64) if paths is None else paths.first[list(queries)],
-            np.cumsum([0, *map(len, rows)]), np.array([row for own in rows for row in own], np.int64), usable, total,
-            np.zeros((0, 0), np.int16) if edges is None else edges, probability,
+            scores, self._offsets[sentence], self._offsets[sentence + 1], kind, part.single, guard, *questions, usable,
+            total, np.zeros((0, 0), np.int16) if edges is None else edges, probability,
         )  # fmt: skip
         return float(total[0]), probability
 
@@ -341,9 +435,3 @@ def _of_part(part: IndependentPart, paths: Paths) -> Bools:
     """Return (M, E') which hyperedges of a part, and "nothing", the rows of paths allow."""
     allowed: Bools = np.pad(paths.allowed, ((0, 0), (0, 1)), constant_values=1)[:, part.single.number] > 0
     return allowed
-
-
-def _rows(paths: Paths, number: int) -> list[int]:
-    """Return the row of a path at each of its tokens."""
-    runs = slice(*paths.run_ptr[number : number + 2])
-    return np.repeat(paths.row[runs], paths.size[runs]).tolist()

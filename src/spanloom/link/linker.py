@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self, get_args, overload
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from spanloom import modelfile
 from spanloom.document import Batch, Document, Mention, batches
@@ -18,8 +19,6 @@ from spanloom.formats.inputs import (
     Dev,
     Given,
     One,
-    Several,
-    answer,
     asked_of,
     development_of,
     documents_of,
@@ -38,15 +37,17 @@ from spanloom.link.scores import known
 from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
 from spanloom.link.system import System
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, TypeFilter, by_sentence, check_complete, training_types
+from spanloom.model.corpus import Lost, TypeFilter, by_sentence, training_types
 from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
+from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stages_of
 from spanloom.model.store import Estimated
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
+from spanloom.recognize.source import whole_annotation
 from spanloom.scoring.explanation import Explanation
 from spanloom.tag.filling import (
     AUTO,
@@ -80,7 +81,7 @@ class _Described(Estimated[LinkReport]):
     search: SearchValues
 
 
-class Linker(LinkerParameters, MentionEstimator[System]):
+class Linker(LinkerParameters, MentionEstimator[System], Staged):
     """Recognizes mentions and links them to a vocabulary together: the transition system of Lou et al. (2017).
 
     {parameters}
@@ -91,7 +92,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
 
     kind: ClassVar[Literal["linker"]] = "linker"
     annotates: ClassVar = frozenset[Annotation](("mentions", "concepts"))
-    capable: ClassVar = frozenset[Capability](("scores", "given_mentions", "explain"))
+    capable: ClassVar = frozenset[Capability](("scores", "given_mentions", "explain", "attributes"))
 
     def fit(
         self,
@@ -127,12 +128,12 @@ class Linker(LinkerParameters, MentionEstimator[System]):
             vocabulary = read_vocabulary(vocabulary)
         pos = open_tagger(self.pos)
         kept = TypeFilter(self.types)
-        train = fill(map(prepare, kept.checked(training_of(X, y))), pos, self.n_jobs)
-        check_complete(train, "a linker")
+        given = None if dev is None else list(kept(training_of(*development_of(dev), "dev")))
+        own = {"n_jobs": self.n_jobs, "random_state": self.random_state, "link": vocabulary}
+        train = whole_annotation(list(kept.checked(training_of(X, y))), given, **own)
+        train = fill(map(prepare, train), pos, self.n_jobs)
         types = training_types(train)
-        given = None
-        if dev is not None:
-            given = fill(map(prepare, kept(training_of(*development_of(dev), "dev"))), pos, self.n_jobs)
+        given = None if given is None else fill(map(prepare, given), pos, self.n_jobs)
         language = self.language_model
         if isinstance(language, str | Path):
             language = class_of(LANGUAGE_MODEL).load(language)
@@ -148,7 +149,12 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         self.types_ = types
         self.model_ = outcome.system
         self.lost_ = outcome.derivations.lost
-        self.report_ = make_report(train, outcome)
+        following, reports = learn_stages(
+            train, given, None, self.attributes, sum(one.token_count for one in train), self.random_state,
+            threads(self.n_jobs), lambda name: callback(Progress(name, seconds=monotonic() - began)),
+        )  # fmt: skip
+        self.report_ = replace(make_report(train, outcome), **reports)
+        self._follow(following)
         self._learn_profile(Batch.of(train))
         self._tell_lost()
         return self
@@ -172,28 +178,10 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         }
         return sum(group for group, on in chosen.items() if on)
 
-    @overload
-    def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, mentions: WhichMentions | None = ..., threshold: float = ..., answers: bool = ...
-    ) -> Document: ...
-
-    @overload
-    def predict(
-        self, X: Several, *, mentions: WhichMentions | None = ..., threshold: float = ..., answers: bool = ...
-    ) -> list[Document]: ...
-
-    def predict(
-        self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False
-    ) -> Document | list[Document]:
-        """Link a text or a document, which gives a document, or several, which gives a list.
-
-        The arguments are those of `stream`.
-        """
-        return answer(X, self.stream(X, mentions=mentions, threshold=threshold, answers=answers))
-
     def stream(
-        self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False
-    ) -> Iterator[Document]:
+        self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False,
+        attributes: Sequence[str] | str | None = None,
+    ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
 
         A mention's score is its calibrated probability: its exact marginal in the tagging chain, mapped to how often
@@ -206,6 +194,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
                 task when ``None``.
             threshold: leave out mentions with a lower score.
             answers: as for `Recognizer.stream`, of mentions without their concepts.
+            attributes: as for `Recognizer.stream`.
 
         Raises:
             UsageError: another value, a threshold or answers of given mentions, or the linker is not trained.
@@ -217,7 +206,9 @@ class Linker(LinkerParameters, MentionEstimator[System]):
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
         if wanted == "given" and (threshold or answers):
             raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
-        return self._stream(self.fitted, self._watched(documents_of(X), warnings.warn), wanted, threshold, answers)
+        stages, marked = self._marking(attributes)
+        documents = self._watched(documents_of(X), warnings.warn)
+        return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages))
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
@@ -235,11 +226,12 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         return compare_mentions(gold, list(self.stream(gold)), key=linked).f1
 
     def _stream(
-        self, system: System, documents: Iterable[Document], mentions: str, threshold: float, answers: bool
-    ) -> Iterator[Document]:
+        self, system: System, documents: Iterable[Document], mentions: str, threshold: float, answers: bool,
+        stages: Sequence[Stage],
+    ) -> Iterator[Document]:  # fmt: skip
         run = threads(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
-            yield from system.link(batch, mentions == "given", run, threshold, answers)
+            yield from run_stages(stages, system.link(batch, mentions == "given", run, threshold, answers))
 
     def learning(self) -> Learning:
         """Return the learning curve, pass by pass."""
@@ -272,6 +264,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
             "tagger": told(system.pos),
             "vocabulary": f"{len(self.vocabulary):,} concepts, {names:,} names",
             "combinations": len(system.concepts.combinations),
+            **{one.name: one.describe() for one in self.stages_},
         }
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
@@ -289,7 +282,9 @@ class Linker(LinkerParameters, MentionEstimator[System]):
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""
         said = _Described.of(self, search=search_values(self.fitted))
-        return said.part(arrays_of(self.fitted), {**parts_of(self.fitted), "profile": profile_part(self.profile_)})
+        parts = {**parts_of(self.fitted), "profile": profile_part(self.profile_)}
+        parts |= {stage.name: stage.to_part() for stage in self.stages_}
+        return said.part(arrays_of(self.fitted), parts)
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -298,6 +293,7 @@ class Linker(LinkerParameters, MentionEstimator[System]):
         system = system_of(part, said.search)
         made = said.restored(cls, system)
         made.types_, made.profile_ = system.types, profile_of(part.parts.get("profile"))
+        made._follow(stages_of(part))
         made.language_model = made.language_model or system.language
         made.pos = made.pos or system.pos
         return made

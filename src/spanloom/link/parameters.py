@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spanloom.model.choices import Preset, SearchMethod, Task
+from spanloom.model.choices import Attributes, Preset, SearchMethod, Task
 from spanloom.model.fields import JOBS, SEED, TYPES, Choice, Number, Parameter, Probability, Switch, Whole
-from spanloom.recognize.parameters import CLUSTERS, FEATURES, IGNORE, POS
+from spanloom.recognize.parameters import ATTRIBUTES, CLUSTERS, FEATURES, IGNORE, POS
 
 if TYPE_CHECKING:
     from spanloom.link.columns import WordModel
@@ -120,5 +120,6 @@ class LinkerParameters:
         "a `LanguageModel` of spanloom-lab, or the path of one: template 15, and columns ``bigram`` and ``trigram``.",
         metavar="LM",
     )(None)
+    attributes: Attributes = ATTRIBUTES("auto")
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.link.fitting import FittedLinker
+from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
 from spanloom.model.report import lost_lines
@@ -31,6 +32,7 @@ class LinkReport:
         bias: of beginning an entity.
         history: updates, and both F1, of each pass.
         calibration: of mentions' probabilities on the development data; ``None`` where mentions are given.
+        attributes: as of a recognizer.
     """
 
     documents: int
@@ -50,6 +52,7 @@ class LinkReport:
     bias: float
     history: tuple[tuple[int, float, float], ...] = field(repr=False)
     calibration: CalibrationReport | None = None
+    attributes: dict[str, AttributeQuality] | None = None
 
     def lines(self, lost: Sequence[Lost], types: Sequence[str]) -> Iterator[str]:
         """Yield lines on the training data, the choices of training, and lost mentions.
@@ -72,6 +75,8 @@ class LinkReport:
         )
         yield from lost_lines(self.lost, lost)
         yield from () if self.calibration is None else self.calibration.lines()
+        for name, quality in (self.attributes or {}).items():
+            yield f"attribute {name}: cross-validated {quality}"
         linked = f"{100 * self.dev_accuracy:.1f} % of the recognized mentions rightly linked"
         yield (
             f"development F1 of mentions {100 * self.dev_f1:.1f}, of documents' concepts "

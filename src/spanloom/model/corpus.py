@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
-from spanloom.document.annotation import zones_of
-from spanloom.document.annotators import check_one_voice, remarked
-from spanloom.document.claims import claims_of
+from spanloom.document.annotators import remarked
 from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
 from spanloom.formats.unread import unread_fields
@@ -290,30 +288,6 @@ class TypeFilter:
                     there = ", ".join(sorted(self._seen)) or "no mentions"
                     near = meant(name, self._seen)
                     raise UsageError(f"types: no mention is of type {name!r}; found {there}{near}")
-
-
-def check_complete(documents: Sequence[Document], what: str) -> None:
-    """Check that the annotation of documents is complete, and that each has one annotator.
-
-    Args:
-        documents: training data.
-        what: what learns from them.
-
-    Raises:
-        UsageError: a document has incomplete annotation, claims, or several annotators.
-    """
-    check_one_voice(documents, what)
-    for document in documents:
-        if any(zone.says != "complete" for zone in zones_of(document)):
-            raise UsageError(
-                f"document {clip(document.id)}: its annotation is incomplete, and {what} learns from complete "
-                "annotation; train a recognizer on features, or annotate all"
-            )
-        if claims := claims_of(document, None):
-            raise UsageError(
-                f"document {clip(document.id)}: its annotation has claims ({claims[0].kind}), and {what} learns from "
-                "what is marked alone; train a recognizer on features, or leave them out"
-            )
 
 
 def known_types(

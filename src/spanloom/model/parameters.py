@@ -19,7 +19,7 @@ from spanloom.errors import LostWarning, UsageError, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.scorers import extend_scikit_learn
-from spanloom.formats.inputs import Given, One, Several, training_of
+from spanloom.formats.inputs import Given, One, Several, answer, training_of
 from spanloom.learn.checkpoints import remove_checkpoints
 from spanloom.learn.folds import spread
 from spanloom.model.fields import (
@@ -243,9 +243,22 @@ class MentionEstimator(Parameters[M]):
         """Return the learning curve of each chain, step by step."""
         return Learning({name: [f1 for _, f1 in chain.history] for name, chain in self.report_.chains.items()})
 
-    def stream(self, X: Given) -> Iterator[Document]:
+    def stream(self, X: Given, *_: Any, **options: Any) -> Iterator[Document]:
         """Documents with the mentions that are found."""
         raise NotImplementedError
+
+    @overload
+    def predict(self, X: One, **options: Any) -> Document: ...
+
+    @overload
+    def predict(self, X: Several, **options: Any) -> list[Document]: ...
+
+    def predict(self, X: Given, **options: Any) -> Document | list[Document]:
+        """Annotate a text or a document, which gives a document, or several, which gives a list.
+
+        The options are the arguments of `stream`.
+        """
+        return answer(X, self.stream(X, **options))
 
     profile_: Profile | None = None
 

@@ -10,12 +10,15 @@
    are in the order of their hyperedges, bundles included, so the first of equal choices is the first hyperedge. */
 #include "hypergraph.h"
 
+#define BLOCK (2 * WIDTH) /* lanes */
+typedef int32_t picks __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+
 /* A group of lanes side by side. */
 typedef struct {
     const best_arguments *a;
     const int64_t *starts, *ends, *kinds, *rows, *columns; /* (lanes,) */
     uint8_t *marked;                                       /* (lanes,) */
-    int64_t lanes;
+    int64_t lanes, wide;       /* `wide` is a row of the arrays below: whole blocks of lanes */
     double *b;                 /* (S, lanes) the best scores of states */
     double *w;                 /* (E + bundles, lanes) the scores of hyperedges, and the largest of each bundle */
     double *constant;          /* (E, lanes) the constant scores of hyperedges */
@@ -45,11 +48,11 @@ static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_ne
     int64_t bundles = automaton->bundle_ptr.n - 1, masked = allowed.n > 0;
     for (int64_t v = 0; v < (masked ? edges : h->varying.n); v++) {
         int64_t e = masked ? v : h->varying.at[v], number = automaton->number.at[e];
-        double *restrict w = g->w + e * g->lanes;
-        memcpy(w, g->constant + e * g->lanes, (size_t)lanes * sizeof *w);
+        double *restrict w = g->w + e * g->wide;
+        memcpy(w, g->constant + e * g->wide, (size_t)lanes * sizeof *w);
         for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
             int64_t step = h->step.at[i], reached = step ? lanes_next : lanes;
-            const double *restrict p = g->p + ((token + step) % 2 * roles + h->role.at[i]) * g->lanes;
+            const double *restrict p = g->p + ((token + step) % 2 * roles + h->role.at[i]) * g->wide;
             for (int64_t lane = 0; lane < reached; lane++) w[lane] += p[lane];
         }
         for (int64_t lane = 0; masked && number >= 0 && lane < lanes; lane++)
@@ -62,48 +65,42 @@ static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_ne
             g->pick[lane] = (int32_t)edge[automaton->bundle_ptr.at[i]];
         }
         for (int64_t j = automaton->bundle_ptr.at[i]; j < automaton->bundle_ptr.at[i + 1]; j++)
-            keep_larger(g->w + edge[j] * g->lanes, g->none, edge[j], g->best, g->pick, lanes);
-        memcpy(g->w + (edges + i) * g->lanes, g->best, (size_t)lanes * sizeof *g->w);
-        memcpy(g->members + (token * bundles + i) * g->lanes, g->pick, (size_t)lanes * sizeof *g->pick);
+            keep_larger(g->w + edge[j] * g->wide, g->none, edge[j], g->best, g->pick, lanes);
+        memcpy(g->w + (edges + i) * g->wide, g->best, (size_t)lanes * sizeof *g->w);
+        memcpy(g->members + (token * bundles + i) * g->wide, g->pick, (size_t)lanes * sizeof *g->pick);
     }
 }
 
 /* Compute the best scores of a token's states, from those of its exits, and the choices that give them. Each choice
-   leads to one state here. The first two are compared at once: most states have no more. */
+   leads to one state here. Lanes are gone through in blocks, whose best scores stay in registers; those behind the last
+   lane are computed and not used. */
 static void pull(const group *g, int32_t *choices, int64_t lanes) {
     const Automaton *automaton = &g->a->automaton;
     const int64_t *edge = automaton->edge.at, *target = automaton->target.at;
     for (int64_t j = automaton->order.n - 1; j >= 0; j--) {
         int64_t s = automaton->order.at[j], first = automaton->first.at[s], stop = automaton->stop.at[s];
-        double *restrict best = g->best;
-        int32_t *restrict pick = g->pick;
-        if (lanes == 1 || stop == first) {
-            for (int64_t lane = 0; lane < lanes; lane++) {
-                double top = -INFINITY;
-                int64_t at = first;
-                for (int64_t c = first; c < stop; c++) {
-                    double value = g->w[edge[c] * g->lanes + lane] + g->b[target[c] * g->lanes + lane];
-                    at = value > top ? c : at;
-                    top = value > top ? value : top;
-                }
-                g->b[s * g->lanes + lane] = top;
-                choices[s * g->lanes + lane] = (int32_t)at;
+        for (int64_t lane = 0; lane < lanes; lane += BLOCK) {
+            vector best[BLOCK / WIDTH];
+            mask pick[BLOCK / WIDTH];
+            for (int i = 0; i < BLOCK / WIDTH; i++) {
+                best[i] = (vector){0} - INFINITY;
+                pick[i] = (mask){0} + first;
             }
-            continue;
+            for (int64_t c = first; c < stop; c++) {
+                const vector *w = (vector *)(g->w + edge[c] * g->wide + lane);
+                const vector *b = (vector *)(g->b + target[c] * g->wide + lane);
+                for (int i = 0; i < BLOCK / WIDTH; i++) {
+                    vector value = w[i] + b[i];
+                    mask larger = value > best[i];
+                    best[i] = (vector)(((mask)value & larger) | ((mask)best[i] & ~larger));
+                    pick[i] = (larger & c) | (pick[i] & ~larger);
+                }
+            }
+            for (int i = 0; i < BLOCK / WIDTH; i++) {
+                ((vector *)(g->b + s * g->wide + lane))[i] = best[i];
+                ((picks *)(choices + s * g->wide + lane))[i] = __builtin_convertvector(pick[i], picks);
+            }
         }
-        int64_t second = stop > first + 1 ? first + 1 : first;
-        const double *restrict w1 = g->w + edge[first] * g->lanes, *restrict b1 = g->b + target[first] * g->lanes;
-        const double *restrict w2 = g->w + edge[second] * g->lanes, *restrict b2 = g->b + target[second] * g->lanes;
-        for (int64_t lane = 0; lane < lanes; lane++) {
-            double one = w1[lane] + b1[lane], two = w2[lane] + b2[lane];
-            one = one > -INFINITY ? one : -INFINITY;
-            pick[lane] = (int32_t)(two > one ? second : first);
-            best[lane] = two > one ? two : one;
-        }
-        for (int64_t c = first + 2; c < stop; c++)
-            keep_larger(g->w + edge[c] * g->lanes, g->b + target[c] * g->lanes, c, best, pick, lanes);
-        memcpy(g->b + s * g->lanes, best, (size_t)lanes * sizeof *best);
-        memcpy(choices + s * g->lanes, pick, (size_t)lanes * sizeof *pick);
     }
 }
 
@@ -119,13 +116,13 @@ static void pull_several(const group *g, int32_t *choices, int64_t lanes) {
         }
         for (int64_t c = automaton->first.at[s]; c < automaton->stop.at[s]; c++) {
             int64_t begin = target_ptr[c], last = target_ptr[c + 1] - 1;
-            memcpy(g->sum, g->w + automaton->edge.at[c] * g->lanes, (size_t)lanes * sizeof *g->sum);
+            memcpy(g->sum, g->w + automaton->edge.at[c] * g->wide, (size_t)lanes * sizeof *g->sum);
             for (int64_t i = begin; i < last; i++)
-                for (int64_t lane = 0; lane < lanes; lane++) g->sum[lane] += g->b[target[i] * g->lanes + lane];
-            keep_larger(g->sum, begin <= last ? g->b + target[last] * g->lanes : g->none, c, g->best, g->pick, lanes);
+                for (int64_t lane = 0; lane < lanes; lane++) g->sum[lane] += g->b[target[i] * g->wide + lane];
+            keep_larger(g->sum, begin <= last ? g->b + target[last] * g->wide : g->none, c, g->best, g->pick, lanes);
         }
-        memcpy(g->b + s * g->lanes, g->best, (size_t)lanes * sizeof *g->best);
-        memcpy(choices + s * g->lanes, g->pick, (size_t)lanes * sizeof *g->pick);
+        memcpy(g->b + s * g->wide, g->best, (size_t)lanes * sizeof *g->best);
+        memcpy(choices + s * g->wide, g->pick, (size_t)lanes * sizeof *g->pick);
     }
 }
 
@@ -139,21 +136,21 @@ static void choose(const group *g, int single) {
     for (int64_t e = 0; e < edges; e++)
         for (int64_t lane = 0; lane < g->lanes; lane++) {
             double score = constant[e] >= 0 ? (double)AT2(a->scores.constants, constant[e], g->kinds[lane]) : 0.0;
-            g->w[e * g->lanes + lane] = g->constant[e * g->lanes + lane] = score;
+            g->w[e * g->wide + lane] = g->constant[e * g->wide + lane] = score;
         }
     for (int64_t token = g->ends[0] - g->starts[0] - 1; token >= 0; token--) {
         int64_t lanes_next = lanes;
         for (int64_t x = 0; x < entries; x++)
-            memcpy(g->b + (inside + x) * g->lanes, g->b + x * g->lanes, (size_t)lanes_next * sizeof *g->b);
+            memcpy(g->b + (inside + x) * g->wide, g->b + x * g->wide, (size_t)lanes_next * sizeof *g->b);
         for (; lanes < g->lanes && g->starts[lanes] + token < g->ends[lanes]; lanes++)
             for (int64_t x = 0; x < entries; x++)
-                g->b[(inside + x) * g->lanes + lanes] = automaton->accept.at[x] ? 0.0 : -INFINITY;
+                g->b[(inside + x) * g->wide + lanes] = automaton->accept.at[x] ? 0.0 : -INFINITY;
         for (int64_t lane = 0; lane < lanes; lane++)
             for (int64_t r = 0; r < roles; r++)
-                g->p[(token % 2 * roles + r) * g->lanes + lane] =
+                g->p[(token % 2 * roles + r) * g->wide + lane] =
                     AT3(a->scores.roles, g->starts[lane] + token, r, g->kinds[lane]) + a->added.at[r];
         weigh(g, token, lanes, lanes_next);
-        int32_t *choices = g->choices + token * inside * g->lanes;
+        int32_t *choices = g->choices + token * inside * g->wide;
         if (single) pull(g, choices, lanes);
         else pull_several(g, choices, lanes);
     }
@@ -171,15 +168,15 @@ static int follow(const group *g, int64_t *states) {
     for (int64_t token = 0; token < g->ends[0] - g->starts[0]; token++) {
         while (g->starts[lanes - 1] + token >= g->ends[lanes - 1]) lanes--;
         for (int64_t lane = 0; lane < lanes; lane++) {
-            if (g->b[automaton->root * g->lanes + lane] == -INFINITY) continue;
+            if (g->b[automaton->root * g->wide + lane] == -INFINITY) continue;
             int64_t s = states[lane], depth = 0, steps = 0;
             int16_t *row = &AT3(picked, g->rows[lane] + token, g->columns[lane], 0);
             while (depth < picked.l && row[depth] >= 0) depth++; /* by another part of the template */
             while (s < inside) {
-                int64_t choice = g->choices[(token * inside + s) * g->lanes + lane];
+                int64_t choice = g->choices[(token * inside + s) * g->wide + lane];
                 if (choice >= automaton->edge.n) return 0;
                 int64_t e = automaton->edge.at[choice];
-                if (e >= edges) e = g->members[(token * bundles + e - edges) * g->lanes + lane];
+                if (e >= edges) e = g->members[(token * bundles + e - edges) * g->wide + lane];
                 if (automaton->number.at[e] >= 0) {
                     if (depth >= picked.l) return 0;
                     row[depth++] = automaton->number.at[e];
@@ -215,7 +212,7 @@ static int unfold(const group *g, int64_t lane, int64_t *reached) {
         while (count > 0) {
             int64_t at = 0;
             for (int64_t i = 1; i < count; i++) at = now[i] < now[at] ? i : at;
-            int64_t choice = g->choices[(token * inside + now[at]) * g->lanes + lane];
+            int64_t choice = g->choices[(token * inside + now[at]) * g->wide + lane];
             if (choice >= automaton->edge.n) return 0;
             int64_t e = automaton->edge.at[choice];
             now[at] = now[--count];
@@ -245,7 +242,7 @@ int64_t spanloom_best(const best_arguments *a) {
     for (int64_t number = 0; number + 1 < a->group_ptr.n; number++) {
         int64_t begin = a->group_ptr.at[number], end = a->group_ptr.at[number + 1];
         if (begin < 0 || end <= begin || end > a->sentence.n) return BAD_INDEX;
-        int64_t lanes = end - begin;
+        int64_t lanes = end - begin, wide = (lanes + BLOCK - 1) / BLOCK * BLOCK;
         memory own = {0};
         int64_t *starts = TAKE(&own, int64_t, lanes), *ends = TAKE(&own, int64_t, lanes), longest = 0,
                 previous = INT64_MAX;
@@ -276,24 +273,25 @@ int64_t spanloom_best(const best_arguments *a) {
             a->column.at + begin,
             a->marked.at + begin,
             lanes,
-            TAKE(&own, double, states *lanes),
-            TAKE(&own, double, (edges + bundles) * lanes),
-            TAKE(&own, double, edges *lanes),
-            TAKE(&own, double, 2 * roles * lanes),
-            TAKE(&own, double, lanes),
-            TAKE(&own, double, lanes),
-            TAKE_ZEROS(&own, double, lanes),
-            TAKE(&own, int32_t, lanes),
-            TAKE(&own, int32_t, longest * inside * lanes),
-            TAKE(&own, int32_t, longest * bundles * lanes),
+            wide,
+            TAKE_ZEROS(&own, double, states *wide),
+            TAKE_ZEROS(&own, double, (edges + bundles) * wide),
+            TAKE(&own, double, edges *wide),
+            TAKE(&own, double, 2 * roles * wide),
+            TAKE(&own, double, wide),
+            TAKE(&own, double, wide),
+            TAKE_ZEROS(&own, double, wide),
+            TAKE(&own, int32_t, wide),
+            TAKE(&own, int32_t, longest * inside * wide),
+            TAKE(&own, int32_t, longest * bundles * wide),
         };
         if (own.failed) return give_back(&own, NO_MEMORY);
         choose(&g, (int)single);
         for (int64_t lane = 0; lane < lanes; lane++)
-            if (ends[lane] > starts[lane]) a->score.at[begin + lane] += g.b[automaton->root * lanes + lane];
+            if (ends[lane] > starts[lane]) a->score.at[begin + lane] += g.b[automaton->root * wide + lane];
         int room = single ? follow(&g, scratch) : 1;
         for (int64_t lane = 0; !single && room && lane < lanes; lane++)
-            if (g.b[automaton->root * lanes + lane] > -INFINITY) room = unfold(&g, lane, scratch);
+            if (g.b[automaton->root * wide + lane] > -INFINITY) room = unfold(&g, lane, scratch);
         give_back(&own, 0);
         if (!room) return BAD_INDEX;
     }

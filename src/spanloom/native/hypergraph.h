@@ -7,6 +7,18 @@
 #define NEGLIGIBLE (-40.0) /* what is smaller by so much leaves a float64 as it is */
 #define LARGEST 40.0       /* a finite score beyond this could make a number vanish in the linear domain */
 #define TINIEST 1e-150     /* so could a share between 0 and this: the next token could take it below 1e-308 */
+#define WIDTH 4            /* numbers of a vector */
+
+/* A few numbers on which operations are made at once, and what comparisons of them give: all bits of a number, or none.
+   Compilers make loops over so few numbers operations on single ones. */
+typedef double vector __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+typedef int64_t mask __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
+
+/* The numbers where a mask is set, elsewhere 0. */
+#define KEEP(where, values) ((vector)((mask)(values) & (where)))
+
+/* Whether a score cannot make a number vanish; NaN is not safe, either. */
+static inline int is_safe(double score) { return fabs(score) <= LARGEST || score == -INFINITY; }
 
 /* Whether every number of the tables lies within the table that it leads to, so that kernels need not look again. */
 static inline int hyperedges_fit(const Hyperedges *h, int64_t roles, int64_t constants) {

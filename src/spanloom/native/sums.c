@@ -42,8 +42,6 @@ static int64_t reach_of(const group *g, int64_t count, int64_t token) {
     return count;
 }
 
-static inline int is_safe(double score) { return fabs(score) <= LARGEST || score == -INFINITY; }
-
 /* Compute exp(score of each role) at the tokens of a group. */
 static void weigh_roles(group *g) {
     const Potentials *scores = &g->a->scores;

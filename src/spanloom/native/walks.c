@@ -17,12 +17,12 @@
    there are entries, as where a thousand mentions cover one another, the products of 16 matrices, of 32, of 64 and so
    on are made once, and a run takes the largest that lie within it: paths of total length n^2 are walked in n log n
    steps. */
-#include "hypergraph.h"
+#include "lanes.h"
 
 #define HELD                                                                                                           \
     (1 << 20) /* probabilities of choices that are kept; those of other tokens are computed when they are needed */
-#define LEAST 1e-300 /* a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly */
-#define SHORTEST 16  /* tokens of the shortest product */
+#define SHORTEST 16    /* tokens of the shortest product */
+#define ROOM (1 << 26) /* bytes that lanes side by side may take */
 
 /* A sentence and a type, with the cached probabilities of its tokens. */
 typedef struct {
@@ -38,6 +38,8 @@ typedef struct {
     double *chance;           /* (slots, C) the probability of each choice at its state, for some tokens */
     int64_t *held;            /* (slots,) the token of each slot */
     int64_t slots;
+    const lanes *group; /* pairs side by side, whose lane has the probabilities, or NULL */
+    int64_t lane;
 } walk;
 
 static inline double nothing(int linear) { return linear ? 0.0 : -INFINITY; }
@@ -151,8 +153,18 @@ static int fill(const walk *s, int64_t begin, int64_t stop) {
 
 /* A token's probabilities; they are computed, if they are not held. */
 static const double *chances_at(const walk *s, int64_t token) {
-    if (s->held[token % s->slots] != token) fill(s, token, token + 1);
-    return s->chance + token % s->slots * s->automaton->edge.n;
+    const Automaton *a = s->automaton;
+    double *chance = s->chance + token % s->slots * a->edge.n;
+    if (s->held[token % s->slots] == token) return chance;
+    if (s->group == NULL) {
+        fill(s, token, token + 1);
+        return chance;
+    }
+    s->held[token % s->slots] = token;
+    for (int64_t state = 0; state < a->order.n; state++)
+        for (int64_t c = a->first.at[state]; c < a->stop.at[state]; c++)
+            chance[c] = chance_of(s->group, s->lane, token, state, c);
+    return chance;
 }
 
 /* Lead a flow through one token by usable choices (all of them, if NULL), each with probability p or, if NULL, 1;
@@ -359,23 +371,106 @@ static int paths_fit(const path_probability_arguments *a) {
     return 1;
 }
 
-/* For the paths of each sentence and type: the probabilities of choices; the flow into each entry; products of rows
-   with many runs; and then each path is walked from its first token. */
+/* A sentence and a type with their paths, which are some of those in the order of the arguments. */
+typedef struct {
+    int64_t length, begin, end;
+} pair;
+
+/* The longest first; pairs of one length in their order. */
+static int compare_pairs(const void *one, const void *two) {
+    const pair *a = one, *b = two;
+    if (a->length != b->length) return a->length > b->length ? -1 : 1;
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* Scratch of a call. */
+typedef struct {
+    double *visits, *flow, *at, *one, *two, *flows; /* (T, X), (X,), (S,), (X,), (X,), (X, X) */
+    products *rows;                                 /* of each row of hyperedges */
+    int64_t *total, *high;                          /* of each row */
+    uint8_t *marks;                                 /* (3, X) */
+} scratch;
+
+/* Compute the probabilities of choices, and the flow into each entry, of a sentence and type without others. */
+static void fill_alone(walk *s, const scratch *o, int late, int64_t last) {
+    const Automaton *automaton = s->automaton;
+    int64_t entries = automaton->accept.n;
+    s->group = NULL;
+    s->linear = s->simple && weigh_roles(s);
+    for (int filled = 0; !filled;) {
+        for (int64_t slot = 0; slot < s->slots; slot++) s->held[slot] = -1;
+        for (int64_t x = 0; x < entries; x++)
+            s->ahead[(s->end - s->start) * entries + x] =
+                automaton->accept.at[x] ? (s->linear ? 1.0 : 0.0) : nothing(s->linear);
+        filled = fill(s, 0, s->end - s->start);
+        if (!filled) s->linear = 0;
+    }
+    find_visits(s, o->visits, o->flow, o->at, late, last);
+}
+
+/* Make products of rows with many runs, and walk each path of a sentence and type from its first token. `visits` has
+   an entry's number in every `step`-th place. Return whether there was memory. */
+static int walk_paths(const walk *s, const path_probability_arguments *a, const scratch *o, const pair *own,
+                      const double *visits, int64_t step) {
+    const Paths *paths = &a->paths;
+    const int64_t *queries = a->order.at + own->begin;
+    int64_t entries = s->automaton->accept.n, count = own->end - own->begin;
+    int64_t size = plan(s, o->rows, a, queries, count, o->total, o->high, o->flow, o->at, o->marks);
+    memory more = {0};
+    double *all = TAKE(&more, double, size);
+    if (more.failed) return (int)give_back(&more, 0);
+    for (int64_t row = 0; row < paths->allowed.n; row++)
+        if (o->rows[row].count > 0) multiply(s, o->rows + row, &AT2(paths->allowed, row, 0), all, o->flows, o->at);
+    for (int64_t place = 0; place < count; place++) {
+        int64_t q = queries[place], token = paths->first.at[q], first_row = paths->row.at[paths->run_ptr.at[q]];
+        double arrived = 0.0;
+        for (int64_t x = 0; x < entries; x++)
+            o->flow[x] = AT2(a->starts, first_row, x) ? visits[(token * entries + x) * step] : 0.0;
+        for (int64_t run = paths->run_ptr.at[q]; run < paths->run_ptr.at[q + 1]; run++) {
+            int64_t row = paths->row.at[run], begin = token, stop = token + paths->size.at[run];
+            while (token < stop) {
+                int64_t after = token;
+                if (token > begin && o->rows[row].count > 0) /* from here on the flow is in lasting entries */
+                    after = leap(o->rows + row, all, o->flow, entries, o->one, o->two, token, stop - 1);
+                if (after == token) {
+                    const uint8_t *usable = &AT2(paths->allowed, row, 0);
+                    arrived = s->group != NULL ? step_lane(s->group, s->lane, token, usable, o->flow, o->at)
+                                               : step_flow(s, o->flow, o->at, chances_at(s, token), usable);
+                    after++;
+                }
+                token = after;
+            }
+        }
+        a->probability.at[q] = arrived < 1.0 ? arrived : 1.0;
+    }
+    return (int)give_back(&more, 1);
+}
+
+/* 1. Paths of one sentence and type make a pair. Those of about one length are computed side by side in the linear
+      domain, where each choice leads to one state and there is room.
+   2. The probabilities of choices and the flow into each entry; without others where numbers may have vanished.
+   3. Products of rows with many runs are made, and each path is walked from its first token. */
 int64_t spanloom_path_probability(const path_probability_arguments *a) {
     const Automaton *automaton = &a->automaton;
     const Paths *paths = &a->paths;
-    int64_t entries = automaton->accept.n, choices = automaton->edge.n, states = automaton->first.n, longest = 0;
-    int64_t rows = paths->allowed.n, roles = a->scores.roles.m;
+    int64_t entries = automaton->accept.n, choices = automaton->edge.n, states = automaton->first.n;
+    int64_t rows = paths->allowed.n, roles = a->scores.roles.m, count = 0;
     if (!automaton_fits(automaton, &a->scores, a->offsets) || automaton->bundle_ptr.n != 1 || !paths_fit(a))
         return BAD_INDEX;
-    for (int64_t i = 0; i < a->order.n; i++) {
-        int64_t n = paths->sentence.at[a->order.at[i]];
-        longest = most(longest, a->offsets.at[n + 1] - a->offsets.at[n]);
-    }
-    if (longest == 0) return 0;
     memory own = {0};
+    pair *pairs = TAKE(&own, pair, a->order.n);
+    if (own.failed) return give_back(&own, NO_MEMORY);
+    for (int64_t i = 0, j; i < a->order.n; i = j) { /* step 1 */
+        int64_t n = paths->sentence.at[a->order.at[i]], k = paths->kind.at[a->order.at[i]];
+        for (j = i; j < a->order.n && paths->sentence.at[a->order.at[j]] == n && paths->kind.at[a->order.at[j]] == k;)
+            j++;
+        pairs[count++] = (pair){a->offsets.at[n + 1] - a->offsets.at[n], i, j};
+    }
+    if (count == 0) return give_back(&own, 0);
+    qsort(pairs, (size_t)count, sizeof *pairs, compare_pairs);
+    int64_t longest = pairs[0].length, slots = least(longest, most(SHORTEST, HELD / most(choices, 1)));
     int simple = is_simple(automaton);
-    int64_t slots = least(longest, most(SHORTEST, HELD / most(choices, 1)));
+    int64_t held = simple && !a->late ? least(longest, ROOM / bytes_of_token(automaton, roles)) : 0;
     walk s = {
         &a->scores,
         automaton,
@@ -392,63 +487,50 @@ int64_t spanloom_path_probability(const path_probability_arguments *a) {
         TAKE(&own, double, slots *choices),
         TAKE(&own, int64_t, slots),
         slots,
+        NULL,
+        0,
     };
-    double *visits = TAKE(&own, double, longest *entries), *at = TAKE(&own, double, states);
-    double *flow = TAKE(&own, double, entries), *one = TAKE(&own, double, entries), *two = TAKE(&own, double, entries);
-    double *flows = TAKE(&own, double, entries *entries);
-    products *row_products = TAKE(&own, products, rows);
-    int64_t *members = TAKE(&own, int64_t, rows *entries), *total = TAKE(&own, int64_t, rows),
-            *high = TAKE(&own, int64_t, rows);
-    uint8_t *marks = TAKE(&own, uint8_t, 3 * entries);
+    scratch o = {
+        TAKE(&own, double, longest *entries), TAKE(&own, double, entries), TAKE(&own, double, states),
+        TAKE(&own, double, entries),          TAKE(&own, double, entries), TAKE(&own, double, entries *entries),
+        TAKE(&own, products, rows),           TAKE(&own, int64_t, rows),   TAKE(&own, int64_t, rows),
+        TAKE(&own, uint8_t, 3 * entries),
+    };
+    int64_t *members = TAKE(&own, int64_t, rows *entries);
+    lanes g = {.scores = &a->scores, .automaton = automaton};
+    take_lanes(&own, &g, held);
     if (own.failed) return give_back(&own, NO_MEMORY);
-    for (int64_t row = 0; row < rows; row++) row_products[row].member = members + row * entries;
-    int64_t i = 0, j;
-    for (; i < a->order.n; i = j) {
-        const int64_t *queries = a->order.at + i;
-        int64_t n = paths->sentence.at[queries[0]], k = paths->kind.at[queries[0]];
-        for (j = i; j < a->order.n && paths->sentence.at[a->order.at[j]] == n && paths->kind.at[a->order.at[j]] == k;)
-            j++;
-        s.start = a->offsets.at[n];
-        s.end = a->offsets.at[n + 1];
-        s.kind = k;
-        s.linear = simple && weigh_roles(&s);
-        for (int filled = 0; !filled;) {
-            for (int64_t slot = 0; slot < slots; slot++) s.held[slot] = -1;
-            for (int64_t x = 0; x < entries; x++)
-                s.ahead[(s.end - s.start) * entries + x] =
-                    automaton->accept.at[x] ? (s.linear ? 1.0 : 0.0) : nothing(s.linear);
-            filled = fill(&s, 0, s.end - s.start);
-            if (!filled) s.linear = 0;
+    for (int64_t row = 0; row < rows; row++) o.rows[row].member = members + row * entries;
+    for (int64_t first = 0; first < count; first += g.count) {
+        g.longest = pairs[first].length;
+        g.count = g.longest <= held ? least(LANES, count - first) : 1;
+        int64_t last = 0;
+        for (int64_t lane = 0; lane < g.count; lane++) {
+            const pair *next = pairs + first + lane;
+            int64_t q = a->order.at[next->end - 1];
+            g.start[lane] = a->offsets.at[paths->sentence.at[q]];
+            g.length[lane] = next->length;
+            g.kind[lane] = paths->kind.at[q];
+            g.safe[lane] = 0;
+            last = most(last, paths->first.at[q]);
         }
-        find_visits(&s, visits, flow, at, a->late != 0, paths->first.at[queries[j - i - 1]]);
-        int64_t size = plan(&s, row_products, a, queries, j - i, total, high, flow, at, marks);
-        memory more = {0};
-        double *all = TAKE(&more, double, size);
-        if (more.failed) return give_back(&own, give_back(&more, NO_MEMORY));
-        for (int64_t row = 0; row < rows; row++)
-            if (row_products[row].count > 0)
-                multiply(&s, row_products + row, &AT2(paths->allowed, row, 0), all, flows, at);
-        for (int64_t place = 0; place < j - i; place++) {
-            int64_t q = queries[place], token = paths->first.at[q], first_row = paths->row.at[paths->run_ptr.at[q]];
-            double arrived = 0.0;
-            for (int64_t x = 0; x < entries; x++)
-                flow[x] = AT2(a->starts, first_row, x) ? visits[token * entries + x] : 0.0;
-            for (int64_t run = paths->run_ptr.at[q]; run < paths->run_ptr.at[q + 1]; run++) {
-                int64_t row = paths->row.at[run], begin = token, stop = token + paths->size.at[run];
-                while (token < stop) {
-                    int64_t after = token;
-                    if (token > begin && row_products[row].count > 0) /* from here on the flow is in lasting entries */
-                        after = leap(row_products + row, all, flow, entries, one, two, token, stop - 1);
-                    if (after == token) {
-                        arrived = step_flow(&s, flow, at, chances_at(&s, token), &AT2(paths->allowed, row, 0));
-                        after++;
-                    }
-                    token = after;
-                }
-            }
-            a->probability.at[q] = arrived < 1.0 ? arrived : 1.0;
+        if (g.longest <= held) { /* step 2 */
+            fill_lanes(&g);
+            visit_lanes(&g, last);
         }
-        give_back(&more, 0);
+        for (int64_t lane = 0; lane < g.count; lane++) {
+            const pair *next = pairs + first + lane;
+            s.start = g.start[lane];
+            s.end = s.start + g.length[lane];
+            s.kind = g.kind[lane];
+            s.group = &g;
+            s.lane = lane;
+            for (int64_t slot = 0; slot < least(slots, g.length[lane]); slot++) s.held[slot] = -1;
+            if (!g.safe[lane]) fill_alone(&s, &o, a->late != 0, paths->first.at[a->order.at[next->end - 1]]);
+            int done = g.safe[lane] ? walk_paths(&s, a, &o, next, g.visits + lane, LANES) /* step 3 */
+                                    : walk_paths(&s, a, &o, next, o.visits, 1);
+            if (!done) return give_back(&own, NO_MEMORY);
+        }
     }
     return give_back(&own, 0);
 }
@@ -480,6 +562,8 @@ int64_t spanloom_sample(const sample_arguments *a) {
         TAKE_ZEROS(&own, double, length *choices),
         TAKE(&own, int64_t, length),
         length,
+        NULL,
+        0,
     };
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t x = 0; x < entries; x++) s.ahead[length * entries + x] = automaton->accept.at[x] ? 0.0 : -INFINITY;

@@ -375,6 +375,10 @@ class Laid:
         model, offsets = way.model, self.batch.sentences
         engine = GuardedEngine(model.engine, offsets, model.structure.lanes(self.types), self.demands(model))
         guarded = replace(model, engine=engine)
+        if isinstance(way, TwoStages) and way.reading != "all":  # what the best structures are does not matter
+            for sentence in engine.contradictions(potentials, offsets, model.structure.covers, way.run):
+                self.refuse_sentence(sentence)
+            return self._candidates(way, guarded, potentials)
         best = engine.viterbi(model.penalized(potentials), offsets, way.run)
         for sentence, _ in np.argwhere(np.isneginf(best.score)).tolist():
             self.refuse_sentence(sentence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, NoReturn, Protocol, TypeAlias
 
 from spanloom.document import Batch, Document
 from spanloom.document.annotation import completeness
@@ -16,7 +16,7 @@ from spanloom.formats.inputs import Dev, Given, development_of, training_of
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
-from spanloom.model.corpus import Gold, TypeFilter, by_sentence, check_complete, known_types, training_types
+from spanloom.model.corpus import Gold, TypeFilter, by_sentence, known_types, training_types
 from spanloom.model.resources import Sources
 from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
@@ -24,13 +24,13 @@ from spanloom.recognize.annotating import versioned
 from spanloom.recognize.completing import marked, partly
 from spanloom.recognize.crossing import crossed_folds, wants_folds
 from spanloom.recognize.parameters import RecognizerParameters, check_one_pass
+from spanloom.recognize.source import is_whole, whole_annotation
 from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
 __all__ = ["Material", "Prepared", "check_encoder", "finished", "prepared", "sources_of"]
 
-_ENCODER: Final = "an encoder without features beside it (with_features)"
 Types: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = tuple[list[Document], list[Document]]
 
@@ -121,18 +121,19 @@ def prepared(
     pos = open_tagger(estimator.pos)
     callback(Progress("reading"))
     kept = TypeFilter(estimator.types)
-    train = fill(map(prepare, _given(estimator, list(kept.checked(training_of(X, y))))), pos, jobs)
+    own = list(kept.checked(training_of(X, y)))
+    given = None if dev is None else list(kept(training_of(*development_of(dev), "dev")))
+    train = fill(map(prepare, _given(estimator, own, given)), pos, jobs)
     types = training_types(train)
     check_types(types)
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
-    if dev is None and _crossed(estimator, train, types):
+    if given is None and _crossed(estimator, train, types):
         ready = finished(estimator, Material(train, [], types, pos, splitter, splitting), callback, templates=templates)
         return ready._replace(dev=list(ready.train), unseen=ready.known, fold=crossed_folds(ready.known, seed))
-    if dev is None:
+    if given is None:
         train, held = held_out(train, types, seed)
         held = [voted(one) for one in held]
     else:
-        given = list(kept(training_of(*development_of(dev), "dev")))
         check_one_voice(given, "tuning on development data")
         held = fill(map(prepare, given), pos, jobs)
     data = Material(train, held, types, pos, splitter, splitting)
@@ -147,16 +148,21 @@ def _crossed(estimator: Estimator, train: Sequence[Document], types: Types) -> b
     return plain and few and not versioned(train) and not partly(train, types)
 
 
-def _given(estimator: Estimator, documents: list[Document]) -> list[Document]:
-    """Return training documents with the completeness of their annotation; several annotators of a text are merged."""
-    if not isinstance(estimator, RecognizerParameters):
-        check_one_voice(documents, f"a {estimator.kind}")
-        return documents
-    documents = marked(documents, estimator.annotation)
+def _given(estimator: Estimator, documents: list[Document], dev: list[Document] | None) -> list[Document]:
+    """Return training documents with the completeness of their annotation; several annotators of a text are merged.
+
+    For what learns from whole structures, a recognizer on features completes the annotation first.
+    """
+    if isinstance(estimator, RecognizerParameters):
+        documents = marked(documents, estimator.annotation)
+        if estimator.density is not None and not estimator.featured and is_whole(documents):
+            _refuse_density(estimator.density)
+    if not isinstance(estimator, RecognizerParameters) or not estimator.featured:
+        names = ("attributes", "link", "density", "n_jobs", "random_state")
+        own = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+        return whole_annotation(documents, dev, **own)
     if not several(documents):
         return documents
-    if not estimator.featured:
-        check_one_voice(documents, _ENCODER)
     if estimator.passes != "one":
         raise UsageError(f"with several annotators there is one pass over documents, passes is {estimator.passes!r}")
     if estimator.density is not None:
@@ -164,6 +170,13 @@ def _given(estimator: Estimator, documents: list[Document]) -> list[Document]:
             f"density is {estimator.density!r}, but several annotators determine the number of mentions; leave it out"
         )
     return merged(documents)
+
+
+def _refuse_density(given: object) -> NoReturn:
+    raise UsageError(
+        f"density is {given!r}, but the annotation of the training data is complete; declare it with "
+        "annotation 'at-least' (--annotation at-least), or leave the density out"
+    )
 
 
 class Material(NamedTuple):
@@ -221,24 +234,17 @@ def finished(
 
 
 def check_annotation(estimator: Estimator, known: Batch, types: Types) -> None:
-    """Check that partial annotation is given to what can learn from it.
+    """Check that a density is given, and one pass is made, where partial annotation is learned from.
 
     Raises:
-        UsageError: it is not, or a density is given of annotation that is complete.
+        UsageError: a density of annotation that is complete, or two passes over text where it is not.
     """
-    given = estimator.density if isinstance(estimator, RecognizerParameters) else None
+    if not isinstance(estimator, RecognizerParameters) or not estimator.featured:
+        return  # its annotation is complete by now
     if completeness(known, types) is None:
-        if given is not None:
-            raise UsageError(
-                f"density is {given!r}, but the annotation of the training data is complete; declare it with "
-                "annotation 'at-least' (--annotation at-least), or leave the density out"
-            )
-        return
-    if not isinstance(estimator, RecognizerParameters):
-        check_complete(known.documents, f"a {estimator.kind}")
-    elif not estimator.featured:
-        check_complete(known.documents, _ENCODER)
-    if estimator.passes != "one":
+        if estimator.density is not None:
+            _refuse_density(estimator.density)
+    elif estimator.passes != "one":
         raise UsageError(f"with incomplete annotation there is one pass over documents, passes is {estimator.passes!r}")
 
 

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self, cast, overload
+from typing import Any, ClassVar, Literal, Self
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.files.scratch import MEMORY
-from spanloom.formats.inputs import Dev, Given, One, Several, answer, asked_of, documents_of, one_of
+from spanloom.formats.inputs import Dev, Given, One, asked_of, documents_of, one_of
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress, Training, fit_together
 from spanloom.model.arrays import MentionArrays, place_arrays
@@ -296,33 +296,6 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             potentials = development.score(model.scorer.weights)
         stage = TrainedModel(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
         return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
-
-    @overload
-    def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        constraints: Constraints | Mapping[str, Any] | None = ..., expand: bool = ...,
-    ) -> Document: ...  # fmt: skip
-
-    @overload
-    def predict(
-        self, X: Several, *, threshold: float = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        constraints: Constraints | Mapping[str, Any] | None = ..., expand: bool = ...,
-    ) -> list[Document]: ...  # fmt: skip
-
-    def predict(
-        self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
-        mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
-        constraints: Constraints | Mapping[str, Any] | None = None, expand: bool = False,
-    ) -> Document | list[Document]:  # fmt: skip
-        """Find the mentions of a text or a document, which gives a document, or of several, which gives a list.
-
-        The arguments are those of `stream`.
-        """
-        given = {"notice": notice, "mentions": mentions, "attributes": attributes, "constraints": constraints}
-        options = cast(dict[str, Any], given)
-        return answer(X, self.stream(X, threshold=threshold, answers=answers, expand=expand, **options))
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,

@@ -33,7 +33,7 @@ from spanloom.learn.folds import hold_out, units
 from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, Notice, TypeFilter, check_complete, known_types, place, training_types
+from spanloom.model.corpus import Lost, Notice, TypeFilter, known_types, place, training_types
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
@@ -48,6 +48,7 @@ from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes,
 from spanloom.recognize.finding import LEAST
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
+from spanloom.recognize.source import whole_annotation
 from spanloom.rescoring import Rescorer
 from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import taggings
@@ -150,13 +151,15 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         callback = progress or (lambda _: None)
         callback(Progress("reading"))
         kept = TypeFilter(self.types)
-        train = with_words(kept.checked(training_of(X, y)))
+        given = None if dev is None else with_words(kept(training_of(*development_of(dev), "dev")))
+        train = whole_annotation(
+            with_words(kept.checked(training_of(X, y))), given, attributes=self.attributes, link=self.link,
+            n_jobs=self.n_jobs, random_state=self.random_state,
+        )  # fmt: skip
         documents = len(train)
-        check_complete(train, "a segmenter")
         types = training_types(train)
         linked = Linked.of(self.link, train)
         constraints = constraints_of(types, self.single_word, self.constraints)
-        given = None if dev is None else with_words(kept(training_of(*development_of(dev), "dev")))
         if given is None:
             train, given = hold_out(train, self.random_state, sentences_of)
         elif self.method == "incremental" or self.rescore:
@@ -239,34 +242,6 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         seconds = process_time() - start
         decoded = self._solve(model, tuning.text, settings.run)
         return _Learned(trained, model, known, tuning, held_out, decoded, seconds)
-
-    @overload
-    def predict(  # type: ignore[overload-overlap]
-        self, X: One, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        dictionary: Words | Mapping[str, Words] | None = ...,
-    ) -> Document: ...  # fmt: skip
-
-    @overload
-    def predict(
-        self, X: Several, *, threshold: float = ..., scores: bool = ..., answers: bool = ..., notice: Notice = ...,
-        mentions: WhichMentions = ..., attributes: Sequence[str] | str | None = ...,
-        dictionary: Words | Mapping[str, Words] | None = ...,
-    ) -> list[Document]: ...  # fmt: skip
-
-    def predict(
-        self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
-        notice: Notice = warnings.warn, mentions: WhichMentions = "find",
-        attributes: Sequence[str] | str | None = None, dictionary: Words | Mapping[str, Words] | None = None,
-    ) -> Document | list[Document]:  # fmt: skip
-        """Segment a text or a document, which gives a document, or several, which gives a list.
-
-        The arguments are those of `stream`.
-        """
-        given: dict[str, Any] = {
-            "notice": notice, "mentions": mentions, "attributes": attributes, "dictionary": dictionary
-        }  # fmt: skip
-        return answer(X, self.stream(X, threshold=threshold, scores=scores, answers=answers, **given))
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,

@@ -24,14 +24,14 @@ _ONE: Final = MappingProxyType(
             "id conceptid classid cui conceptcui umlscui umlsid curie identifier uri iri geneid hgncid mondoid doid "
             "meshid meshui snomedid snomedctid snomedcode sctid drugbankid rxcui loincnum taxid taxonid entityid qid "
             "termid accession entry icd10cmcode icd10code icd10 icd9code icdcode icdocode atccode conceptcode code ui "
-            "key"
+            "key 编码 代码 疾病编码 诊断编码"
         ),
         "name": words(
             "name preferredname preferredlabel preferredterm preflabel canonicalname conceptname commonname "
             "longcommonname entityname genename diseasename chemicalname drugname label term str string title display "
             "symbol conceptsynonymname scientificname longdescription longtitle description descriptor mention phrase "
             "entity concept word keyword bezeichnung benennung begriff libelle libellé nom nombre nome término termo "
-            "descripción descrição omschrijving naam"
+            "descripción descrição omschrijving naam 名称 名字 术语 疾病名称 诊断名称"
         ),
         "definition": words("definition definitions def description scopenote"),
         "language": words("language lang languagecode lat"),
@@ -52,7 +52,9 @@ _SEVERAL: Final = MappingProxyType(
             "relatedsynonym relatedsynonyms hasrelatedsynonym narrowsynonym narrowsynonyms hasnarrowsynonym "
             "conceptsynonymname entryterms entryterm variants surfaceforms shortname shortnames abbreviation "
             "abbreviations acronym acronyms aliassymbol aliasname prevsymbol prevname brandname brandnames "
-            "displayname shortdescription fullname otherdesignations fullnamefromnomenclatureauthority"
+            "displayname shortdescription fullname otherdesignations fullnamefromnomenclatureauthority "
+            "symbol approvedsymbol genericnames "
+            "tradenames 别名 同义词"
         ),
         "alternatives": words("alternatives altids altid alternativeids alternateids alternativeid hasalternativeid"),
         "parents": words("parents parent parentids parentid isa broader broaderconcept subclassof superclass"),
@@ -138,6 +140,11 @@ def assigned(header: Sequence[str], given: Mapping[str, Sequence[str]]) -> dict[
     for name in dict.fromkeys(header):
         if name not in taken:
             free.setdefault(plain(name), []).append(name)
+    stem = next((name for name in free if f"{name}label" in free), None)  # as SPARQL of Wikidata names columns
+    if stem is not None and found.keys().isdisjoint(("id", "name")):
+        found |= {"id": (free.pop(stem)[0],), "name": (free.pop(f"{stem}label")[0],)}
+        if "synonyms" not in found and f"{stem}altlabel" in free:
+            found["synonyms"] = (free.pop(f"{stem}altlabel")[0],)
     for ours, usual in _ONE.items():
         first = next((name for name in usual if name in free), None)
         if ours not in found and first is not None:
@@ -210,8 +217,10 @@ class Gathering:
         before = len(gathered.names)
         if name := one.get("name", ""):
             gathered.names.append((rank, name))
+        commas = "wikidata.org/entity/" in one.get("id", "")  # whose labels SPARQL joins by them
         for field_, values in row.items():
             if field_ in _SEVERAL:
+                values = [part for value in values for part in value.split(", ")] if commas else values
                 for value in values:
                     self._add_list(gathered, field_, value)
         if len(gathered.names) == before and not any(cell[0] is gathered for cell in self._unsure[-1:]):

@@ -127,6 +127,8 @@ def is_list_of_names(name: str, lines: list[str]) -> bool:
     """
     prose = sum(len(line) > _LONGEST or line.count(" ") > 15 or ". " in line or line[-1:] in ".:{}[]" for line in lines)
     plain = all(line.isprintable() and "\ufffd" not in line for line in lines)
+    if bare(name).suffix.lower() in (".csv", ".tsv") and re.search(r"\S[,;\t]\S", lines[0] if lines else ""):
+        return False  # a table, whatever its columns are called
     return bool(lines) and plain and prose * 10 <= len(lines) and bare(name).suffix.lower() not in _OTHERS
 
 

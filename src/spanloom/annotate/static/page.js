@@ -390,10 +390,11 @@ function conceptsOf(mention) {
   const add = (id) => change(mention.key, ({ concepts }) => ({ concepts: [...new Set([...(concepts ?? []), id])] }));
   let waiting = 0;
   const search = async () => {
-    const { length } = input.value;
-    if (length > LONGEST_SEARCH) return say("", `the search has ${length.toLocaleString("en")} characters, at most ${LONGEST_SEARCH} are looked up; shorten it`);
+    const asked = input.value;
+    if (asked.length > LONGEST_SEARCH) return say("", `the search has ${asked.length.toLocaleString("en")} characters, at most ${LONGEST_SEARCH} are looked up; shorten it`);
     try {
-      const concepts = await ask(`concepts?text=${encodeURIComponent(input.value || surface(mention).slice(0, LONGEST_SEARCH))}`);
+      const concepts = await ask(`concepts?text=${encodeURIComponent(asked || surface(mention).slice(0, LONGEST_SEARCH))}`);
+      if (input.value !== asked) return; // a later search answers
       found.replaceChildren(
         ...concepts.map(({ id, name }) => {
           const made = element("button", { type: "button" }, element("bdi", {}, visible(name)), " ", element("small", {}, visible(id)));

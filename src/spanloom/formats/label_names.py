@@ -1,0 +1,85 @@
+"""Names of tags that are numbers, from the files that publishers put beside their data.
+
+These are the card of a data set of Hugging Face (``README.md``) and its ``dataset_infos.json``, which name the values
+of each field, and tables of labels such as ``label.json``, which do so for every field of tags.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from spanloom.errors import DataError
+from spanloom.files import STDIO
+from spanloom.formats.source import opened
+from spanloom.formats.tagged import TAGS
+
+_INFOS: Final = ("dataset_infos.json", "dataset_info.json")
+_TABLES: Final = (
+    "label.json", "labels.json", "label2id.json", "id2label.json", "tag2id.json", "tag_to_id.json", "label_map.json"
+)  # fmt: skip
+_CARD: Final = "README.md"
+_LONGEST: Final = 1 << 20  # bytes
+_FIELD: Final = re.compile(r"^ *- name: *(\S+)((?:\n(?! *- name:).*)*)", re.MULTILINE)
+_NAME: Final = re.compile(r"""^ *['"]?(\d{1,4})['"]?: *['"]?(.*?)['"]? *$""", re.MULTILINE)
+
+
+def names_beside(path: str | Path) -> dict[str, list[str]]:
+    """Return for each field with tags that are numbers their names, from the folder of a file or the one above.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "label.json").write_text('{"O": 0, "B-x": 1}')
+    ...     names_beside(Path(folder, "train.jsonl"))["ner_tags"]
+    ['O', 'B-x']
+    """
+    if str(path) == STDIO:
+        return {}
+    for folder in (Path(path).absolute().parent, Path(path).absolute().parent.parent):
+        for name in (*_INFOS, _CARD, *_TABLES):
+            if (found := dict(_names_in(folder / name))) != {}:
+                return found
+    return {}
+
+
+def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the names in a file; none if there is no such file, or if it holds something else."""
+    try:
+        if not file.is_file():
+            return
+        with opened(file) as source:
+            content = source.read(_LONGEST).decode("utf-8", "replace")
+        value = None if file.name == _CARD else json.loads(content)
+    except (DataError, OSError, ValueError, RecursionError):  # it is not what is read
+        return
+    if file.name == _CARD:
+        for field, rest in _FIELD.findall(content.partition("\n---")[0]):
+            if "class_label:" in rest and (names := _in_order(dict(_NAME.findall(rest)))):
+                yield field, names
+    elif file.name in _INFOS:
+        yield from _features(value)
+    elif isinstance(value, dict):
+        turned = {str(number): name for name, number in value.items() if type(number) is int}
+        if names := _in_order(turned or value):
+            yield from dict.fromkeys(TAGS, names).items()
+
+
+def _in_order(names: Mapping[str, Any]) -> list[str]:
+    """Return the names of the numbers from 0; none if they are others."""
+    found = [names.get(str(number)) for number in range(len(names))]
+    return [name for name in found if isinstance(name, str)] if all(isinstance(name, str) for name in found) else []
+
+
+def _features(value: Any) -> Iterator[tuple[str, list[str]]]:
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        kind = inner
+        while isinstance(kind, dict) and isinstance(kind.get("feature"), dict):
+            kind = kind["feature"]
+        names = kind.get("names") if isinstance(kind, dict) and kind.get("_type") == "ClassLabel" else None
+        if isinstance(names, list) and all(isinstance(one, str) for one in names):
+            yield name, names
+        else:
+            yield from _features(inner)

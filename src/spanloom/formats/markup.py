@@ -1,0 +1,226 @@
+"""Annotation in XML, and in text with markup, of any program.
+
+Three layouts are read, the first that a file has::
+
+    <note><TEXT>No pain.</TEXT><TAGS><PROBLEM start="3" end="7"/></TAGS></note>     elements with offsets
+    <doc><s>No <problem>pain</problem>.</s></doc>                                   elements around mentions
+    No <problem>pain</problem>, no [fever](problem).                                markup in text that is no XML
+
+1. An element with offsets belongs to the nearest element above it that has a text: an attribute or an element of
+   that name. Each such element is a document, and is read as a record of another tool is.
+2. Without offsets, an element around a mention is known by its place: at least once there is text beside it. Others,
+   such as sentences, only divide the text.
+3. Elements without text and without offsets, such as relations, are counted, and not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from lxml import etree
+
+from spanloom.document import Document, Mention
+from spanloom.errors import DataError, clip, plural
+from spanloom.files import STDIO
+from spanloom.formats.answers.parsing import read_markup
+from spanloom.formats.base import Scanned, altered
+from spanloom.formats.foreign import advice
+from spanloom.formats.layouts import USUAL, plain, words
+from spanloom.formats.looks import SHAPE, shows_elements
+from spanloom.formats.record import scan_record
+from spanloom.formats.source import BOM, bare, decode, opened, read_bytes
+
+_STARTS: Final = (*USUAL["start"], "startnode", "charoffset", "charoffsets", "spans", "span", "offsets")
+_ENDS: Final = (*USUAL["end"], *USUAL["length"], "endnode")
+_PAIRS: Final = re.compile(r"\d{1,15}\s*[-~:,]\s*\d{1,15}(?:\s*[;,]\s*\d{1,15}\s*[-~:]\s*\d{1,15})*")
+_PAIR: Final = re.compile(r"(\d+)\s*[-~:,]\s*(\d+)")
+_TEXTS: Final = ("text", "textwithnodes")
+_KINDS: Final = words("type sem label category entitytype class subtype")  # attributes with the type of a mention
+_LOOKED_AT: Final = 1 << 20  # bytes in which annotation must show
+_OFFSET: Final = re.compile(
+    rb"""\s(?:start|begin|char[_-]?offset|spans?|offset|startnode)\w*\s*=\s*["']\d""", re.IGNORECASE
+)
+_OPENING: Final = re.compile(rb"\s*<")
+
+
+def claims(path: Path) -> bool:
+    """Return whether a file of XML shows annotation that is read here."""
+    if bare(path).suffix.lower() != ".xml" or not path.is_file():
+        return False
+    with opened(path) as file:
+        head = file.read(_LOOKED_AT)
+    return _OFFSET.search(head) is not None or shows_elements(head.decode("utf-8", "replace"))
+
+
+def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> Iterator[Scanned]:
+    """Yield the documents of a file.
+
+    Args:
+        path: the file, or ``-``.
+        mentions: if false, mentions are left out.
+        stem: the identifier of its only document; the file's name without its ending if not given.
+    """
+    raw = read_bytes(path)
+    name = stem or bare(Path(path)).stem
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(raw.removeprefix(BOM), parser) if _OPENING.match(raw.removeprefix(BOM)) else None
+    except (etree.XMLSyntaxError, ValueError) as error:
+        if raw.removeprefix(BOM).lstrip().startswith(b"<?xml"):
+            raise DataError(f"not XML: {clip(str(error))}; correct it", path=path) from error
+        root = None
+    if root is None:
+        yield _of_text(decode(raw, path).removeprefix("\ufeff"), path, name, mentions)
+        return
+    owned = _owned(root)
+    found = list(_with_offsets(owned, path, name, mentions)) if owned else list(_around(root, path, name, mentions))
+    unread = Counter(_tag(node) for node in root.iter() if _is_left_out(node, owned))
+    if unread and mentions:
+        shown = ", ".join(f"<{one[:40]}>" for one, _ in unread.most_common(5))
+        message = f"{plural(unread.total(), 'element')} without offsets and text, such as {shown}: not read"
+        found.append(Scanned(None, [altered("elements not read", message, path=str(path))], str(path)))
+    yield from found
+
+
+def _tag(node: Any) -> str:
+    return etree.QName(node).localname if isinstance(node.tag, str) else ""
+
+
+def _offsets(node: Any) -> dict[str, str]:
+    """Return the attributes of an element with offsets; none if it lacks them."""
+    named = {plain(etree.QName(name).localname): value for name, value in node.attrib.items()}
+    starts = {name: named[name] for name in _STARTS if name in named}
+    if any(_PAIRS.fullmatch(value.strip()) for value in starts.values()):
+        return {name: value for name, value in starts.items() if _PAIRS.fullmatch(value.strip())}
+    ends = {name: named[name] for name in _ENDS if name in named}
+    both = {name: value for name, value in (starts | ends).items() if value.strip().isdecimal()}
+    return both if both.keys() & starts and both.keys() & ends else {}
+
+
+def _owned(root: Any) -> dict[Any, list[Any]]:
+    """Return each element that has a text -> the elements with offsets about it."""
+    found: dict[Any, list[Any]] = {}
+    has_text: dict[Any, bool] = {}  # each element above others is looked at once
+    for node in root.iter():
+        if isinstance(node.tag, str) and _offsets(node):
+            for one in node.iterancestors():
+                if one not in has_text:
+                    has_text[one] = _text(one) is not None
+            above = next((one for one in node.iterancestors() if has_text[one]), None)
+            if above is not None:
+                found.setdefault(above, []).append(node)
+    return found
+
+
+def _text(node: Any) -> str | None:
+    """Return the text of an element that others are about, or ``None``."""
+    if (text := next((value for name, value in node.attrib.items() if plain(name) == "text"), None)) is not None:
+        return str(text)
+    child = next((one for one in node if plain(_tag(one)) in _TEXTS and not _offsets(one)), None)
+    return None if child is None else "".join(child.itertext())
+
+
+def _with_offsets(owned: dict[Any, list[Any]], path: str | Path, name: str, mentions: bool) -> Iterator[Scanned]:
+    for owner, nodes in owned.items():
+        ids = [value for one, value in owner.attrib.items() if plain(one) in ("id", "docid", "documentid", "name")]
+        record: dict[str, Any] = {"id": ids[0] if ids else name if len(owned) == 1 else "", "text": _text(owner)}
+        yield from scan_record(
+            record | {"entities": [_entity(node) for node in nodes]}, mentions, path=str(path), line=owner.sourceline
+        )
+
+
+def _entity(node: Any) -> dict[str, Any]:
+    offsets = _offsets(node)
+    values: dict[str, Any] = {}
+    for name, value in offsets.items():
+        if value.strip().isdecimal():
+            values[{"startnode": "start", "endnode": "end"}.get(name, name)] = int(value)
+        else:
+            values = {"spans": [[int(start), int(end)] for start, end in _PAIR.findall(value)]}
+    surface = node.get("text") or "".join(node.itertext()).strip()
+    given = {"text": surface} if surface else {}
+    return {**values, "type": _type(node), **given} | ({"id": node.get("id")} if node.get("id") else {})
+
+
+def _type(node: Any) -> str:
+    named = {plain(etree.QName(name).localname): value for name, value in node.attrib.items()}
+    kind = next((named[name] for name in _KINDS if named.get(name)), None)
+    return _tag(node) if kind is None else re.sub(r"^\w#", "", kind)
+
+
+def _is_left_out(node: Any, owned: dict[Any, list[Any]]) -> bool:
+    """Return whether an element without children, text and offsets is beside mentions with offsets."""
+    return (
+        bool(owned)
+        and isinstance(node.tag, str)
+        and not len(node)
+        and not node.text
+        and bool(node.attrib)
+        and not _offsets(node)
+        and _tag(node) != "Node"
+    )
+
+
+def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[Scanned]:
+    """Yield the documents of XML with elements around mentions."""
+    beside = {
+        _tag(node)
+        for above in root.iter()
+        if any((text or "").strip() for text in (above.text, *(node.tail for node in above)))
+        for node in above
+    }
+    kinds = {one for one in beside if plain(one) not in SHAPE}
+    documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [
+        root
+    ]
+    if not kinds:
+        message = f"no annotation found in <{_tag(root)[:40]}>: no element has offsets, or is around words of a text"
+        hint = None if str(path) == STDIO else advice(Path(path))
+        raise DataError(
+            f"not read: {hint}" if hint else f"{message}; get the text out first (xmllint --xpath)", path=path
+        )
+    for number, node in enumerate(documents, start=1):
+        parts: list[str] = []
+        marks: list[Mention] = []
+        _walk(node, kinds, parts, marks)
+        text = "".join(parts)
+        own = name if len(documents) == 1 else node.get("id") or f"{name}-{number}"
+        marks = [mark for mark in marks if text[mark.start : mark.end].strip()] if mentions else []
+        yield Scanned(Document(text, id=own, mentions=marks), [], str(path), node.sourceline)
+
+
+def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[Mention]) -> None:
+    """Add the pieces of the text of an element, and its mentions; elements that only divide the text are on lines."""
+    length = 0
+    opened: list[int] = []
+    for event, node in etree.iterwalk(root, events=("start", "end")):
+        mark = _tag(node) in kinds and node is not root
+        piece = (node.text if event == "start" else node.tail if node is not root else None) or ""
+        if event == "end" and mark:
+            start = opened.pop()
+            if length > start:
+                marks.append(Mention(_type(node), [(start, length)]))
+        elif event == "start" and mark:
+            opened.append(length)
+        elif event == "end" and not mark and parts and not parts[-1].endswith(("\n", " ")) and not piece.strip():
+            piece = "\n" + piece.lstrip() if plain(_tag(node)) not in ("w", "tok", "token") else piece
+        parts.append(piece)
+        length += len(piece)
+
+
+def _of_text(text: str, path: str | Path, name: str, mentions: bool) -> Scanned:
+    found = read_markup(text, "")
+    marks = [
+        Mention(mark.type or "mention", [(mark.start, mark.end)])
+        for mark in found.marks
+        if mentions and mark.start < mark.end and (mark.type or "@@" in text) and plain(mark.type or "") not in SHAPE
+    ]
+    marks.sort(key=lambda mark: (mark.start, -mark.end))
+    problems = [altered("markup that is not read", f"{one}; it is left out", path=str(path)) for one in found.stray]
+    return Scanned(Document(found.text, id=name, mentions=marks), problems, str(path))
