@@ -15,7 +15,7 @@ from spanloom.errors import ModelError
 from spanloom.learn.platt import Platt
 from spanloom.model.overlaps import OverlapRules
 from spanloom.recognize import compact
-from spanloom.rescoring import Rescorer, propose
+from spanloom.rescoring import Rescorer, fitting, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
 from spanloom.rescoring.fitting import EXITS
 from spanloom.rescoring.rescorer import EarlyExit
@@ -32,7 +32,9 @@ def found(recognizer, documents, **options):
 
 @pytest.fixture(scope="module")
 def gapped(notes):
-    return Recognizer("shared", **SETTINGS).fit(notes.train, dev=notes.dev)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "_FEWEST_GAPS", 20)
+        return Recognizer("shared", **SETTINGS).fit(notes.train, dev=notes.dev)
 
 
 @pytest.fixture(params=["separators", "shared"])

@@ -61,7 +61,7 @@ EXITS: Final = (3.0, 4.0, 5.0, 6.0)
 """Thresholds of the early exit; the first whose cost in development F1 is at most `LOSS` is taken."""
 LOSS: Final = 0.0005
 _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
-_FEWEST_GAPS: Final = 50  # right candidates with gaps, below which they have no weights of their own
+_FEWEST_GAPS: Final = 100  # right candidates with gaps, below which they have no weights of their own
 _GAPS_LAMBDA: Final = 4.0
 _SURE: Final = 50.0  # log-odds of what does not matter
 _ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
