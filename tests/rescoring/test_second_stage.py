@@ -14,7 +14,8 @@ from spanloom.document import Batch
 from spanloom.errors import ModelError
 from spanloom.learn.platt import Platt
 from spanloom.model.overlaps import OverlapRules
-from spanloom.rescoring import Rescorer, propose
+from spanloom.recognize import compact
+from spanloom.rescoring import Rescorer, fitting, propose
 from spanloom.rescoring.candidates import ELSEWHERE, GIVEN, identities
 from spanloom.rescoring.fitting import EXITS
 from spanloom.rescoring.rescorer import EarlyExit
@@ -31,7 +32,9 @@ def found(recognizer, documents, **options):
 
 @pytest.fixture(scope="module")
 def gapped(notes):
-    return Recognizer("shared", **SETTINGS).fit(notes.train, dev=notes.dev)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "_FEWEST_GAPS", 20)
+        return Recognizer("shared", **SETTINGS).fit(notes.train, dev=notes.dev)
 
 
 @pytest.fixture(params=["separators", "shared"])
@@ -209,6 +212,38 @@ def test_few_mentions_have_no_second_stage(notes):
     assert few.report_.mentions < 100
     assert few.second_ is None
     assert few.report_.rescoring is None
+
+
+def test_candidates_with_gaps_have_weights_and_a_threshold_of_their_own(gapped, notes):
+    second, [batch] = gapped.second_, [Batch.of([prepare(document) for document in notes.dev])]
+    assert second.gapped is not None
+    scored = second.scored(gapped.fitted, batch, gapped.fitted.score(batch))
+    with_gaps = ~scored.candidates.table.contiguous
+    assert with_gaps.any()
+    swapped = replace(second, weights=second.gapped, gapped=second.weights, early_exit=None)
+    other = swapped.odds(scored.candidates, second.values(scored.candidates, batch))
+    kept = replace(second, gapped=second.weights, early_exit=None)
+    same = kept.odds(scored.candidates, second.values(scored.candidates, batch))
+    assert np.array_equal(other[with_gaps], same[with_gaps])
+    assert not np.allclose(scored.odds[with_gaps], same[with_gaps])
+    never = replace(second, gap_threshold=50.0).chosen(scored)
+    always = replace(second, gap_threshold=-50.0).chosen(scored)
+    assert not never[with_gaps].any() and always[with_gaps].sum() > second.chosen(scored)[with_gaps].sum()
+
+
+def test_weights_of_gaps_are_made_compact_and_stored(gapped, notes, tmp_path):
+    small = compact(gapped, dev=notes.dev)
+    assert small.second_.gapped is not None
+    small.save(tmp_path / "model")
+    assert found(load(tmp_path / "model"), notes.test) == found(small, notes.test)
+
+
+@pytest.mark.parametrize("name", ["odds", "weights", "gap_odds", "gap_weights"])
+def test_damaged_weights_are_refused(gapped, name):
+    part = gapped.second_.to_part()
+    arrays = {**part.arrays, name: part.arrays[name][:-1]}
+    with pytest.raises(ModelError, match=name):
+        Rescorer.from_part(replace(part, arrays=arrays), gapped.fitted.scorer.features, gapped.overlaps_)
 
 
 def test_damaged_parts_are_refused(trained):

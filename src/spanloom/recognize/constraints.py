@@ -411,7 +411,7 @@ class Laid:
         rows = np.flatnonzero(allowed)
         scored = ScoredCandidates(scored.candidates.take(rows), scored.odds[rows])
         table = scored.candidates.table
-        weights = np.where(scored.candidates.proposed, scored.odds - second.threshold, -1.0)
+        weights = np.where(scored.candidates.proposed, second.margins(scored.candidates, scored.odds), -1.0)
         chosen, required = self._select(second.rules, table, weights)
         sure = replace_odds(scored, required)
         scores = np.where(required, 1.0, second.probabilities(scored.odds))[chosen]

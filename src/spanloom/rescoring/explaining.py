@@ -85,14 +85,15 @@ class _Whole:
             yield Part("log-odds of the marginal", second.early_exit.scaling.slope * float(candidates.odds[row]))
             return
         values = second.values(candidates, self.batch)
+        weights = second.weights_of(gapped=not candidates.table.contiguous[row])
         for template in second.templates:
             made = conjunctions((template,))
             keys = made.keys(values.table(made.names))
             known = second.index.rows(keys.ids[keys.offsets[row] : keys.offsets[row + 1]])
             for feature in known[known >= 0].tolist():
                 shown = "|".join(self._shown(atom.name, values, row) for atom in atoms(template))
-                yield Part(f"{template}={shown}", float(second.weights.sparse[feature]))
-        numbers = odds_columns(candidates, len(self.model.types))[row] * second.weights.dense
+                yield Part(f"{template}={shown}", float(weights.sparse[feature]))
+        numbers = odds_columns(candidates, len(self.model.types))[row] * weights.dense
         yield Part("bias", float(numbers[0]))
         yield Part("log-odds of the marginal", float(numbers[1:].sum()))
 

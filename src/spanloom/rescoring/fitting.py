@@ -61,6 +61,8 @@ EXITS: Final = (3.0, 4.0, 5.0, 6.0)
 """Thresholds of the early exit; the first whose cost in development F1 is at most `LOSS` is taken."""
 LOSS: Final = 0.0005
 _STEPS, _FARTHEST = 20, 40  # thresholds in log-odds: so many to 1, and so many on either side of 0
+_FEWEST_GAPS: Final = 100  # right candidates with gaps, below which they have no weights of their own
+_GAPS_LAMBDA: Final = 4.0
 _SURE: Final = 50.0  # log-odds of what does not matter
 _ROUGH: Final = 1e-3  # tolerance of regressions that are only used to choose
 _FEW = 300  # development mentions, of which the best threshold and half of F1 count alike
@@ -314,8 +316,11 @@ def fit_rescorer(
         listed=None if listed_in is None else listed_in.names.with_mentions(listed_in.keys(table), table.kind),
         pairs=pairs,
     )
-    judge = _Judge(blank, development, first, run, candidates if crossed else None)
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
+    gaps = _fit_gaps(candidates, built.matrix, numbers, right, sizes, fold, table, rules, run)
+    if gaps is not None:
+        blank = replace(blank, gapped=gaps.weights, gap_threshold=gaps.threshold)
+    judge = _Judge(blank, development, first, run, candidates if crossed else None)
     weights, parts = None, dict[int, Regression]()  # each begins where that of the lambda before it has ended
     for l2 in LAMBDAS:
         weights = fit_regression(built.matrix, numbers, right, sizes, l2, weights, run)
@@ -329,6 +334,8 @@ def fit_rescorer(
                 )
                 single = Regression(part.sparse / sizes, part.dense)
                 odds[held] = linear_scores(_rows(built.matrix, held), numbers[held], single, run)
+            if gaps is not None:
+                odds[~candidates.table.contiguous] = gaps.odds
         own_weights = Regression(weights.sparse / sizes, weights.dense)
         odds = judge.odds(own_weights) if not crossed else odds
         tried.append((l2, own_weights, odds, *judge.tuned(odds)))
@@ -349,6 +356,58 @@ def fit_rescorer(
         kept=after > first.f1,
     )  # fmt: skip
     return (best if report.kept else None), report, ScoredCandidates(candidates, odds) if crossed else None
+
+
+class _Gaps(NamedTuple):
+    """The second stage of candidates with gaps.
+
+    Args:
+        weights: of each single feature, and of numbers.
+        threshold: of their log-odds.
+        odds: log-odds of training candidates with gaps, by the weights of the other folds.
+    """
+
+    weights: Regression
+    threshold: float
+    odds: Floats
+
+
+def _fit_gaps(
+    candidates: CandidateMentions, matrix: Sparse, numbers: Floats, right: NDArray[np.bool_], sizes: Singles,
+    fold: Ints, gold: MentionTable, rules: OverlapRules, run: Executor,
+) -> _Gaps | None:  # fmt: skip
+    """Fit weights and a threshold for candidates with gaps alone.
+
+    They are few, most of them are wrong, and other features decide. The threshold that is best for all mentions finds
+    hardly any of them, so theirs is the best for mentions with gaps, in cross-validation.
+
+    Returns:
+        ``None`` where fewer than `_FEWEST_GAPS` are right.
+    """
+    gapped = ~candidates.table.contiguous
+    if right[gapped].sum() < _FEWEST_GAPS:
+        return None
+    table, own = candidates.table.take(np.flatnonzero(gapped)), fold[candidates.table.sentence]
+    odds = np.empty(len(candidates))
+
+    def fit(rows: NDArray[np.bool_]) -> Regression:
+        found = fit_regression(
+            _rows(matrix, rows), numbers[rows], right[rows], sizes, _GAPS_LAMBDA, run=run, tolerance=_ROUGH
+        )
+        return Regression(found.sparse / sizes, found.dense)
+
+    for number in np.unique(own[gapped]).tolist():
+        held = gapped & (own == number)
+        odds[held] = linear_scores(_rows(matrix, held), numbers[held], fit(gapped & (own != number)), run)
+    odds, right_here, total = odds[gapped], right[gapped], int((~gold.contiguous).sum())
+    possible, conflicts = rules.possible(table), rules.conflicts(table)
+
+    def f1(threshold: float) -> float:
+        chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
+        return 2 * float(right_here[chosen].sum()) / max(1, int(chosen.sum()) + total)
+
+    step = drawn_step({step: f1(step / _STEPS) for step in range(-_FARTHEST, _FARTHEST + 1)}, total)
+    return _Gaps(fit(gapped), step / _STEPS, odds)
 
 
 def _named(listed: ListedIn | None, gold: MentionTable, fold: Ints) -> MentionTable | None:
@@ -462,11 +521,12 @@ class _Judge:
     def tuned(self, odds: Floats) -> tuple[float, float]:
         """Return the threshold for these log-odds of the candidates, (C,), and F1 with it."""
         steps = range(-_FARTHEST, _FARTHEST + 1)
-        tried: dict[float, float] = {step: self._f1(odds - step / _STEPS) for step in steps}
+        tried: dict[float, float] = {step: self._f1(odds, step / _STEPS) for step in steps}
         step = drawn_step(tried, self._total)
         return step / _STEPS, tried[step]
 
-    def _f1(self, weights: Floats) -> float:
+    def _f1(self, odds: Floats, threshold: float) -> float:
+        weights = replace(self._made, threshold=threshold).margins(self.candidates, odds)
         chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts) & self._told
         return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
 

@@ -102,6 +102,7 @@ class _Rescorer(Described):
     threshold: Bounded
     scalings: Scalings
     early_exit: EarlyExit | None = None
+    gap_threshold: Bounded | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,8 @@ class Rescorer:
         early_exit: candidates that it skips, which saves about half of its time; ``None`` if it scores all.
         listed: names of vocabularies; ``None`` if it knows none.
         pairs: what training mentions of two parts show; ``None`` if it had few.
+        gapped: weights of candidates with gaps, in place of ``weights``; ``None`` if training had few.
+        gap_threshold: theirs, in place of ``threshold``.
     """
 
     templates: tuple[str, ...]
@@ -135,6 +138,8 @@ class Rescorer:
     early_exit: EarlyExit | None = None
     listed: ListedNames | None = None
     pairs: PairedParts | None = None
+    gapped: Regression | None = None
+    gap_threshold: float | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch) -> CandidateValues:
         """Return the feature values of the candidates of a batch.
@@ -150,11 +155,24 @@ class Rescorer:
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
         made, numbers = conjunctions(self.templates), odds_columns(candidates, len(self.rules.gaps))
-        found: Floats = np.einsum("cd,d->c", numbers, self.weights.dense)
-        rows = None if self.early_exit is None else np.flatnonzero(~self.early_exit.skips(candidates))
-        sums = self.index.weighed(made, values.table(made.names, rows), self.weights.sparse, run)
-        found[slice(None) if rows is None else rows] += sums
+        scored = np.ones(len(candidates), np.bool_) if self.early_exit is None else ~self.early_exit.skips(candidates)
+        found: Floats = np.empty(len(candidates))
+        for gapped in (False, True):
+            own, weights = candidates.table.contiguous != gapped, self.weights_of(gapped=gapped)
+            found[own] = np.einsum("cd,d->c", numbers[own], weights.dense)
+            rows = np.flatnonzero(own & scored)
+            found[rows] += self.index.weighed(made, values.table(made.names, rows), weights.sparse, run)
         return found if self.early_exit is None else self.early_exit.apply(candidates, found)
+
+    def weights_of(self, *, gapped: bool) -> Regression:
+        """Return the weights of candidates with gaps, or without."""
+        return self.gapped if gapped and self.gapped is not None else self.weights
+
+    def margins(self, candidates: CandidateMentions, odds: Floats) -> Floats:
+        """Return by how much the log-odds of each candidate are above its threshold, (C,)."""
+        if self.gap_threshold is None:
+            return odds - self.threshold
+        return odds - np.where(candidates.table.contiguous, self.threshold, self.gap_threshold)
 
     def scored(
         self, model: Proposing, batch: Batch, potentials: Potentials, reading: str = "enough",
@@ -183,7 +201,8 @@ class Rescorer:
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
         """Return which candidates make the best set, (C,): the largest sum of log-odds above the threshold."""
         table = scored.candidates.table
-        weights = np.where(scored.candidates.proposed & self.rules.possible(table), scored.odds - self.threshold, -1.0)
+        margins = self.margins(scored.candidates, scored.odds)
+        weights = np.where(scored.candidates.proposed & self.rules.possible(table), margins, -1.0)
         likely = np.flatnonzero(weights > 0)
         chosen = np.zeros(len(weights), np.bool_)
         conflicts = self.rules.conflicts(table.take(likely))
@@ -208,14 +227,30 @@ class Rescorer:
 
     def with_penalty(self, change: float) -> Rescorer:
         """Return the same with a lower threshold, as a larger mention penalty lowers it."""
-        return replace(self, threshold=self.threshold - change)
+        gaps = None if self.gap_threshold is None else self.gap_threshold - change
+        return replace(self, threshold=self.threshold - change, gap_threshold=gaps)
 
     def compacted(self, threshold: float) -> Rescorer:
         """Return the same with weights of eight bits; see `LinearScorer.compacted`."""
-        weights, scales = quantized(self.weights.sparse[:, None, None], threshold, len(self.index))
+        weights, scales = quantized(self._sparse, threshold, len(self.index))
         stays = rows_with_weights(weights, len(self.index))
-        own = Regression(weights[stays, 0, 0], self.weights.dense)
-        return replace(self, index=self.index.keeping(stays), weights=own, scales=scales)
+        own = [Regression(weights[stays, number, 0], one.dense) for number, one in enumerate(self._regressions)]
+        return replace(
+            self,
+            index=self.index.keeping(stays),
+            weights=own[0],
+            gapped=own[1] if len(own) > 1 else None,
+            scales=scales,
+        )
+
+    @property
+    def _regressions(self) -> list[Regression]:
+        return [self.weights] if self.gapped is None else [self.weights, self.gapped]
+
+    @property
+    def _sparse(self) -> Singles:
+        """(F, 1 or 2, 1) weights of features, without gaps and with."""
+        return np.stack([one.sparse for one in self._regressions], 1)[:, :, None]
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
@@ -224,14 +259,17 @@ class Rescorer:
             threshold=self.threshold,
             scalings=self.scalings,
             early_exit=self.early_exit,
+            gap_threshold=self.gap_threshold,
         )
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
         parts |= {} if self.listed is None else {"listed": self.listed.to_part()}
         parts |= {} if self.pairs is None else {"pairs": self.pairs.to_part()}
         arrays = {"odds": self.weights.dense}
-        if self.scales is None:
-            return said.part({"weights": self.weights.sparse, **arrays}, parts)
-        return said.part(arrays, {**parts, COMPACT: packed_weights(self.weights.sparse[:, None, None], self.scales)})
+        arrays |= {} if self.gapped is None else {"gap_odds": self.gapped.dense}
+        if self.scales is not None:
+            return said.part(arrays, {**parts, COMPACT: packed_weights(self._sparse, self.scales)})
+        arrays |= {} if self.gapped is None else {"gap_weights": self.gapped.sparse}
+        return said.part({"weights": self.weights.sparse, **arrays}, parts)
 
     @classmethod
     def from_part(cls, part: ModelPart, features: FeatureSet | None, rules: OverlapRules) -> Rescorer:
@@ -248,13 +286,14 @@ class Rescorer:
         said, features = part.read(_Rescorer), features or WORDS
         check_templates(said.templates, features)
         index = FeatureIndex.from_part(part.part("index"))
-        dense = part.array("odds", np.float32, 2 + len(rules.gaps))
-        scales = None
+        kinds = [""] if said.gap_threshold is None else ["", "gap_"]
+        dense, scales = [part.array(f"{kind}odds", np.float32, 2 + len(rules.gaps)) for kind in kinds], None
         if COMPACT in part.parts:
-            rows, scales = stored_weights(part, len(index), 1, 1)
-            weights = Regression(rows[:, 0, 0], dense)
+            rows, scales = stored_weights(part, len(index), len(kinds), 1)
+            sparse = [rows[:, number, 0] for number in range(len(kinds))]
         else:
-            weights = Regression(part.array("weights", np.float32, len(index)), dense)
+            sparse = [part.array(f"{kind}weights", np.float32, len(index)) for kind in kinds]
+        weights, *gapped = map(Regression, sparse, dense)
         seen = SeenNames.from_part(part.part("seen"))
         listed = None
         if "listed" in part.parts:
@@ -277,6 +316,8 @@ class Rescorer:
             said.early_exit,
             listed,
             pairs,
+            gapped[0] if gapped else None,
+            said.gap_threshold,
         )
 
 
