@@ -37,7 +37,7 @@ def test_demo_of_a_linker(command, tmp_path):
     drawn, _, names = result.stdout.rpartition("\n\n")
     shown = [line.split(maxsplit=1) for line in names.splitlines()]
     assert len(shown) > 3 and ["SPL:0170", "dyspnea"] in shown
-    assert all(re.search(rf"(problem|treatment) \d+% {identifier}\b", drawn) for identifier, _ in shown)
+    assert all(re.search(rf"(problem|treatment)( · \w+)* \d+% {identifier}\b", drawn) for identifier, _ in shown)
     (record,) = [json.loads(line) for line in (folder / "sample.jsonl").read_text().splitlines()]
     linked = {concept for mention in record["mentions"] for concept in mention.get("concepts", ())}
     assert linked == {identifier for identifier, _ in shown}

@@ -25,9 +25,10 @@ from spanloom_lab import Cascade
 def models(tmp_path_factory: pytest.TempPathFactory, notes: Any) -> dict[str, Path]:
     """A model of each kind."""
     folder = tmp_path_factory.mktemp("served")
-    train, dev = notes.train, notes.dev
+    train, dev = notes.train, notes.dev  # without attributes
+    marked = [list(read(clinical() / part)) for part in ("train", "dev")]
     made = {
-        "clinical": Recognizer("shared", "small", rate=0.3, l2=0.1, epochs=4).fit(train, dev=dev),
+        "clinical": Recognizer("shared", "small", rate=0.3, l2=0.1, epochs=4).fit(marked[0], dev=marked[1]),
         "cascade": Cascade(features="small", epochs=1).fit(train[:8], dev=dev[:3]),
         "linker": Linker("small", types=["problem"], iterations=1, folds=2, evidence=False).fit(
             train, dev=dev, vocabulary=clinical() / "vocabulary.tsv"

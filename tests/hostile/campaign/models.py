@@ -87,7 +87,7 @@ def with_encoders() -> dict[str, Callable[[], Any]]:
     import torch
 
     torch.set_num_threads(1)  # before processes are copied
-    place = Path(__file__).parents[2] / "encoder" / "conftest.py"
+    place = Path(__file__).parents[2] / "encoder" / "encoder_helpers.py"
     described = spec_from_file_location("tiny_encoder", place)
     assert described is not None and described.loader is not None
     tiny = module_from_spec(described)

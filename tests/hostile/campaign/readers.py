@@ -33,6 +33,7 @@ SLOW = 10.0  # seconds of processor time for a file of some kilobytes
 TEXTS = ("No chest pain, mild dyspnea.", "Left and right atria dilated; pain in arm or leg.", "无关节疼痛。")
 WRITTEN = tuple(name for name, kind in FORMATS.items() if kind.write is not None)
 I2B2 = 'c="no chest pain" 1:0 1:2||t="problem"\nc="mild dyspnea" 1:4 1:5||t="problem"\n'
+MARKUP = '<note><TEXT>No chest pain.</TEXT><TAGS><PROBLEM start="3" end="13" text="chest pain"/></TAGS></note>\n'
 WEBANNO = """#FORMAT=WebAnno TSV 3.3
 #T_SP=de.tudarmstadt.ukp.dkpro.core.api.lexmorph.type.pos.POS|PosValue
 #T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|identifier|value
@@ -136,6 +137,9 @@ def readers(folder: Path) -> dict[str, Reader]:
         elif name == "webanno":
             place = place.with_stem("annotated")
             place.write_text(WEBANNO, encoding="utf-8")
+        elif name == "markup":
+            place = place.with_stem("marked")
+            place.write_text(MARKUP, encoding="utf-8")
         else:
             write(documents()[:1] if name in ("xmi", "text") else documents(), place, format=name)
             if kind.texts_beside:
