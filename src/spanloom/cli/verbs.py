@@ -145,7 +145,7 @@ def _alone(name: str) -> typer.Typer | None:
 
 
 def _listed(program: typer.Typer) -> typer.Typer:
-    """Return the program with verbs that have no options, which the list of verbs does not show."""
+    """Return the program without the options of its verbs, for the help page that lists only the verbs."""
     one = copy(program)
     one.registered_commands, one.registered_groups = [], []
     for command in map(copy, program.registered_commands):

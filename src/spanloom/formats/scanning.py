@@ -104,7 +104,7 @@ def _known(path: Path, columns: Columns) -> Format:
     if found is None and (hint := advice(path)) is not None:
         raise UsageError(f"{path} is not read: {hint}")
     if found is None and not JSON.named(path) and not any(kind.named(path) for kind in FORMATS.values()):
-        with opened(path) as file:  # of a name that says nothing, the beginning may
+        with opened(path) as file:  # the name does not determine the format; the content may
             found = FORMATS.get(format_of(file.read(HEAD).removeprefix(BOM)) or "")
     return found or (JSON if JSON.named(path) else format_by_suffix(path))
 

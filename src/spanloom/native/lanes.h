@@ -4,7 +4,7 @@
 
 #include "hypergraph.h"
 
-#define LEAST 1e-300 /* a flow below it is none: a float64 holds it with fewer digits, and computes with it slowly */
+#define LEAST 1e-300 /* a smaller flow counts as zero: a float64 holds it with fewer digits, at less speed */
 #define VECTORS 2    /* side by side, so that one adds while another still does */
 #define LANES (WIDTH * VECTORS)
 

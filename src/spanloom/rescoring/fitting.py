@@ -406,8 +406,14 @@ def _fit_gaps(
         chosen = best_set(np.where(possible, odds - threshold, -1.0), conflicts)
         return 2 * float(right_here[chosen].sum()) / max(1, int(chosen.sum()) + total)
 
-    step = drawn_step({step: f1(step / _STEPS) for step in range(-_FARTHEST, _FARTHEST + 1)}, total)
-    return _Gaps(fit(gapped), step / _STEPS, odds)
+    return _Gaps(fit(gapped), _best_threshold(f1, total)[0], odds)
+
+
+def _best_threshold(f1: Callable[[float], float], total: int) -> tuple[float, float]:
+    """Return the threshold in log-odds with the best F1 for this number of gold mentions, and F1 with it."""
+    tried: dict[float, float] = {step: f1(step / _STEPS) for step in range(-_FARTHEST, _FARTHEST + 1)}
+    step = drawn_step(tried, total)
+    return step / _STEPS, tried[step]
 
 
 def _named(listed: ListedIn | None, gold: MentionTable, fold: Ints) -> MentionTable | None:
@@ -520,10 +526,7 @@ class _Judge:
 
     def tuned(self, odds: Floats) -> tuple[float, float]:
         """Return the threshold for these log-odds of the candidates, (C,), and F1 with it."""
-        steps = range(-_FARTHEST, _FARTHEST + 1)
-        tried: dict[float, float] = {step: self._f1(odds, step / _STEPS) for step in steps}
-        step = drawn_step(tried, self._total)
-        return step / _STEPS, tried[step]
+        return _best_threshold(partial(self._f1, odds), self._total)
 
     def _f1(self, odds: Floats, threshold: float) -> float:
         weights = replace(self._made, threshold=threshold).margins(self.candidates, odds)
