@@ -6,6 +6,7 @@ The compiler is ``$CC`` or else the first of cc, gcc and clang. Where there is n
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shlex
@@ -62,14 +63,26 @@ def levels(machine: str) -> dict[str, list[str]]:
 def build(command: list[str], folder: Path = FOLDER, machine: str = platform.machine()) -> list[Path]:
     """Compile the kernels into a folder, and return the libraries.
 
+    A library stays as it is where the file beside it, ``kernels-LEVEL.key``, has the digest of the same compiler,
+    options and sources, and that of the library.
+
     Raises:
         RuntimeError: the compiler failed.
     """
+    sources = sorted(FOLDER.glob("*.[ch]"))
+    version = subprocess.run([*command, "--version"], capture_output=True, check=False).stdout
+    common = b"".join([version, *(source.name.encode() + source.read_bytes() for source in sources)])
+
+    def digests(call: list[str], path: Path) -> str:
+        return " ".join(hashlib.sha256(data).hexdigest() for data in (repr(call).encode() + common, path.read_bytes()))
 
     def compile_(level: str, options: list[str]) -> Path:
-        path = folder / f"kernels-{level}.bin"
+        path, key = folder / f"kernels-{level}.bin", folder / f"kernels-{level}.key"
+        same = [*command, *FLAGS, *options]
+        if path.exists() and key.exists() and key.read_text() == digests(same, path):
+            return path
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        call = [*command, *FLAGS, *options, "-o", str(part), *map(str, sorted(FOLDER.glob("*.c"))), "-lm"]
+        call = [*same, "-o", str(part), *(str(source) for source in sources if source.suffix == ".c"), "-lm"]
         run = subprocess.run(call, capture_output=True, text=True, check=False)
         if run.returncode:
             part.unlink(missing_ok=True)
@@ -77,6 +90,7 @@ def build(command: list[str], folder: Path = FOLDER, machine: str = platform.mac
         if run.stderr:
             print(run.stderr, file=sys.stderr)
         part.replace(path)
+        key.write_text(digests(same, path))
         return path
 
     wanted = levels(machine)
