@@ -8,6 +8,7 @@ import math
 import pytest
 
 from spanloom import load
+from spanloom.models import installed
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +242,34 @@ def test_inspect_starts_with_the_essentials(command, model):
     assert not any(line.endswith(" -") or line.startswith("role") for line in lines)
     everything = command("inspect", model, "--all").stdout
     assert "encoder_rate   0.0001" in everything and "role S problem" in everything
+
+
+def test_inspect_lists_the_stages_with_their_gain_and_time(command, model, corpus):
+    lines = command("inspect", model).stdout.splitlines()
+    start = lines.index("stages")
+    [stage] = lines[start + 1 : lines.index("", start)]
+    described = json.loads(command("inspect", model, "--json", "--time", corpus / "train.jsonl").stdout)
+    [row] = described["stages"]
+    assert stage == f"  structure    development F1 {100 * row['dev_f1']:.1f}"
+    assert row["dev_f1"] == described["training"]["dev_f1"] and row["microseconds_per_token"] > 0
+    assert command("inspect", model, "--time", corpus / "nothing.jsonl").returncode == 1
+
+
+def test_inspect_tells_what_each_stage_gains(command):
+    saved = load("clinical") if "clinical" in installed() else pytest.skip("spanloom-models is not installed")
+    rows = {row["stage"]: row for row in json.loads(command("inspect", "clinical", "--json").stdout)["stages"]}
+    second = saved.report_.rescoring
+    gain = second.after - second.before
+    assert rows["structure"]["dev_f1"] == second.before
+    assert rows["second stage"] == {
+        "stage": "second stage",
+        "dev_f1": second.after,
+        "gain": second.after - second.before,
+    }
+    assert rows["attributes"]["f1"] == {name: one.f1 for name, one in saved.report_.attributes.items()}
+    shown = command("inspect", "clinical").stdout
+    assert f"  second stage development F1 {100 * second.after:.1f}, {100 * gain:+.1f}" in shown
+    assert "{" not in shown
 
 
 def test_inspect_one_role(command, model):

@@ -275,6 +275,7 @@ def _inspect(
     top: Annotated[int | None, option("--top N", "Show the strongest N features of each role.", min=0)] = None,
     role: Annotated[str | None, option("--role ROLE", "Show features of this role only.")] = None,
     every: Annotated[bool, option("--all", "Show all parameters, roles, templates and features.")] = False,
+    time: Annotated[str | None, option("--time DATA", "Measure the time of each stage on this text.")] = None,
 ) -> None:
     """Describe a model: structure, types, F1, size, training; with --top, its strongest features."""
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from time import process_time
+from typing import Any, Final, TypeVar
 
+from spanloom.cli.messages import Messages
+from spanloom.cli.reading import Reading
 from spanloom.concepts.report import ConceptReport
+from spanloom.document import Document
 from spanloom.errors import UsageError, meant, plural
+from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import Check
 from spanloom.model.fields import declared
 from spanloom.model.overlaps import OverlapReport
@@ -24,17 +31,19 @@ from spanloom.model.report import (
     TeachingReport,
 )
 from spanloom.model.splitting import SplittingReport
+from spanloom.model.stages import Staged, run_stages
 from spanloom.models import Saved, load, locate
 
+R = TypeVar("R")
 Strongest = Mapping[str, list[tuple[str, float]]]
 _TOP: Final = 20  # features of a role, where it is not said how many
 _COUNTED: Final = ("documents", "tokens", "mentions")
 _SCORED: Final = "dev_f1"
 _MEGABYTE: Final = 1_000_000
-_PARTS: Final = ("parameters", "counts", "training", "strongest", "notes")
-_LONG: Final = ("roles", "templates")
+_PARTS: Final = ("parameters", "counts", "stages", "training", "strongest", "notes")
+_LONG: Final = ("roles", "templates", "attributes", "concepts")  # the last two are among the stages
 # of a training, what is not one figure a line
-_SEVERAL = ("history", "lost", "dropped", "chains", "calibration", "annotators")
+_SEVERAL = ("history", "lost", "dropped", "chains", "calibration", "annotators", "attributes")
 _REPORTS: Final[dict[str, Any]] = {
     "splitting": SplittingReport, "encoder": EncoderReport, "teaching": TeachingReport, "completion": CompletionReport,
     "passes": PassReport, "overlaps": OverlapReport, "rescoring": RescoringReport, "compact": CompactReport,
@@ -43,11 +52,19 @@ _REPORTS: Final[dict[str, Any]] = {
 """Of the same, what training reports in lines of its own."""
 
 
-def run(model: str, top: int | None, role: str | None, every: bool, encoder: str | None, as_json: bool) -> None:
+def run(
+    model: str, top: int | None, role: str | None, every: bool, time: str | None, encoder: str | None, as_json: bool
+) -> None:
     """Describe a model: the essentials, and all of it as JSON or with ``every``."""
     folder = Path(locate(model))
     found = load(folder, encoder=encoder)
     described = found.describe()
+    if isinstance(found, Staged):
+        described["stages"] = _stages(found, described["training"])
+        if time is not None:
+            _measure(found, described["stages"], Reading(Messages())(time, mentions=False))
+    elif time is not None:
+        raise UsageError(f"a {found.kind} has no stages; leave out --time")
     if "strongest" in described:
         strongest = _chosen(described["strongest"], role)
         count = _TOP if top is None else top
@@ -62,6 +79,79 @@ def run(model: str, top: int | None, role: str | None, every: bool, encoder: str
         if top is None and role is None:
             described.pop("strongest", None)
     print("\n".join(lines(described, every)))
+
+
+def _stages(model: Staged, training: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what runs one after the other, each with what development data say of it; F1 is from 0 to 1."""
+    first: dict[str, Any] = {"stage": "structure", "dev_f1": training.get("dev_f1")}
+    rows = [first]
+    if (second := training.get("rescoring")) and getattr(model, "second_", None) is not None:
+        first["dev_f1"] = second["before"]
+        rows.append({"stage": "second stage", "dev_f1": second["after"], "gain": second["after"] - second["before"]})
+    passes = training.get("passes")
+    if isinstance(passes, Mapping) and passes["kept"] and passes["before"] is not None:
+        first |= {"passes": 2, "gain": passes["after"] - passes["before"]}
+    for stage in model.stages_:
+        row: dict[str, Any] = {"stage": stage.name}
+        if stage.name == "concepts" and training.get("concepts"):
+            row["right"] = training["concepts"]["right"]
+        elif stage.name == "attributes":
+            qualities = {name: AttributeQuality(**one) for name, one in (training.get("attributes") or {}).items()}
+            row["f1"] = {name: one.f1 for name, one in qualities.items()}
+        rows.append(row)
+    return rows
+
+
+def _measure(model: Staged, stages: list[dict[str, Any]], documents: Iterable[Document]) -> None:
+    """Add the microseconds of processor time that each stage takes a token.
+
+    1. The model without later stages finds mentions twice; the second time counts, when all is loaded.
+    2. The second stage takes what the model takes longer with it.
+    3. The stages that follow it are run on these mentions, one after the other.
+    """
+
+    def timed(function: Callable[[], R]) -> tuple[float, R]:
+        function()
+        began = process_time()
+        result = function()
+        return process_time() - began, result
+
+    texts = list(documents)
+    spent: list[float] = []
+    bare: Any = copy(model)
+    bare.stages_ = ()
+    if getattr(model, "second_", None) is not None:
+        bare.second_ = None
+        spent.append(timed(lambda: list(bare.stream(texts)))[0])
+        bare.second_ = model.second_  # type: ignore[attr-defined]
+    seconds, found = timed(lambda: list(bare.stream(texts)))
+    spent.append(seconds - sum(spent))
+    for stage in model.stages_:
+        seconds, found = timed(partial(lambda stage, found: list(run_stages([stage], found)), stage, found))
+        spent.append(seconds)
+    tokens = sum(len(document.tokens) for document in found)
+    if not tokens:
+        raise UsageError("--time has no text; name a file or a folder with some, a few hundred sentences")
+    for row, seconds in zip(stages, spent, strict=True):
+        row["microseconds_per_token"] = round(1e6 * max(0.0, seconds) / tokens, 2)
+
+
+def _stage_rows(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for row in stages:
+        words = []
+        if "f1" in row:
+            words.append("F1 of " + ", ".join(f"{name} {100 * f1:.1f}" for name, f1 in row["f1"].items()))
+        if "right" in row:
+            words.append(f"{100 * row['right']:.1f} % of concepts right")
+        if isinstance(row.get("dev_f1"), float):
+            words.append(f"development F1 {100 * row['dev_f1']:.1f}")
+        if "passes" in row:
+            words.append(f"two passes, {100 * row['gain']:+.1f}")
+        elif "gain" in row:
+            words.append(f"{100 * row['gain']:+.1f}")
+        if "microseconds_per_token" in row:
+            words.append(f"{row['microseconds_per_token']:.1f} microseconds a token")
+        yield _row(f"  {row['stage']}", ", ".join(words) or None)
 
 
 def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dict[str, Any]:
@@ -124,6 +214,8 @@ def lines(described: Mapping[str, Any], every: bool = True) -> Iterator[str]:
             yield from (_row(key, of_key) for key, of_key in value.items() if key not in described)
         elif name == "training":
             yield from ("", name, *_training(value, every))
+        elif name == "stages":
+            yield from ("", name, *_stage_rows(value))
         elif name == "strongest":
             yield from _roles(value)
         elif name == "notes":
@@ -146,6 +238,8 @@ def _training(training: Mapping[str, Any], every: bool) -> Iterator[str]:
     for name, report in _REPORTS.items():
         if name in reports:
             yield from (_row(f"  {name}", line) for line in report(**training[name]).lines())
+    for name, told in (training.get("attributes") or {}).items():
+        yield _row("  attribute", f"{name}: {AttributeQuality(**told)}")
     yield from _calibration(training)
     for name, one in ((training.get("annotators") or {}).get("annotators") or {}).items():
         yield _row("  annotator", f"{name}: {_quality(one['overall'])}, agreement {100 * one['agreement']:.0f} %")
