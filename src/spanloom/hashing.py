@@ -6,6 +6,7 @@ A hash is made in steps, one value after the other; 0 means that a value is abse
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ def mix(state: int, value: int) -> int:
     return state ^ (state >> 32)
 
 
+@lru_cache(maxsize=1 << 14)  # names of templates come again with each batch
 def hash_text(text: str) -> int:
     """The 64-bit hash of a string; never 0, which means that a value is absent.
 

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.attributes.lexicon import ATTRIBUTES, Pair, bundled
-from spanloom.attributes.marking import Rules, headings_above, verdict_table
-from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
-from spanloom.document import Batch, Document
+from spanloom.attributes.marking import Rules, verdict_table
+from spanloom.attributes.scope import Flags, Scopes
+from spanloom.document import Document
 from spanloom.features import Keys
 from spanloom.hashing import Int64, UInt64, hash_text, mixed
 from spanloom.hypergraph import Floats
@@ -63,11 +63,9 @@ def mention_features(documents: Sequence[Document], rules: Rules) -> MentionFeat
     ids: list[UInt64] = [np.zeros(0, np.uint64)] * len(documents)
     sizes = np.zeros(bounds[-1], np.int64)
     for cues, members in rules.groups(documents):
-        own = [documents[i] for i in members]
-        batch = Batch.of([tokenized(document) for document in own])
-        scopes, parts = Scopes(batch, cues), mention_parts(batch, own)
-        verdicts = verdict_table(own, scopes, parts, ATTRIBUTES)
-        table = np.sort(_table(own, scopes, parts, verdicts), axis=1)
+        scopes = Scopes([documents[i] for i in members], cues)
+        verdicts = verdict_table(scopes, ATTRIBUTES)
+        table = np.sort(_table(scopes, verdicts), axis=1)
         table[:, 1:][table[:, 1:] == table[:, :-1]] = 0  # each once
         rows = np.concatenate([np.zeros(0, np.int64), *(np.arange(bounds[i], bounds[i + 1]) for i in members)])
         known = [(1 + pairs().index(pair), number) for number, pair in enumerate(cues.table.pairs) if pair in pairs()]
@@ -79,9 +77,9 @@ def mention_features(documents: Sequence[Document], rules: Rules) -> MentionFeat
     return MentionFeatures(Keys(np.concatenate([np.zeros(0, np.uint64), *ids]), np.append(0, sizes.cumsum())), numbers)
 
 
-def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, verdicts: Flags) -> UInt64:
+def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
     """Return (M, F) keys; 0 for a missing value."""
-    batch, hashes = scopes.batch, scopes.hashes
+    documents, parts, batch, hashes = scopes.documents, scopes.parts, scopes.batch, scopes.hashes
     count = len(parts.ptr) - 1
     if not count or not len(hashes):
         return np.zeros((count, 0), np.uint64)
@@ -136,7 +134,9 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, v
     add("place", np.digitize(first - low, _BINS))
     marked = np.isin(low, scopes.where(_MARKS))
     add("item", 1 + marked.astype(np.int64))
-    section = _sections(documents, scopes)
+    # the heading of each mention's section, or its name; "none" before the first
+    names = ["none" if one is None else one.section or one.words.casefold() for one in scopes.headings]
+    section = np.array([hash_text(name) for name in names], np.uint64)
     add("section", section)
     add("section|type", section, kind)
     separators = scopes.separators
@@ -149,7 +149,7 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, v
         add(f"rule {name}|type", 1 + there.astype(np.int64), kind)
         for near in (False, True):
             for side, of in (("before", scopes.before), ("after", scopes.after)):
-                cue = of(number, parts, near)
+                cue = of(number, near)
                 where = 1 + np.digitize(cue.distance, _BINS)
                 phrase = np.where(cue.phrase >= 0, scopes.cues.table.keys[cue.phrase], np.uint64(0))
                 add(f"{side} {near} {name}", where, 1 + cue.there.astype(np.int64))
@@ -163,15 +163,3 @@ def _table(documents: Sequence[Document], scopes: Scopes, parts: MentionParts, v
     table = np.stack(columns, 1)
     table[np.repeat(np.diff(batch.starts) == 0, [len(one.mentions) for one in documents])] = 0  # no words, no features
     return table
-
-
-def _sections(documents: Sequence[Document], scopes: Scopes) -> UInt64:
-    """Return (M,) the hash of the heading of each mention's section, or of its name; of "none" before the first."""
-    return np.array(
-        [
-            hash_text("none" if heading is None else heading.section or heading.words.casefold())
-            for document in documents
-            for heading in headings_above(document, scopes.cues)
-        ],
-        np.uint64,
-    )

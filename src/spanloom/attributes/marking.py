@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, pairwise
@@ -11,12 +11,11 @@ from typing import Final
 import numpy as np
 
 from spanloom.attributes.lexicon import Cues, bundled, compared
-from spanloom.attributes.scope import Flags, MentionParts, Scopes, mention_parts, tokenized
-from spanloom.document import Batch, Document
+from spanloom.attributes.scope import Flags, Scopes
+from spanloom.document import Document
 from spanloom.errors import UsageError, clip, meant
 from spanloom.parallel import grouped
-from spanloom.text import SECTIONS, tokenize
-from spanloom.text.sections import Heading, headings
+from spanloom.text import tokenize
 
 ALL: Final = "all"
 BLOCK_TOKENS: Final = 20_000
@@ -32,13 +31,19 @@ def language_of(document: Document) -> str:
     ['en', 'es', 'zh']
     """
     text = document.text[:_SAMPLE]
-    letters = sum(map(str.isalpha, text))
-    if sum("\u4e00" <= character <= "\u9fff" for character in text) > _HAN * letters:
-        return "zh"
-    words = [text[start:end] for start, end in tokenize(text).tolist()]
-    known = _words_of_languages()
-    counts = {name: sum(compared(word) in own for word in words) for name, own in known.items()}
-    counts["es"] += sum(not _SPANISH.isdisjoint(word) for word in words)
+    if not text.isascii():
+        letters = sum(map(str.isalpha, text))
+        if sum("\u4e00" <= character <= "\u9fff" for character in text) > _HAN * letters:
+            return "zh"
+    words = Counter(text[start:end] for start, end in tokenize(text).tolist())
+    compared_words = Counter[str]()
+    for word, count in words.items():
+        compared_words[compared(word)] += count
+    counts = {
+        name: sum(compared_words[word] for word in own & compared_words.keys())
+        for name, own in _words_of_languages().items()
+    }
+    counts["es"] += sum(count for word, count in words.items() if not _SPANISH.isdisjoint(word))
     return "es" if counts["es"] > counts["en"] else "en"
 
 
@@ -112,8 +117,7 @@ class Rules:
         for cues, rows in self.groups(documents):
             wanted = {*names, *(other for name in names for other in cues.unless.get(name, ()))}
             own = [documents[i] for i in rows]
-            batch = Batch.of([tokenized(document) for document in own])
-            table = verdict_table(own, Scopes(batch, cues), mention_parts(batch, own), wanted)
+            table = verdict_table(Scopes(own, cues), wanted)
             marks: list[dict[str, bool | str]] = [{} for _ in range(len(table))]
             for at, number in zip(*(axis.tolist() for axis in np.nonzero(table)), strict=True):
                 pair = cues.table.pairs[number]
@@ -127,56 +131,29 @@ class Rules:
         return found
 
 
-def verdict_table(
-    documents: Sequence[Document], scopes: Scopes, parts: MentionParts, names: Collection[str]
-) -> Flags:  # fmt: skip
+def verdict_table(scopes: Scopes, names: Collection[str]) -> Flags:
     """Return (M, G) which mentions have which pair of attribute and value, by cues and sections.
 
     Args:
-        documents: of the batch, with mentions.
-        scopes: of the batch.
-        parts: of the mentions.
+        scopes: of documents with mentions.
         names: attributes that are looked at; others are nowhere.
     """
     cues = scopes.cues
     pairs = cues.table.pairs
-    found = np.zeros((len(parts.ptr) - 1, len(pairs)), np.bool_)
+    found = np.zeros((len(scopes.parts.ptr) - 1, len(pairs)), np.bool_)
     for number, pair in enumerate(pairs):
         if pair.attribute in names:
-            found[:, number] = reached(scopes, number, parts)
+            found[:, number] = scopes.inside(number)
+            for near in (False, True):
+                found[:, number] |= scopes.before(number, near).there | scopes.after(number, near).there
     columns = {
         section: [number for number, pair in enumerate(pairs) if pair in own and pair.attribute in names]
         for section, own in cues.sections.items()
     }
     if any(columns.values()):
-        at = 0
-        for document in documents:
-            for heading in headings_above(document, cues):
-                found[at, columns.get("" if heading is None else heading.section, [])] = True
-                at += 1
+        for at, heading in enumerate(scopes.headings):
+            found[at, columns.get("" if heading is None else heading.section, [])] = True
     return found
-
-
-def reached(scopes: Scopes, pair: int, parts: MentionParts) -> Flags:
-    """Return which mentions the cues of a pair of attribute and value mark, (M,)."""
-    found = scopes.inside(pair, parts)
-    for near in (False, True):
-        found = found | scopes.before(pair, parts, near).there | scopes.after(pair, parts, near).there
-    return found
-
-
-def headings_above(document: Document, cues: Cues) -> list[Heading | None]:
-    """Return the heading that each mention is under, by the expressions of a language; ``None`` before the first."""
-    found = headings(document.text, headings_of(cues)) if document.mentions else []
-    starts = [heading.start for heading in found]
-    rows = [bisect_right(starts, mention.start) for mention in document.mentions]
-    return [found[row - 1] if row else None for row in rows]
-
-
-def headings_of(cues: Cues) -> dict[str, str]:
-    """Return the headings' expressions of a language: its own, and the bundled ones of English."""
-    own = {name: f"{rule}|{SECTIONS[name]}" if name in SECTIONS else rule for name, rule in cues.headings.items()}
-    return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
 
 
 def mark(

@@ -18,11 +18,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,10 @@ from spanloom.attributes.lexicon import KINDS, Cues, CueTable, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern
-from spanloom.text import split_sentences, tokenize
+from spanloom.text import SECTIONS, split_sentences, tokenize
+from spanloom.text.sections import Heading, headings
+
+R = TypeVar("R")
 
 REACH: Final = 25
 NEAR: Final = 6
@@ -41,6 +45,12 @@ _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 _LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
+
+
+def headings_of(cues: Cues) -> dict[str, str]:
+    """Return the headings' expressions of a language: its own, and the bundled ones of English."""
+    own = {name: f"{rule}|{SECTIONS[name]}" if name in SECTIONS else rule for name, rule in cues.headings.items()}
+    return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
 
 
 def tokenized(document: Document) -> Document:
@@ -118,15 +128,44 @@ class Reached(NamedTuple):
 
 @dataclass(frozen=True)
 class Scopes:
-    """The cues of a batch, and what they reach.
+    """The cues of some documents, and which of their mentions they reach; each is computed once.
 
     Args:
-        batch: documents as `tokenized` returns them.
+        documents: with mentions.
         cues: of their language.
     """
 
-    batch: Batch
+    documents: Sequence[Document]
     cues: Cues
+    _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def batch(self) -> Batch:
+        """The documents as `tokenized` returns them."""
+        return Batch.of([tokenized(document) for document in self.documents])
+
+    @cached_property
+    def parts(self) -> MentionParts:
+        """The parts of the mentions."""
+        return mention_parts(self.batch, self.documents)
+
+    @cached_property
+    def headings(self) -> list[Heading | None]:
+        """The heading that each mention is under, by the expressions of the language; ``None`` before the first."""
+        rules = headings_of(self.cues)
+        above: list[Heading | None] = []
+        for document in self.documents:
+            found = headings(document.text, rules) if document.mentions else []
+            starts = [heading.start for heading in found]
+            rows = [bisect_right(starts, mention.start) for mention in document.mentions]
+            above += [found[row - 1] if row else None for row in rows]
+        return above
+
+    def _once(self, key: object, function: Callable[[], R]) -> R:
+        if key not in self._known:
+            self._known[key] = function()
+        found: R = self._known[key]
+        return found
 
     @cached_property
     def _words(self) -> tuple[list[str], Int64]:
@@ -194,7 +233,7 @@ class Scopes:
     def where(self, words: frozenset[str]) -> Int64:
         """Return the tokens whose word, as it is compared, is one of some."""
         distinct, ids = self._words
-        return np.flatnonzero(np.array([word in words for word in distinct], np.bool_)[ids])
+        return self._once(words, lambda: np.flatnonzero(np.array([word in words for word in distinct], np.bool_)[ids]))
 
     @cached_property
     def _closed(self) -> Flags:
@@ -227,7 +266,8 @@ class Scopes:
         """
         hit, role = self._roles
         roles = self.cues.table.roles[role]
-        return np.unique(hit[((roles[:, 0] == pair) | (roles[:, 0] == -1)) & (roles[:, 1] == kind)])
+        of_pair = (roles[:, 0] == pair) | (roles[:, 0] == -1)
+        return self._once((pair, kind), lambda: np.unique(hit[of_pair & (roles[:, 1] == kind)]))
 
     @cached_property
     def _below(self) -> Int64:
@@ -256,15 +296,21 @@ class Scopes:
         found: Int64 = batch.sentences[after[np.searchsorted(after, np.arange(count), side="right")]]
         return found
 
-    def before(self, pair: int, parts: MentionParts, near: bool = False) -> Reached:
+    def before(self, pair: int, near: bool = False) -> Reached:
         """Return which mentions the cues before them reach.
 
         Args:
             pair: number of the pair of attribute and value.
-            parts: of the mentions.
             near: only within the noun phrase.
         """
-        hits, at = self.hits, parts.first
+        return self._once(("before", pair, near), lambda: self._before(pair, near))
+
+    def after(self, pair: int, near: bool = False) -> Reached:
+        """Return which mentions the cues behind them reach; the arguments are those of `before`."""
+        return self._once(("after", pair, near), lambda: self._after(pair, near))
+
+    def _before(self, pair: int, near: bool) -> Reached:
+        hits, parts, at = self.hits, self.parts, self.parts.first
         own = self.of(pair, _BEFORE_NEAR if near else _BEFORE)
         first, end = hits.first[own], hits.end[own]
         if not len(own) or not len(at):
@@ -297,9 +343,8 @@ class Scopes:
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
 
-    def after(self, pair: int, parts: MentionParts, near: bool = False) -> Reached:
-        """Return which mentions the cues behind them reach; the arguments are those of `before`."""
-        hits, at = self.hits, parts.end
+    def _after(self, pair: int, near: bool) -> Reached:
+        hits, parts, at = self.hits, self.parts, self.parts.end
         own = self.of(pair, _AFTER_NEAR if near else _AFTER)
         first, end = hits.first[own], hits.end[own]
         if not len(own) or not len(at):
@@ -330,9 +375,9 @@ class Scopes:
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
         return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
 
-    def inside(self, pair: int, parts: MentionParts) -> Flags:
+    def inside(self, pair: int) -> Flags:
         """Return which mentions hold a cue, (M,)."""
-        own = self.of(pair, _INSIDE)
+        parts, own = self.parts, self.of(pair, _INSIDE)
         first, end = self.hits.first[own], self.hits.end[own]
         held = np.searchsorted(end, parts.end, side="right") > np.searchsorted(first, parts.first)
         return _joined(parts, held, np.zeros(len(held), np.int64), np.zeros(len(held), np.int64)).there

@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from spanloom.attributes.lexicon import Cues
-from spanloom.attributes.marking import Rules, headings_of
+from spanloom.attributes.marking import Rules
+from spanloom.attributes.scope import headings_of
 from spanloom.document import Document, Section, Span
 from spanloom.text.sections import headings
 
