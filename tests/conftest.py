@@ -121,17 +121,19 @@ NEEDED_BY_TESTS = {
     "test_doctests.py::test_page[docs/tasks.md]": ("spacy",),
     "test_doctests.py::test_page[docs/tutorials/texts-and-tables.md]": ("pandas",),
 }
+# the files whose slow tests take longest: begun last, one of them would run alone in the end
+LONG = ("test_doctests.py", "test_builds.py", "test_capabilities.py", "test_campaign.py", "test_compare.py")
 SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()[1:])
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that are slow, and single ones that need libraries; each file is a group, each page its own."""
+    """Mark the tests that are slow, and single ones that need libraries; the longest files come first."""
+    items.sort(key=lambda item: not item.path.name.endswith(LONG))
     for item in items:
         file = item.nodeid.partition("::")[0]
         if item.nodeid in SLOW or file in SLOW:
             item.add_marker("slow")
-        item.add_marker(pytest.mark.xdist_group(item.nodeid if file.endswith("test_doctests.py") else file))
         item.add_marker(pytest.mark.needs(*NEEDED_BY_TESTS.get(item.nodeid.removeprefix("tests/"), ())))
 
 
