@@ -53,8 +53,9 @@ _REPORTS: Final[dict[str, Any]] = {
 
 
 def run(
-    model: str, top: int | None, role: str | None, every: bool, time: str | None, encoder: str | None, as_json: bool
-) -> None:
+    model: str, top: int | None, role: str | None, every: bool, encoder: str | None, as_json: bool,
+    time: str | None = None,
+) -> None:  # fmt: skip
     """Describe a model: the essentials, and all of it as JSON or with ``every``."""
     folder = Path(locate(model))
     found = load(folder, encoder=encoder)
