@@ -72,6 +72,7 @@ NEEDS = {
     "test_site.py": ("sphinx", "furo", "myst_parser"),
     "test_typing.py": ("mypy",),
     "view/test_screenshots.py": ("playwright", "markdown_it"),
+    "view/test_site_pages.py": ("playwright", "markdown_it", "sphinx", "furo", "myst_parser"),
 }
 _gone = [place for place in NEEDS if not (Path(__file__).parent / place).exists()]
 if _gone:

@@ -186,7 +186,8 @@ def executable() -> str | None:
 def browser() -> Iterator[Browser]:
     """A browser without a window."""
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=executable(), args=list(ARGUMENTS))
+        arguments = [*ARGUMENTS, "--force-prefers-reduced-motion"]  # a picture of an animation has all of its text
+        started = playwright.chromium.launch(executable_path=executable(), args=arguments)
         yield started
         started.close()
 

@@ -1,13 +1,13 @@
 // Mouse, touch and keys: all of them call the commands of page.js.
 
-import { $, say } from "./parts.js";
+import { $, element, say } from "./parts.js";
 import { chosen, offsetAt, offsetOf, redraw, state } from "./drawing.js";
 import { covers, sentenceAt, snapped, tokenAt } from "./model.js";
 
 let commands = {};
 let grip = null; // the handle that is dragged
 
-// Keys, what they do, and the command; the table of the page is made of them.
+// Keys, what they do, and the command; the table of the page is made of them, and a command may be given another key.
 const KEYS = [
   ["← →", "move by word; with Shift select"],
   ["↑ ↓", "move by sentence"],
@@ -15,8 +15,10 @@ const KEYS = [
   ["t", "type by typing", () => $("type").focus()],
   ["p", "add the selection as a part, across a gap, to the mention that is chosen", () => commands.addPart()],
   ["m", "choose the next mention at this word, of any number of them", () => cycle()],
-  ["[ ]", "move the beginning left, the end right, by a word", null, { "[": () => commands.resize(0, -1), "]": () => commands.resize(1, 1) }],
-  ["{ }", "move the beginning right, the end left, by a word", null, { "{": () => commands.resize(0, 1), "}": () => commands.resize(1, -1) }],
+  ["[", "move the beginning left by a word", () => commands.resize(0, -1)],
+  ["]", "move the end right by a word", () => commands.resize(1, 1)],
+  ["{", "move the beginning right by a word", () => commands.resize(0, 1)],
+  ["}", "move the end left by a word", () => commands.resize(1, -1)],
   ["x", "remove the mention that is chosen; also Delete", () => commands.remove()],
   ["e", "attributes", () => commands.focus("attribute")],
   ["c", "concept", () => commands.focus("concept")],
@@ -24,9 +26,11 @@ const KEYS = [
   ["u", "undo; also Ctrl+Z", () => commands.act("undo")],
   ["y", "redo; also Ctrl+Y", () => commands.act("redo")],
   ["g", "choose the next suggestion", () => commands.nextSuggestion()],
+  ["G", "choose the suggestion before", () => commands.nextSuggestion(true)],
   ["a", "accept the suggestion, and go to the next one", () => commands.accept()],
-  ["A", "accept all suggestions from the threshold on", () => commands.acceptAll()],
+  ["A", "accept all suggestions from the threshold on, of all types or one", () => commands.decideAll("accept")],
   ["d", "reject the suggestion: it is no mention", () => commands.reject()],
+  ["D", "reject all suggestions from the threshold on, of all types or one", () => commands.decideAll("reject")],
   ["w", "why: what the model has for and against the mention", () => commands.why()],
   ["f", "sentence finished, or not, and go to the next one", () => commands.mark_sentence("finished")],
   ["s", "skip the sentence; it returns at the end", () => commands.mark_sentence("skipped")],
@@ -37,13 +41,35 @@ const KEYS = [
   ["?", "this list", () => $("help").showModal()],
 ];
 
-export function keyTable() {
-  return KEYS.map(([key, about]) => [key, about]);
-}
+const OWN = "spanloom-annotate-keys"; // what this browser keeps: for each key of the list above the annotator's own
+const own = new Map(Object.entries(JSON.parse(localStorage.getItem(OWN) ?? "{}")));
+let byKey = new Map();
+export const keyOf = (key) => own.get(key) ?? key;
 
-const byKey = new Map(KEYS.filter(([, , run]) => run).map(([key, , run]) => [key, run]));
-for (const [, , , more] of KEYS) for (const [key, run] of Object.entries(more ?? {})) byKey.set(key, run);
-byKey.set("Delete", () => commands.remove()).set("Backspace", () => commands.remove());
+// Fill the table, and the keys that buttons of the page show.
+export function showKeys() {
+  byKey = new Map(KEYS.filter(([, , run]) => run).map(([key, , run]) => [keyOf(key), run]));
+  byKey.set("Delete", () => commands.remove()).set("Backspace", () => commands.remove());
+  for (const shown of document.querySelectorAll(".top kbd, #panel kbd")) shown.textContent = keyOf((shown.dataset.key ??= shown.textContent));
+  $("key-table").replaceChildren(
+    ...KEYS.map(([key, about, run]) => {
+      const name = element("kbd", {}, keyOf(key));
+      const button = element("button", { type: "button", "aria-label": `${keyOf(key)}: another key for: ${about}` }, name);
+      button.addEventListener("click", () => (name.textContent = "press a key"));
+      button.addEventListener("blur", () => (name.textContent = keyOf(key)));
+      button.addEventListener("keydown", (event) => {
+        if (event.key.length > 1 || /[\s1-9]/.test(event.key) || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        const other = KEYS.find(([name, , runs]) => runs && keyOf(name) === event.key)?.[0];
+        if (other) own.set(other, keyOf(key)); // the two change places, so that no command loses its key
+        own.set(key, event.key);
+        localStorage.setItem(OWN, JSON.stringify(Object.fromEntries(own)));
+        showKeys();
+      });
+      return element("tr", {}, element("th", {}, run && key !== "Escape" ? button : name), element("td", {}, about));
+    }),
+  );
+}
 
 export function choose(key) {
   const before = chosen();
@@ -106,11 +132,12 @@ function onKey(event) {
 }
 
 function commandOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
-  if (ctrlKey || metaKey) {
+  const written = altKey && "[]{}".includes(key); // with AltGr or Option, as many keyboards write these
+  if ((ctrlKey || metaKey) && !written) {
     const name = { z: shiftKey ? "redo" : "undo", y: "redo" }[key.toLowerCase()];
     return name && (() => commands.act(name));
   }
-  if (altKey) return undefined;
+  if (altKey && !written) return undefined;
   if (key === "ArrowLeft" || key === "ArrowRight")
     return () => {
       const block = state.blocks[sentenceAt(cursorRange()[0])];
@@ -182,6 +209,7 @@ export const wasMarked = () => (marked = Date.now());
 
 export function listen(given) {
   commands = given;
+  showKeys();
   document.addEventListener("keydown", onKey);
   const text = $("text");
   text.addEventListener("pointerdown", (event) => {

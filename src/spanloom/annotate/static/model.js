@@ -27,9 +27,9 @@ function mentionOf(key, value, suggested) {
 export function collect() {
   const marked = [...state.values].filter(([key]) => key.startsWith("m:")).map(([key, value]) => mentionOf(key, value));
   const taken = new Set(marked.map(({ type, spans }) => spansKey(type, spans)));
-  const least = Number($("threshold").value) / 100;
+  const [least, only] = [Number($("threshold").value) / 100, $("only").value];
   const suggested = [...state.suggestions]
-    .filter(([key, { score }]) => !taken.has(key) && !state.values.has(`r:${key}`) && (score ?? 1) >= least)
+    .filter(([key, { score }]) => !taken.has(key) && !state.values.has(`r:${key}`) && (score ?? 1) >= least && (!only || only === state.suggestions.get(key).type))
     .map(([key, value]) => mentionOf(`?:${key}`, value, "suggested"));
   state.mentions = [...marked, ...suggested].sort(inTextOrder);
 }

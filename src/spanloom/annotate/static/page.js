@@ -3,7 +3,7 @@
 import { $, element, explanation, named, percent, say, shownValue, table, visible } from "./parts.js";
 import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
 import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
-import { atRest, choose, keyTable, listen, moveTo, show, wasMarked } from "./keys.js";
+import { atRest, choose, keyOf, listen, moveTo, show, wasMarked } from "./keys.js";
 import { history } from "./history.js";
 
 const ROUNDS = 12; // of learning that are shown
@@ -198,11 +198,14 @@ function suggestion() {
   return null;
 }
 
-function nextSuggestion() {
-  const from = chosen()?.start ?? state.tokens[state.token]?.[0] ?? 0;
-  const all = state.mentions.filter(({ suggested, key }) => suggested && key !== state.chosen);
-  const next = all.find(({ start }) => start >= from) ?? all[0];
-  if (!next) return choose(null) ?? say("no suggestion is left in what is shown");
+// Choose the suggestion after the one that is chosen, or before it; else after or before the cursor.
+function nextSuggestion(back = false) {
+  const all = state.mentions.filter(({ suggested }) => suggested);
+  if (!all.length) return choose(null) ?? say("no suggestion is left in what is shown");
+  const [place, from] = [all.findIndex(({ key }) => key === state.chosen), state.tokens[state.token]?.[0] ?? 0];
+  const by = back ? all.length - 1 : 1;
+  const near = back ? (all.findLast(({ start }) => start < from) ?? all[all.length - 1]) : (all.find(({ start }) => start >= from) ?? all[0]);
+  const next = place < 0 ? near : all[(place + by) % all.length];
   moveTo(tokenAt(next.start));
   choose(next.key);
 }
@@ -217,22 +220,23 @@ function accept(type) {
       value.type = type;
     }
     return { "m:#": value };
-  }).then(nextSuggestion);
+  }).then(() => nextSuggestion());
 }
 
-async function acceptAll() {
+async function decideAll(kind) {
   await Promise.all(comparing() ? [suggest(0)] : state.parts.map((_, part) => suggest(part)));
   const all = state.mentions.filter(({ suggested }) => suggested);
   if (!all.length) return say("no suggestion is left from this probability on");
-  await act("accept", () => Object.fromEntries(all.map(({ value }, i) => [`m:#${i}`, plainValue(value)])));
-  say(`${all.length} accepted; u takes all of them back`);
+  const keyed = ({ type, spans }, i) => (kind === "accept" ? `m:#${i}` : `r:${spansKey(type, spans)}`);
+  await act(kind, () => Object.fromEntries(all.map((one, i) => [keyed(one, i), plainValue(one.value)])));
+  say(`${all.length} ${kind}ed; ${keyOf("u")} takes all of them back`);
 }
 
 function reject() {
   return act("reject", () => {
     const mention = suggestion();
     return mention && { [`r:${spansKey(mention.type, mention.spans)}`]: plainValue(mention.value) };
-  }).then(nextSuggestion);
+  }).then(() => nextSuggestion());
 }
 
 async function why() {
@@ -347,6 +351,9 @@ function types() {
     }),
   );
   $("names").replaceChildren(...state.store.types.map((name) => element("option", { value: name })));
+  const kept = $("only").value;
+  $("only").replaceChildren(element("option", { value: "" }, "all types"), ...state.store.types.map((name) => element("option", { value: name }, visible(name))));
+  $("only").value = kept;
 }
 
 function describe() {
@@ -381,7 +388,7 @@ function attributesOf(mention) {
   });
   const other = element("input", { id: "attribute-name", size: 8, maxlength: 100, placeholder: "name" });
   other.addEventListener("change", () => other.value.trim() && set(other.value.trim(), "yes"));
-  return [element("h2", {}, "Attributes ", element("kbd", {}, "e")), element("p", { class: "bar" }, ...fields, element("label", {}, "other ", other))];
+  return [element("h2", {}, "Attributes ", element("kbd", {}, keyOf("e"))), element("p", { class: "bar" }, ...fields, element("label", {}, "other ", other))];
 }
 
 function conceptsOf(mention) {
@@ -423,14 +430,14 @@ function conceptsOf(mention) {
     made.addEventListener("click", () => change(mention.key, ({ concepts }) => ({ concepts: concepts.filter((other) => other !== id) })));
     return made;
   });
-  return [element("h2", {}, "Concepts ", element("kbd", {}, "c")), element("p", { class: "bar" }, ...own, input), found];
+  return [element("h2", {}, "Concepts ", element("kbd", {}, keyOf("c"))), element("p", { class: "bar" }, ...own, input), found];
 }
 
 function noteOf(mention) {
   const note = element("textarea", { id: "note", rows: 2, maxlength: 5000, "aria-label": "Note" });
   note.value = mention.note ?? "";
   note.addEventListener("change", () => change(mention.key, () => ({ note: note.value })));
-  return [element("h2", {}, "Note ", element("kbd", {}, "n")), note];
+  return [element("h2", {}, "Note ", element("kbd", {}, keyOf("n"))), note];
 }
 
 function focus(id) {
@@ -524,25 +531,27 @@ async function begin() {
 }
 
 function threshold() {
-  $("least").textContent = $("least-all").textContent = `${$("threshold").value} %`;
+  $("least").textContent = `${$("threshold").value} %`;
+  $("least-all").textContent = `${$("least").textContent}${$("only").value && `, ${visible($("only").value)}`}`;
 }
 
-const commands = { act, addPart, accept, acceptAll, describe, focus, history: story, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, why };
+const commands = { act, addPart, accept, decideAll, describe, focus, history: story, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, why };
 listen(commands);
-$("key-table").replaceChildren(...keyTable().map(([key, about]) => element("tr", {}, element("th", {}, element("kbd", {}, key)), element("td", {}, about))));
 const buttons = {
-  undo: () => act("undo"), redo: () => act("redo"), part: addPart, accept: () => accept(), reject, why, next: nextSuggestion, "accept-all": acceptAll,
+  undo: () => act("undo"), redo: () => act("redo"), part: addPart, accept: () => accept(), reject, why, next: () => nextSuggestion(),
+  "accept-all": () => decideAll("accept"), "reject-all": () => decideAll("reject"),
   finish: () => mark_sentence("finished"), skip: () => mark_sentence("skipped"), "finish-all": () => mark_document("finished"),
   "skip-all": () => mark_document("skipped"), keys: () => $("help").showModal(), story,
 };
 for (const [id, run] of Object.entries(buttons)) $(id).addEventListener("click", run);
 $("documents").addEventListener("change", () => open(Number($("documents").value)).catch((error) => say("", error.message)));
 $("layer").addEventListener("change", () => (location.search = new URLSearchParams({ layer: $("layer").value.trim() })));
-$("threshold").addEventListener("input", () => {
-  threshold();
-  collect();
-  redraw();
-});
+for (const id of ["threshold", "only"])
+  $(id).addEventListener("input", () => {
+    threshold();
+    collect();
+    redraw();
+  });
 $("typing").addEventListener("submit", (event) => {
   event.preventDefault();
   const name = $("type").value.trim();

@@ -1,0 +1,141 @@
+"""Every page of the built site, and the README: contrast, order of headings, descriptions of pictures, and width.
+
+In light on a desktop and in dark on a phone, after WCAG 2.2: 1.4.3 (contrast), 1.3.1 (headings), 1.1.1 (pictures) and
+1.4.10 (nothing is wider than the screen).
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[2]
+MAKE = runpy.run_path(str(ROOT / "docs" / "screenshots" / "make.py"))
+# A page's defects, each with what it is and where.
+DEFECTS = """
+() => {
+  const found = [];
+  const heads = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter((one) => one.checkVisibility());
+  const levels = heads.map((one) => Number(one.tagName[1]));
+  if (levels.filter((level) => level === 1).length !== 1) found.push(["titles", String(levels)]);
+  levels.forEach((level, i) => {
+    if (level > (levels[i - 1] ?? 0) + 1 || !heads[i].textContent.trim()) found.push(["heading", heads[i].outerHTML]);
+  });
+  for (const image of document.querySelectorAll("img"))
+    if (!image.alt && image.closest("article, body > p")) found.push(["picture", image.src]);
+  const width = document.documentElement.scrollWidth;
+  if (width > innerWidth) found.push(["width", String(width)]);
+
+  // contrast: the colour of each text over the backgrounds of what holds it
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const known = new Map();
+  const color = (name) => {
+    if (!known.has(name)) {
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.fillStyle = name;
+      canvas.fillRect(0, 0, 1, 1);
+      known.set(name, [...canvas.getImageData(0, 0, 1, 1).data].map((value) => value / 255));
+    }
+    return known.get(name);
+  };
+  const over = ([r, g, b, a], below) => [r, g, b].map((value, i) => value * a + below[i] * (1 - a));
+  const linear = (value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
+  const luminance = (rgb) => rgb.reduce((sum, value, i) => sum + linear(value) * [0.2126, 0.7152, 0.0722][i], 0);
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const done = new Set();
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const holder = node.parentElement;
+    if (!node.data.trim() || done.has(holder)) continue;
+    done.add(holder);
+    if (!holder.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const style = getComputedStyle(holder);
+    const layers = [];
+    for (let up = holder; up; up = up.parentElement) layers.unshift(color(getComputedStyle(up).backgroundColor));
+    const back = layers.reduce((below, layer) => over(layer, below), [1, 1, 1]);
+    const [low, high] = [luminance(back), luminance(over(color(style.color), back))].sort((a, b) => a - b);
+    const size = parseFloat(style.fontSize);
+    const large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
+    const ratio = (high + 0.05) / (low + 0.05);
+    if (ratio < (large ? 3 : 4.5)) found.push(["contrast", `${ratio.toFixed(2)} ${node.data.trim().slice(0, 40)}`]);
+  }
+  return found;
+}
+"""
+LOOKS = [("light", 1200), ("dark", MAKE["PHONE"])]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    if MAKE["executable"]() is None:
+        if os.environ.get("SPANLOOM_BROWSER") == "required":
+            pytest.fail("no Chromium on the path, and SPANLOOM_BROWSER is 'required'")
+        pytest.skip("no Chromium on the path; set SPANLOOM_BROWSER=required to fail instead")
+    with MAKE["browser"]() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(ROOT / "docs"), str(ROOT), str(folder)]
+    subprocess.run(command, check=True, cwd=ROOT)
+    return folder
+
+
+def tab(chromium: Browser, scheme: str, width: int) -> Page:
+    opened = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    opened.route("http*://**", lambda asked: asked.abort())
+    return opened
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_pages_of_the_site(chromium: Browser, site: Path, scheme: str, width: int) -> None:
+    opened = tab(chromium, scheme, width)
+    # the first leads to another page, and the results of a search are made of what is searched
+    pages = [page for page in site.rglob("*.html") if page not in (site / "index.html", site / "search.html")]
+    assert len(pages) > 100
+    found = []
+    for page in sorted(pages):
+        opened.goto(page.as_uri())
+        found += [(page.relative_to(site).as_posix(), *defect) for defect in opened.evaluate(DEFECTS)]
+    opened.close()
+    assert found == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), LOOKS)
+def test_the_readme_as_a_package_index_shows_it(chromium: Browser, tmp_path: Path, scheme: str, width: int) -> None:
+    body = MarkdownIt("commonmark").enable("table").render((ROOT / "README.md").read_text(encoding="utf-8"))
+    style = (
+        "html { color-scheme: light dark; background: Canvas; color: CanvasText; } body { overflow-wrap: anywhere; } "
+        "pre, table { overflow-x: auto; display: block; } img { max-width: 100%; }"
+    )
+    head = f'<!DOCTYPE html><base href="{ROOT.as_uri()}/"><style>{style}</style>'
+    (tmp_path / "readme.html").write_text(head + body, encoding="utf-8")
+    opened = tab(chromium, scheme, width)
+    opened.goto((tmp_path / "readme.html").as_uri())
+    assert opened.evaluate(DEFECTS) == []
+    assert opened.evaluate("[...document.images].filter((one) => !one.naturalWidth).map((one) => one.src)") == []
+    opened.close()
+
+
+def test_defects_are_found(chromium: Browser) -> None:
+    opened = tab(chromium, "light", 360)
+    opened.set_content(
+        "<!DOCTYPE html><style>.a { color: #777; } .b { color: #767676; } .c { color: #888; font-size: 24px; } "
+        ".d { background: #000; } .e { color: #333; } .f { color: #888; display: none; } .g { width: 400px; }</style>"
+        '<h1>a</h1><h3>b</h3><h1>c</h1><p class="a">faint</p><p class="b">enough</p><p class="c">large</p>'
+        '<p class="d"><b class="e">dark</b></p><p class="f">hidden</p><p><img src="data:,"></p>'
+        '<div class="g">wide</div>'
+    )
+    found = opened.evaluate(DEFECTS)
+    assert [kind for kind, _ in found] == ["titles", "heading", "picture", "width", "contrast", "contrast"]
+    assert found[1][1] == "<h3>b</h3>" and found[4][1].endswith("faint") and found[5][1].endswith("dark")
+    opened.close()
