@@ -41,6 +41,12 @@ _PYTHON = (
     'TRAIN_DATA = [("TEXT", {"entities": [(START, END, "TYPE")]})]'
 )
 _BESIDE = "{}, whose texts are in other files; write both as JSON lines: text, and entities with start, end and type"
+_BY_TOKEN = "{} in XML, whose mentions refer to its tokens; convert it to {}, and read that"
+_RDF = (
+    "RDF, whose annotation (NIF) is not read; write it as JSON lines: text (nif:isString), and entities with start, end "
+    "and type (nif:beginIndex, nif:endIndex and the class of each)"
+)
+_TREC = f"documents of TREC, without annotation; get the texts out first, {_EACH}"
 _PACKED = "it is packed; unpack it first"
 _PACKED_LINES = "packed JSON lines; give it a name that ends in .jsonl.gz, or name its format (--input-format jsonl)"
 _BY_ENDING: Final = MappingProxyType(
@@ -56,6 +62,7 @@ _BY_ENDING: Final = MappingProxyType(
         ".rel": _OF_I2B2.format("relations"),
         ".chains": _OF_I2B2.format("chains of coreference"),
         ".py": _PYTHON,
+        **dict.fromkeys((".ttl", ".rdf", ".nt", ".n3", ".nq", ".trig", ".jsonld", ".owl"), _RDF),
         ".csv": _UNNAMED.format("csv"),
         ".tsv": f"{_UNNAMED.format('tsv')}; of a column file, name the format conll",
     }
@@ -67,6 +74,7 @@ _BY_MAGIC: Final = (
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OFFICE),
     (rb"\{\\rtf", _WORD),
     (rb"\s*(?:\x0b)?(?:MSH|FHS|BHS)\|\^~\\&", _HL7),
+    (rb"\s*(?:#[^\n]{0,200}\n\s*){0,20}@prefix\s[^\n]{0,100}<", _RDF),
     (rb"\x1f\x8b", f"{_PACKED}, or give it a name that ends in .gz"),
 )
 # what shows near the begin of JSON or XML of a kind; the first that shows counts
@@ -80,6 +88,7 @@ _BY_CONTENT: Final = (
         rb'"%(?:FEATURE_STRUCTURES|TYPES)"\s*:',
         "a CAS of UIMA in JSON; export it as UIMA CAS XMI or as WebAnno TSV 3.3 instead, both of which are read",
     ),
+    (rb'"@context"\s*:(?:.|\n){0,2000}nlp2rdf', _RDF),
     (
         rb'"annotatable"\s*:\s*\{',
         "annotations of tagtog, whose texts are in HTML; export them as BioC or brat standoff",
@@ -90,6 +99,15 @@ _BY_CONTENT: Final = (
         _BESIDE.format("annotations of Knowtator") + "; CRAFT has a converter to brat",
     ),
     (rb"<source_file\s|<charseq\s", _BESIDE.format("annotations of ACE (APF)")),
+    (rb"<knowtator-project[\s>]", _BESIDE.format("annotations of Knowtator 2") + "; CRAFT has a converter to brat"),
+    (rb"<deft_ere\s", _BESIDE.format("annotations of Rich ERE")),
+    (rb"<FoLiA\s", _BY_TOKEN.format("FoLiA", "CoNLL, as with foliatools")),
+    (rb"<NAF[\s>]|<KAF[\s>]", _BY_TOKEN.format("NAF", "CoNLL, or to JSON lines with text and entities")),
+    (rb"<D-Spin[\s>]|<TextCorpus\s", _BY_TOKEN.format("TCF", "CoNLL, as WebLicht does")),
+    (rb"<paula\s", _BY_TOKEN.format("PAULA", "WebAnno TSV or CoNLL, as with Pepper")),
+    (rb"<(?:article|file)\b(?:.|\n){0,4000}?<\w+\s[^<>]*\bwd=", _BY_TOKEN.format("AnCora", "CoNLL")),
+    (rb"<rdf:RDF[\s>]", _RDF),
+    (rb"<DOC>\s*<DOCNO>", _TREC),
     (rb"<ClinicalDocument[\s>]", _CDA),
     (rb"""xmlns(?::\w+)?\s*=\s*["']http://hl7\.org/fhir["']""", _FHIR_XML),
 )

@@ -50,6 +50,7 @@ def scan(
             yield from scan_any(record, mentions, fields, str(path), place=place.replace("records", name, 1))
         return
     yield from scan_array(raw, path, fields, mentions)
+    yield from fields.remarks(path)
 
 
 def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: bool) -> Iterator[Scanned]:

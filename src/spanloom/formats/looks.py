@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
+from spanloom.formats.inline_marks import shows_marks
 from spanloom.formats.layouts import plain, words
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
@@ -27,6 +28,13 @@ _TAGGED: Final = re.compile(r".*\S[\t ]+(?:O|[BIESLUMW]-[^\W\d_]\S*)\s*")
 _INSIDE: Final = re.compile(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
 _CELLS: Final = re.compile(r"\t|\|\|?")
 _NUMBERS: Final = re.compile(r"(\d{1,9})(?:[ \-](\d{1,9}))?")
+_PAIRED: Final = re.compile(r"@@[^@#\n]{1,100}##")
+_DOUBLE: Final = re.compile(r"\[\[[^\[\]\n]{1,100}\]\]")
+_BEHIND: Final = re.compile(r"\|\|\|\s*\d{1,6}\s+\d{1,6}\s+\w[^|\n]{0,60}\|\|\|")  # of CCKS
+_RANGES: Final = re.compile(r"^\d{1,4},\d{1,4} \w\S*(?: ?\|\d{1,4},\d{1,4} \w\S*)*[ \t\r]*$", re.MULTILINE)
+_PRINTED: Final = re.compile(r"^Sentence(?:\[\d+\])?: .*(?:→|Token-Labels)", re.MULTILINE)
+_SLASHED: Final = re.compile(r"\S{1,60}/[A-Za-z]{1,12}")
+AS_LINES: Final = "write them as JSON lines: text, and entities with start, end and type"
 _TABLE: Final = (
     "a table of mentions; put a line with the names of its columns on top, such as doc_id, start, end, type and text, "
     "and name the texts (--input-format tsv --texts TEXTS)"
@@ -50,6 +58,14 @@ def looks_like(text: str) -> str | None:
     """
     head = text[:_SAMPLE]
     return next((advice for looks, advice in _KINDS if looks(head)), None)
+
+
+def _is_slashed(text: str) -> bool:
+    """Return whether nearly all words have a tag behind them, as in ``Oslo/ns``, of few kinds."""
+    items = text.split()
+    tagged = [item for item in items if _SLASHED.fullmatch(item)]
+    kinds = {item.rpartition("/")[2] for item in tagged}
+    return len(items) > 3 and len(tagged) >= 0.8 * len(items) and len(kinds) <= 80
 
 
 def _is_tagged(text: str) -> bool:
@@ -81,6 +97,13 @@ _KINDS: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (_RECORDS.match, "records; name their format (--input-format json)"),
     (shows_elements, "a text with elements around mentions; name its format (--input-format markup)"),
     (_LINKED.search, "a text with mentions as [TEXT](TYPE); name its format (--input-format markup)"),
+    (shows_marks, "a text with marked mentions; name its format (--input-format markup)"),
+    (_PAIRED.search, "a text with mentions as @@TEXT##; name its format (--input-format markup)"),
+    (_DOUBLE.search, "a text with [[...]]; where these are mentions, write <TYPE>...</TYPE>, and name the format markup"),
+    (_BEHIND.search, f"texts with offsets behind each; {AS_LINES} (where the last character is included, add 1)"),
+    (_RANGES.search, "sentences with ranges of tokens below each; write each as a JSON line: tokens, and entities"),
+    (_PRINTED.search, f"sentences as Flair prints them; {AS_LINES} (sentence.to_dict gives them)"),
     (_is_table, _TABLE),
+    (_is_slashed, "words with a tag behind each; write a word and a tag a line, and name the format (conll)"),
     (_is_tagged, "a column file; name its format (--input-format conll, with --columns word,tag)"),
 )

@@ -105,7 +105,12 @@ def _known(path: Path, columns: Columns) -> Format:
         raise UsageError(f"{path} is not read: {hint}")
     if found is None and not JSON.named(path) and not any(kind.named(path) for kind in FORMATS.values()):
         with opened(path) as file:  # the name does not determine the format; the content may
-            found = FORMATS.get(format_of(file.read(HEAD).removeprefix(BOM)) or "")
+            head = file.read(HEAD).removeprefix(BOM)
+        text = head.decode("utf-8", "replace")
+        marked = resolve_name("spanloom.formats.inline_marks:shows_marks")(text)
+        found = FORMATS.get(format_of(head) or ("markup" if marked else ""))
+        if found is None and (hint := resolve_name("spanloom.formats.looks:looks_like")(text)) is not None:
+            raise UsageError(f"the name {path} does not determine the format; the file looks like {hint}")
     return found or (JSON if JSON.named(path) else format_by_suffix(path))
 
 
