@@ -11,6 +11,7 @@ for the reader of native records to report.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -42,11 +43,13 @@ from spanloom.formats.layouts import (
 )
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
+from spanloom.formats.shapes import in_usual_shape, with_tags
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
 from spanloom.formats.unread import advice, looks_annotated
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
+_PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
 _SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
 _REJECTED: Final = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
 _OF_MIN: Final = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
@@ -205,7 +208,9 @@ def to_native(
         if isinstance(first, dict) and key in first:
             own = {name: new for name, new in names_of.items() if new not in record}
             record = {own.get(name, name): value for name, value in record.items()}
+    record = record if asked else with_tags(record)
     record = with_words(_with_attributes(_without_fragments(record)))
+    record = record if asked else in_usual_shape(record)
     if not asked and (tagged := fields_of(record)) is not None:
         native = from_tagged(record, *tagged, problems, mentions)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
@@ -223,6 +228,9 @@ def to_native(
         problems.append(Problem("warning", "mentions marked as wrong", message, altered=True))
         found.entries[:] = gold
     _put_in_order(found.entries, texts[CHARACTERS].text)
+    if TOKENS not in texts and texts[CHARACTERS].given:
+        _as_characters(found.entries, len(texts[CHARACTERS].text.split()))
+    problems += _doubtful(field or "", found.entries, bool(names))
     reading = _reading(found.entries, layout, texts, described)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
@@ -242,6 +250,32 @@ def to_native(
     if field is None:
         return [Native(native)]
     return list(_by_annotator(native, found.entries, items))
+
+
+def _as_characters(entries: Sequence[Entry], count: int) -> None:
+    """Read pairs of numbers as offsets in characters, where they are too large for the words of a text."""
+    pairs = [entry.indices for entry in entries if entry.indices is not None]
+    if all(len(pair) == 2 and pair[0] < pair[1] for pair in pairs) and any(pair[1] > count for pair in pairs):
+        for entry in entries:
+            if entry.indices is not None:
+                entry.spans, entry.indices, entry.tokens = [(entry.indices[0], entry.indices[1])], None, False
+
+
+def _doubtful(field: str, entries: Sequence[Entry], named: bool) -> Iterator[Problem]:
+    """Yield warnings on mentions whose types are their texts, and on mentions within their fields."""
+    if entries and all(entry.surface and entry.types == [entry.surface] for entry in entries):
+        message = f"the types of {field} are the texts of the mentions; name the field with types: --columns type=NAME"
+        yield Problem("warning", "types that are texts", f"{message} (columns=)", altered=True)
+    if not named and entries and all(str(kind).isdecimal() for entry in entries for kind in entry.types or ["-"]):
+        message = (
+            f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as --tag-names"
+        )
+        yield Problem("warning", "types that are numbers", f"{message} 1=NAME,2=NAME (tag_names=)", altered=True)
+    for entry in entries:
+        for name, value in entry.fields.items():
+            if isinstance(value, list) and value and all(isinstance(one, dict) and has_offsets(one) for one in value):
+                message = f"{name.removeprefix('record_')} of a mention holds further mentions, which are not read"
+                yield Problem("warning", "mentions within mentions", message, entry.place, altered=True)
 
 
 def _is_left_out(entry: Entry) -> bool:
@@ -379,7 +413,11 @@ def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
             ):
                 return name
     last = max((end for entry in entries for _, end in entry.spans), default=0)
-    texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value) >= last}
+    texts = {
+        name: value
+        for name, value in rest.items()
+        if isinstance(value, str) and len(value) >= last and not _PLACE.fullmatch(value)
+    }
     return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
 
 

@@ -93,6 +93,11 @@ _BY_CONTENT: Final = (
         rb'"annotatable"\s*:\s*\{',
         "annotations of tagtog, whose texts are in HTML; export them as BioC or brat standoff",
     ),
+    (
+        rb'"form"\s*:\s*\[\s*\{[^]]*"box"',
+        "a form of FUNSD, in boxes without one text; write each form as a JSON line: tokens, and ner_tags such as "
+        "B-ANSWER",
+    ),
     (rb'"projectKind"\s*:\s*"', _BESIDE.format("a project of Azure AI Language")),
     (
         rb"<annotations\s[^>]*textSource=",

@@ -5,6 +5,9 @@ r"""Marks of mentions within a text, in the notations that corpora and tools pub
 ``<P<pf Jan> <ps Novak>> ran``          the Czech corpus CNEC
 ``[PER Jan Novak ] ran``                Illinois NER
 ``[aspirin|DRUG]``, ``[aspirin]{drug}``  chat bots, and many scripts
+``<aspirin:DRUG>``                       Korean corpora
+``[START_ENT] Rome [END_ENT]``           KILT
+``[drug : aspirin]``                     MASSIVE
 ``Jan <B-PER> Novak <E-PER> ran``       Flair
 ``<b_enamex type="X">Jan<e_enamex>``    IEER, which becomes elements
 ======================================  =========================================
@@ -14,7 +17,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Final
 
 from spanloom.document import from_tags
@@ -26,15 +29,18 @@ Marks = list[tuple[str, int, int]]
 _OPENNLP: Final = re.compile(r"<START(?::([^<>\s]{1,60}))?> ?"), re.compile(r" ?<END>")
 _CZECH: Final = re.compile(r"<([A-Za-z][a-z_?]?)(?: (?=[^\s<>])|(?=<\w))"), re.compile(r">")
 _ILLINOIS: Final = re.compile(r"\[([A-Z][A-Z_-]{1,20}) (?=[^\s\[\]])"), re.compile(r" ?\]")
-_SHOWN: Final = (  # what shows each of them
-    (re.compile(r"<START(?::[^<>\s]{1,60})?> [^<>]{1,300} <END>"), _OPENNLP),
-    (re.compile(r"(?<!\w)<[A-Za-z][a-z_?]? [^<>=/]{1,300}>(?!\w)"), _CZECH),
-    (re.compile(r"\[[A-Z][A-Z_-]{1,20} (?=[^\[\]\n]{0,199}[a-z])[^\[\]\n]{1,200}\]"), _ILLINOIS),
+_SHOWN: Final = (  # what shows each of them, and how often
+    (re.compile(r"<START(?::[^<>\s]{1,60})?> [^<>]{1,300} <END>"), 1, _OPENNLP),
+    (re.compile(r"(?<!\w)<[A-Za-z][a-z_?]? (?=[^\Wa-z_])[^<>=/]{1,300}>(?!\w)"), 1, _CZECH),
+    (re.compile(r"\[[A-Z][A-Z_-]{1,20} (?=[^\[\]\n]{0,80}[a-z])[\w .,'&-]{1,80}\]"), 2, _ILLINOIS),
 )
 _PAIRS: Final = (  # the text and the type of each mention
+    re.compile(r"<([^<>:\n/]{1,200}):([A-Z][A-Z_-]{1,20})>"),
     re.compile(r"\[([^\[\]|\n]{1,200})\|([A-Z][\w-]{1,40})\]"),
     re.compile(r"\[([^\[\]\n]{1,200})\]\{(?:\"entity\": *\")?([A-Za-z][\w -]{0,40})(?:\"[^{}\n]{0,200})?\}"),
 )
+_STARTED: Final = re.compile(r"\[START_(ENT|REF)\] ?([^\[\]]{1,300}?) ?\[END_\1\]")
+_TYPED: Final = re.compile(r"\[([a-z]\w{1,40}) : ([^\[\]\n]{1,200})\]")
 _FLAIR: Final = re.compile(r"<([BIESLU]-[^<>\s]{1,60})>")
 _OF_WORDS: Final = re.compile(r"\S[ \t]{1,3}<[BESU]-[^<>\s/=]{1,60}>(?!\S)")
 _ENDED: Final = re.compile(r"<b_(\w{1,20})([^<>]{0,200})>(?=[^<>]{0,300}<e_\1>)|<e_(\w{1,20})>")
@@ -46,8 +52,12 @@ def shows_marks(text: str) -> bool:
     >>> [shows_marks(text) for text in ("take <START:drug> aspirin <END> daily", "<ps Jan>", "if a < b and c > d")]
     [True, True, False]
     """
-    patterns = (_OF_WORDS, _ENDED, *_PAIRS, *(shown for shown, _ in _SHOWN))
-    return any(pattern.search(text) for pattern in patterns)
+    return any(pattern.search(text) for pattern in (_OF_WORDS, _ENDED, _STARTED, _TYPED, *_PAIRS)) or _shown(text) is not None
+
+
+def _shown(text: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """Return what opens and closes the marks of a text."""
+    return next((ends for shown, least, ends in _SHOWN if sum(1 for _ in islice(shown.finditer(text), least)) == least), None)
 
 
 def with_usual_marks(text: str) -> str:
@@ -57,6 +67,7 @@ def with_usual_marks(text: str) -> str:
     '[aspirin](DRUG) for <enamex type="PERSON">Kohl</enamex>'
     """
     text = _ENDED.sub(lambda one: f"</{one[3]}>" if one[3] else f"<{one[1]}{one[2]}>", text)
+    text = _TYPED.sub(r"[\2](\1)", _STARTED.sub(r"[\2](\1)", text))
     for pattern in _PAIRS:
         text = pattern.sub(r"[\1](\2)", text)
     return text
@@ -72,10 +83,7 @@ def read_marks(text: str) -> tuple[str, Marks] | None:
     """
     if _OF_WORDS.search(text):
         return _of_words(text)
-    for shown, (opening, closing) in _SHOWN:
-        if shown.search(text):
-            return _between(text, opening, closing)
-    return None
+    return None if (ends := _shown(text)) is None else _between(text, *ends)
 
 
 def _of_words(text: str) -> tuple[str, Marks]:

@@ -70,7 +70,7 @@ def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
             if "class_label:" in rest and (names := _in_order(dict(_NAME.findall(rest)))):
                 yield field, names
     elif file.name in _INFOS:
-        yield from _features(value)
+        yield from features_of(value)
     elif file.suffix == ".txt":
         names = [line.strip() for line in content.splitlines() if line.strip()]
         if "O" in names:
@@ -90,7 +90,8 @@ def _in_order(names: Mapping[str, Any]) -> list[str]:
     return [name for name in found if isinstance(name, str)] if all(isinstance(name, str) for name in found) else []
 
 
-def _features(value: Any) -> Iterator[tuple[str, list[str]]]:
+def features_of(value: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield the fields whose values have names, and these, of the features of a data set of Hugging Face."""
     for name, inner in value.items() if isinstance(value, dict) else ():
         kind = inner
         while isinstance(kind, dict) and isinstance(kind.get("feature"), dict):
@@ -99,4 +100,4 @@ def _features(value: Any) -> Iterator[tuple[str, list[str]]]:
         if isinstance(names, list) and all(isinstance(one, str) for one in names):
             yield name, names
         else:
-            yield from _features(inner)
+            yield from features_of(inner)

@@ -32,7 +32,7 @@ from spanloom.formats.base import Scanned, altered
 from spanloom.formats.foreign import advice
 from spanloom.formats.inline_marks import read_marks, with_usual_marks
 from spanloom.formats.layouts import USUAL, plain, words
-from spanloom.formats.looks import SHAPE, shows_elements
+from spanloom.formats.looks import SHAPE, TYPED, shows_elements
 from spanloom.formats.record import scan_record
 from spanloom.formats.source import BOM, bare, decode, opened, read_bytes
 
@@ -42,10 +42,15 @@ _PAIRS: Final = re.compile(r"\d{1,15}\s*[-~:,]\s*\d{1,15}(?:\s*[;,]\s*\d{1,15}\s
 _PAIR: Final = re.compile(r"(\d+)\s*[-~:,]\s*(\d+)")
 _TEXTS: Final = ("text", "textwithnodes")
 _SURFACES: Final = ("text", "spannedtext", "mentiontext")
+_WORDS: Final = ("w", "tok", "token")
 _PARTS: Final = frozenset(words("token spacetoken sentence split paragraph w wf"))  # with offsets, and no mentions
-_DIVIDED: Final = re.compile(r"<DOC(?:UMENT)?\b[^<>]{0,300}>(?:(?!<DOC(?:UMENT)?\b)(?s:.))*?</DOC(?:UMENT)?>", re.IGNORECASE)
+_DIVIDED: Final = re.compile(
+    r"<DOC(?:UMENT)?\b[^<>]{0,300}>(?:(?!<DOC(?:UMENT)?\b)(?s:.))*?</DOC(?:UMENT)?>", re.IGNORECASE
+)
 _NUMBER: Final = re.compile(r"<DOC(?:NO|ID)>\s*([^<>\s]{1,200})\s*</DOC(?:NO|ID)>", re.IGNORECASE)
-_KINDS: Final = words("type sem label category entitytype class subtype")  # attributes with the type of a mention
+_KINDS: Final = words(
+    "type sem label category entitytype class subtype contenttype dataentity datatype datalabel categ"
+)  # attributes with the type of a mention
 _NEAR: Final = 200  # characters before and behind a mark in which others of its line must show
 _LOOKED_AT: Final = 1 << 20  # bytes in which annotation must show
 _OFFSET: Final = re.compile(
@@ -195,8 +200,9 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
         _tag(node)
         for above in root.iter()
         if any((text or "").strip() for text in (above.text, *(node.tail for node in above)))
+        or any(plain(_tag(node)) in _WORDS for node in above)
         for node in above
-        if plain(_tag(node)) not in SHAPE
+        if _may_mark(node)
     }
     documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [
         root
@@ -220,6 +226,12 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
     yield from _taken(taken, path)
 
 
+def _may_mark(node: Any) -> bool:
+    """Return whether an element may be around a mention, and does not only shape the text."""
+    name = plain(_tag(node))
+    return name not in SHAPE or (name in TYPED and _type(node) != _tag(node))
+
+
 def _taken(taken: Mapping[str, int], path: str | Path) -> Iterator[Scanned]:
     """Yield the notice of the elements that were taken for mentions."""
     if taken:
@@ -233,7 +245,7 @@ def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[tuple[str, M
     length = 0
     opened: list[int] = []
     for event, node in etree.iterwalk(root, events=("start", "end")):
-        mark = _tag(node) in kinds and node is not root
+        mark = _tag(node) in kinds and node is not root and _may_mark(node)
         piece = (node.text if event == "start" else node.tail if node is not root else None) or ""
         if event == "end" and mark:
             start = opened.pop()
@@ -242,7 +254,7 @@ def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[tuple[str, M
         elif event == "start" and mark:
             opened.append(length)
         elif event == "end" and not mark and parts and not parts[-1].endswith(("\n", " ")) and not piece.strip():
-            piece = "\n" + piece.lstrip() if plain(_tag(node)) not in ("w", "tok", "token") else piece
+            piece = "\n" + piece.lstrip() if plain(_tag(node)) not in _WORDS else piece
         parts.append(piece)
         length += len(piece)
 

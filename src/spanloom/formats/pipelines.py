@@ -128,7 +128,7 @@ def _laid_out(tokens: list[dict[str, Any]]) -> tuple[str, list[list[int]]]:
 def _mentions(sentence: Any, tokens: list[dict[str, Any]], first: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield the mentions of a sentence: the first token and the end in the document, and other fields."""
     found = sentence.get("entitymentions") if isinstance(sentence, dict) else None
-    if isinstance(found, list):
+    if isinstance(found, list) and (not found or any(isinstance(one, dict) and "tokenBegin" in one for one in found)):
         for one in found:
             if isinstance(one, dict) and type(one.get("tokenBegin")) is int and type(one.get("tokenEnd")) is int:
                 sure = one.get("nerConfidences")

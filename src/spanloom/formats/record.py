@@ -35,6 +35,7 @@ from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected, to_json
 from spanloom.formats.layouts import PRESUMED
+from spanloom.formats.looks import shows_annotation
 from spanloom.formats.notices import Notices
 from spanloom.formats.pipelines import sentences_of, with_sentences
 from spanloom.formats.record_fields import RecordFields
@@ -275,6 +276,11 @@ def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]
         own = native.record
         if not mentions:
             own = {name: value for name, value in own.items() if name != "mentions"}
+        elif not own.get("mentions") and isinstance(own.get("text"), str) and shows_annotation(own["text"]):
+            message = (
+                "the text looks like one with marks around mentions; read such texts as files (--input-format markup)"
+            )
+            problems.append(Problem("warning", "texts with marks", message, altered=True))
         found.append(_document(own, native, [] if found else problems))
     return found
 

@@ -85,7 +85,9 @@ class RecordFields:
     def remarks(self, path: str | Path) -> Iterator[Scanned]:
         """Yield a notice if tags of a file are numbers whose names are from another file."""
         if self._used:
-            message = f"tags are numbers; their names are those of {self._beside} (--tag-names, tag_names=, gives others)"
+            message = (
+                f"tags are numbers; their names are those of {self._beside} (--tag-names, tag_names=, gives others)"
+            )
             yield Scanned.altered("names of tags from another file", message, str(path))
 
 
