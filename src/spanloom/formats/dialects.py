@@ -51,6 +51,7 @@ _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
 _PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
 _SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
+NO_TEXT: Final = "mentions without a text"
 _REJECTED: Final = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
 _OF_MIN: Final = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
 
@@ -243,6 +244,9 @@ def to_native(
         problems.append(Problem("warning", "ends of tokens", message, altered=True))
     if frame.given or frame.words is not None:
         rest["text"] = frame.text
+    elif found.entries and "text" not in rest:
+        message = f"text is missing, expected the document's text, which {field} is about; write it into the record as "
+        problems.append(Problem("error", NO_TEXT, f"{message}text, or name its field: --columns text=NAME (columns=)"))
     if frame.words is not None:
         rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
     warn_unread({name: value for name, value in rest.items() if name not in ("text", "meta")}, problems, mentions)
@@ -507,7 +511,7 @@ def _item(
         given = entry.indices if entry.indices is not None else [list(span) for span in entry.spans]
         message = (
             f"offsets {given} do not lie in the {len(frame.words or ()):,} tokens, with ends {way.ends}; describe "
-            "them: --columns unit=characters or ends=inclusive (columns=)"
+            f"them: --columns unit=characters or ends={EXCLUSIVE if way.ends == INCLUSIVE else INCLUSIVE} (columns=)"
         )
         problems.append(Problem("error", "outside the text", message, entry.place))
         return []

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from spanloom.errors import DataError, clip
+from spanloom.formats.looks import looks_like
 from spanloom.formats.source import BOM, HEAD, bare, opened
 
 _EACH = "one .txt file for each document"
@@ -43,8 +44,8 @@ _PYTHON = (
 _BESIDE = "{}, whose texts are in other files; write both as JSON lines: text, and entities with start, end and type"
 _BY_TOKEN = "{} in XML, whose mentions refer to its tokens; convert it to {}, and read that"
 _RDF = (
-    "RDF, whose annotation (NIF) is not read; write it as JSON lines: text (nif:isString), and entities with start, end "
-    "and type (nif:beginIndex, nif:endIndex and the class of each)"
+    "RDF, whose annotation (NIF) is not read; write it as JSON lines: text (nif:isString), and entities with start, "
+    "end and type (nif:beginIndex, nif:endIndex and the class of each)"
 )
 _TREC = f"documents of TREC, without annotation; get the texts out first, {_EACH}"
 _PACKED = "it is packed; unpack it first"
@@ -182,6 +183,8 @@ def _unnamed(head: bytes, known: str) -> str:
         return "it is empty; expected a line with the names of columns, and a row for each text or mention"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "it starts with the mark of UTF-16; convert it to UTF-8, or name it (--encoding utf-16)"
+    if (looks := looks_like(head.decode("utf-8", "replace"))) is not None:
+        return f"it looks like {looks}"
     line = head.splitlines()[0].decode("utf-8", "replace")
     return f"{known}; found {clip(line)}"
 

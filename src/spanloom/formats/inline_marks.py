@@ -52,12 +52,17 @@ def shows_marks(text: str) -> bool:
     >>> [shows_marks(text) for text in ("take <START:drug> aspirin <END> daily", "<ps Jan>", "if a < b and c > d")]
     [True, True, False]
     """
-    return any(pattern.search(text) for pattern in (_OF_WORDS, _ENDED, _STARTED, _TYPED, *_PAIRS)) or _shown(text) is not None
+    return (
+        any(pattern.search(text) for pattern in (_OF_WORDS, _ENDED, _STARTED, _TYPED, *_PAIRS))
+        or _shown(text) is not None
+    )
 
 
 def _shown(text: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
     """Return what opens and closes the marks of a text."""
-    return next((ends for shown, least, ends in _SHOWN if sum(1 for _ in islice(shown.finditer(text), least)) == least), None)
+    return next(
+        (ends for shown, least, ends in _SHOWN if sum(1 for _ in islice(shown.finditer(text), least)) == least), None
+    )
 
 
 def with_usual_marks(text: str) -> str:
@@ -134,8 +139,9 @@ def _without(text: str, changes: list[tuple[int, int]], marks: Marks) -> tuple[s
         end = stop
     starts = [start for start, _ in changes]
     removed = [0, *accumulate(stop - start for start, stop in changes)]
-    moved = [
-        (kind, *(place - removed[bisect_right(starts, place - 1)] for place in (start, end)))
-        for kind, start, end in marks
-    ]
+
+    def at(place: int) -> int:
+        return place - removed[bisect_right(starts, place - 1)]
+
+    moved = [(kind, at(start), at(end)) for kind, start, end in marks]
     return "".join((*pieces, text[end:])), sorted(moved, key=lambda one: (one[1], -one[2]))

@@ -114,7 +114,8 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "tokenend": ("tokenend", "endtoken", "tokend", "wordend", "endword"),
         "type": words(
             "type label labels entitytype entitylabel entitygroup hypertextlabels tag category obj displayname "
-            "nertype nertag class classname semantictype labeltype kind taxonomy tagname entity tags types categories slot name"
+            "nertype nertag class classname semantictype labeltype kind taxonomy tagname entity tags types "
+            "categories slot name"
         ),
         "surface": words(
             "text surface surfaceform coveredtext mentiontext spantext mention quote entity name word value content "
@@ -136,7 +137,8 @@ PLAIN: Final = ("name", "value", "label", "text", "category")
 # fields of a record, as above
 OF_ID: Final = words("documentid id noteid dockey wndid docid sourceid curid origid qasid guid uuid")
 OF_TEXT: Final = words(
-    "text notetext content sentence context textcontent rawtext senttext documenttext fulltext analyzedtext cleanedtext sourcetext utterance utt input"
+    "text notetext content sentence context textcontent rawtext senttext documenttext fulltext analyzedtext "
+    "cleanedtext sourcetext utterance utt input"
 )
 OF_WORDS: Final = words("tokens words tokenizedtext sentence sentences sents token word tokenizedsentence")
 OF_TAGS: Final = words(

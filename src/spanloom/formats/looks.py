@@ -11,8 +11,8 @@ from spanloom.formats.inline_marks import shows_marks
 from spanloom.formats.layouts import plain, words
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
-    "a b i em strong u s p c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 body html head title italic "
-    "bold underline xref ref extlink sec section caption label "
+    "a b i em strong u s p c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 body html head title "
+    "italic bold underline xref ref extlink sec section caption label "
     "graphic inlineformula hi lb pb seg sentence sent w tok token"
 )
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
@@ -31,10 +31,13 @@ _ANSWERS: Final = frozenset(words("yes no Yes No YES NO true false True False po
 _KIND: Final = re.compile(r"[^\W\d_][\w-]{0,40}")
 _INSIDE: Final = re.compile(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
 _CELLS: Final = re.compile(r"\t|\|\|?")
-_NUMBERS: Final = re.compile(r"(\d{1,9})(?:[ \-](\d{1,9}))?")
+_NUMBERS: Final = re.compile(r"(?:[\w.]{1,60}:)?(\d{1,9})(?:[ \-](\d{1,9}))?")
 _PAIRED: Final = re.compile(r"@@[^@#\n]{1,100}##")
+_ENTRIES: Final = re.compile(r"^\w{1,9}=\"[^\"\n]*\"(?: \d{1,6}:\d{1,6}){2}(?:,[ \d:]+)?\|\|", re.MULTILINE)
 _DOUBLE: Final = re.compile(r"\[\[(?=[^\[\]\n]{0,100}[A-Za-z])[^\[\]\n]{1,100}\]\]")
-_BEHIND: Final = re.compile(r"\|\|\|\s*\d{1,6}\s+\d{1,6}\s+\w[^|\n]{0,60}\|\|\||(?:^|[\t,])\d{1,6}:\d{1,6}:[A-Z]\w")  # of CCKS, of MTOP
+_BEHIND: Final = re.compile(
+    r"\|\|\|\s*\d{1,6}\s+\d{1,6}\s+\w[^|\n]{0,60}\|\|\||(?:^|[\t,])\d{1,6}:\d{1,6}:[A-Z]\w"
+)  # of CCKS, of MTOP
 _RANGES: Final = re.compile(r"^\d{1,4},\d{1,4} \w\S*(?: ?\|\d{1,4},\d{1,4} \w\S*)*[ \t\r]*$", re.MULTILINE)
 _PRINTED: Final = re.compile(r"^Sentence(?:\[\d+\])?: .*(?:→|Token-Labels)", re.MULTILINE)
 _SLASHED: Final = re.compile(r"\S{1,60}/[A-Za-z]{1,12}")
@@ -125,6 +128,7 @@ _KINDS: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
         _DOUBLE.search,
         "a text with [[...]]; where these are mentions, write <TYPE>...</TYPE>, and name the format markup",
     ),
+    (_ENTRIES.search, f"entries of i2b2 2009, whose texts are in other files; {AS_LINES}"),
     (_BEHIND.search, f"texts with offsets behind each; {AS_LINES} (where the last character is included, add 1)"),
     (_RANGES.search, "sentences with ranges of tokens below each; write each as a JSON line: tokens, and entities"),
     (_PRINTED.search, f"sentences as Flair prints them; {AS_LINES} (sentence.to_dict gives them)"),

@@ -43,6 +43,7 @@ _PAIR: Final = re.compile(r"(\d+)\s*[-~:,]\s*(\d+)")
 _TEXTS: Final = ("text", "textwithnodes")
 _SURFACES: Final = ("text", "spannedtext", "mentiontext")
 _WORDS: Final = ("w", "tok", "token")
+_OF_WORDS: Final = frozenset((*SHAPE, "tokens", "words", "text"))  # elements around all words
 _PARTS: Final = frozenset(words("token spacetoken sentence split paragraph w wf"))  # with offsets, and no mentions
 _DIVIDED: Final = re.compile(
     r"<DOC(?:UMENT)?\b[^<>]{0,300}>(?:(?!<DOC(?:UMENT)?\b)(?s:.))*?</DOC(?:UMENT)?>", re.IGNORECASE
@@ -56,6 +57,7 @@ _LOOKED_AT: Final = 1 << 20  # bytes in which annotation must show
 _OFFSET: Final = re.compile(
     rb"""\s(?:start|begin|from|char[_-]?offset|spans?|offset|startnode)\w*\s*=\s*["']\d""", re.IGNORECASE
 )
+_AROUND_WORDS: Final = re.compile(rb"</(?:w|tok|token)>\s{0,99}</(\w{1,60})>")
 _OPENING: Final = re.compile(rb"\s*<")
 
 
@@ -65,7 +67,8 @@ def claims(path: Path) -> bool:
         return False
     with opened(path) as file:
         head = file.read(_LOOKED_AT)
-    return _OFFSET.search(head) is not None or shows_elements(head.decode("utf-8", "replace"))
+    around = {plain(name.decode("utf-8", "replace")) for name in _AROUND_WORDS.findall(head)}
+    return bool(_OFFSET.search(head) or around - _OF_WORDS) or shows_elements(head.decode("utf-8", "replace"))
 
 
 def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> Iterator[Scanned]:

@@ -116,7 +116,9 @@ class _Ends:
                 continue
             self._count += 1
             last = text[end + 1 : end + 2]
-            self._cut += text[end - 1].isalnum() and text[end].isalnum() and not (last.isalnum() or text[end] >= "\u2e80")
+            self._cut += (
+                text[end - 1].isalnum() and text[end].isalnum() and not (last.isalnum() or text[end] >= "\u2e80")
+            )
         self.open = self._count < _JUDGED
 
     def remarks(self, path: str) -> Iterator[Scanned]:

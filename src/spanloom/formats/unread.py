@@ -47,9 +47,8 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
-    if isinstance(value, str):
-        if _LISTED.search(value[:_MOST]) or shows_annotation(value[:_MOST]):
-            return True
+    if isinstance(value, str) and (_LISTED.search(value[:_MOST]) or shows_annotation(value[:_MOST])):
+        return True
     if plain(name) in _OF_ANSWERS and (isinstance(value, str) or _are(value, str)):
         return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
     if isinstance(value, dict) and value.get("answer_start"):
@@ -181,6 +180,13 @@ def advice(name: str, value: Any) -> str:
             for key, one in item.items()
             if isinstance(one, list) and one and (type(one[0]) is int or _is_pair(one[0]))
         ]
+        if (
+            not offsets
+            and not spans
+            and texts
+            and not any(isinstance(one, str) and one.isdecimal() for one in item.values())
+        ):
+            return f"it gives texts without offsets, {TO_FIND}"
         if spans and len(offsets) < 2:
             pairs.append(f"spans={spans[0]}")
         else:
