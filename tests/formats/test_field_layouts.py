@@ -75,6 +75,7 @@ def test_marks_show_the_format_of_a_file_of_any_name(tmp_path: Path) -> None:
     ("IL-2 binds it\nNN VB PRP\n0,1 G#DNA|0,2 NAME\n", "ranges of tokens"),
     ('m="aspirin" 1:1 1:1||do="nm"\n', "entries of i2b2 2009"),
     ("aspirin\tDrug\nand\tO\nibuprofen\tDrug\nBayer\tBrand\ntablets\tDrug\n", "a column file"),
+    ("1|t|John ran.\n1\t0\t4\tJohn\tPER\tX\n", "--input-format pubtator"),
     ("SYS\tQ1\tJohn Smith\td1:0-9\tE1\tPER\tNAM\n", "a table of mentions"),
     ("政府/n 恢复/v " * 20, "words with a tag behind each"),
 ])  # fmt: skip
@@ -198,7 +199,39 @@ def test_records_of_other_shapes(tmp_path: Path, record: Any) -> None:
     assert found(written(tmp_path, "a.json", record)) == (BOTH, [])
 
 
+@pytest.mark.parametrize(("tags", "expected", "kind"), [
+    (["PER-B", "O"], ["John/PER"], "a type and a letter, such as PER-B"),
+    (["B_PER", "O"], ["John/PER"], "tags such as B_PER"),
+    (["B-PER|B-X", "O"], ["John/PER|B-X"], "looks like several tags"),
+    (["PER_NAME", "O"], ["John/PER_NAME"], None),
+])  # fmt: skip
+def test_tags_of_records_in_other_dialects(tmp_path: Path, tags: list[str], expected: list[str], kind: str) -> None:
+    mentions, told = found(written(tmp_path, "a.jsonl", {"tokens": ["John", "ran"], "ner_tags": tags}))
+    assert mentions == expected
+    assert [kind in one for one in told] == [True] * (kind is not None)
+
+
+def test_title_and_abstract_are_one_text(tmp_path: Path) -> None:
+    mentions = [{"type": "LOC", "text": "London", "offsets": [19, 25]}]
+    path = written(tmp_path, "a.jsonl", {"title": TEXT[:10], "abstract": TEXT[11:], "mentions": mentions})
+    assert found(path) == (["London/LOC"], [])
+
+
+def test_annotation_beside_a_text_that_no_format_reads(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.txt", TEXT)
+    written(tmp_path, "a.txt.ann", "T1\tPER 0 10\tJohn Smith\n")
+    assert "a.txt.ann is beside it, which is not read; of brat, call it a.ann" in found(path)[1][0]
+
+
+def test_further_columns_of_conllu(tmp_path: Path) -> None:
+    names = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE\n"
+    path = written(tmp_path, "a.conllup", f"{names}1\ttake{chr(9) + '_'}" + "\t_" * 7 + "\t1:LVC\n\n")
+    assert "the column 'PARSEME:MWE', such as '1:LVC', is not read" in found(path)[1][0]
+
+
 @pytest.mark.parametrize(("field", "value"), [
+    ("ents", [["John Smith", "PER"]]),
+    ("entities", {"John Smith": "PER"}),
     ("output", ["John Smith <> PER", "London <> LOC"]),
     ("spo_list", [{"subject": "John Smith", "subject_type": "PER", "object": {"@value": "London"}}]),
     ("extra", {"annotations": {"title": '[{"start": 0, "end": 10}]'}}),

@@ -216,6 +216,9 @@ def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
                 name = found[1] or column
                 message = f"{clip(found[0].strip('|'), 40)} of {column} looks like a tag, and is not read; call it NER"
                 yield altered(f"tags not read: {name}", message, row.number)
+            elif column not in _STANDARD and value != "*":
+                message = f"the column {clip(column, 40)}, such as {clip(value, 40)}, is not read; call one of tags NER"
+                yield altered(f"columns not read: {column}", message, row.number)
 
 
 def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:

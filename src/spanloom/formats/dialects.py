@@ -368,8 +368,11 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
             if (held := next((one for one in named(part, OF_TEXT) if isinstance(part[one], str)), None)) is not None:
                 text, rest[key] = part[held], {other: value for other, value in part.items() if other != held}
                 break
-    if text is None and name is None and found.entries and (own := _confirmed(rest, found.entries)) is not None:
-        text = rest.pop(own)
+    if text is None and name is None and found.entries:
+        if (text := _of_title(rest, found.entries)) is not None:
+            del rest["title"], rest["abstract"]
+        elif (own := _confirmed(rest, found.entries)) is not None:
+            text = rest.pop(own)
     if name is None:
         if text is not None and isinstance(rest.get("tokens"), list):
             tokens = rest.pop("tokens")
@@ -404,6 +407,16 @@ def _words(value: Any) -> list[list[str]] | None:
     if all(isinstance(one, list) and all(isinstance(word, str) and word for word in one) for one in value):
         return value
     return None
+
+
+def _of_title(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
+    """Return a title and an abstract as one text, as the surfaces show; ``None`` for other records."""
+    title, abstract = rest.get("title"), rest.get("abstract")
+    if not isinstance(title, str) or not isinstance(abstract, str) or not any(entry.surface for entry in entries):
+        return None
+    way = _Reading(CHARACTERS, EXCLUSIVE, "")
+    texts = (f"{title}{between}{abstract}" for between in (" ", "\n", "\n\n", ""))
+    return next((text for text in texts if all(_is_at(entry, way, _Frame(text)) for entry in entries)), None)
 
 
 def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:

@@ -34,6 +34,7 @@ _CELLS: Final = re.compile(r"\t|\|\|?")
 _NUMBERS: Final = re.compile(r"(?:[\w.]{1,60}:)?(\d{1,9})(?:[ \-](\d{1,9}))?")
 _PAIRED: Final = re.compile(r"@@[^@#\n]{1,100}##")
 _ENTRIES: Final = re.compile(r"^\w{1,9}=\"[^\"\n]*\"(?: \d{1,6}:\d{1,6}){2}(?:,[ \d:]+)?\|\|", re.MULTILINE)
+_PUBTATOR: Final = re.compile(r"\s*([^\s|]{1,60})\|[ta]\|[^\n]*\n(?:\1\|[a-z]\|[^\n]*\n)*\1\t\d+\t\d+\t")
 _DOUBLE: Final = re.compile(r"\[\[(?=[^\[\]\n]{0,100}[A-Za-z])[^\[\]\n]{1,100}\]\]")
 _BEHIND: Final = re.compile(
     r"\|\|\|\s*\d{1,6}\s+\d{1,6}\s+\w[^|\n]{0,60}\|\|\||(?:^|[\t,])\d{1,6}:\d{1,6}:[A-Z]\w"
@@ -120,6 +121,7 @@ def _is_row(cells: list[str]) -> bool:
 _KINDS: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (_LINES.match, "records; name their format (--input-format jsonl)"),
     (_RECORDS.match, "records; name their format (--input-format json)"),
+    (_PUBTATOR.match, "PubTator; name its format (--input-format pubtator)"),
     (shows_elements, "a text with elements around mentions; name its format (--input-format markup)"),
     (_LINKED.search, "a text with mentions as [TEXT](TYPE); name its format (--input-format markup)"),
     (shows_marks, "a text with marked mentions; name its format (--input-format markup)"),

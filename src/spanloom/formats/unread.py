@@ -61,7 +61,7 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
         return True
     if isinstance(value, dict) and any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values()):
         return True
-    if plain(name) in _LISTS and isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+    if plain(name) in _LISTS and isinstance(value, list | dict) and value:
         return True
     if plain(name) in _SURE and not isinstance(value, dict):
         flat = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
