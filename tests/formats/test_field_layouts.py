@@ -43,6 +43,11 @@ MARKED = {
     "braces": ('From [Rome]{"entity": "city"} to [Bonn](city)\n', ["Rome/city", "Bonn/city"], "From Rome to Bonn\n"),
     "colons": ("<한국은행:ORG> 총재\n", ["한국은행/ORG"], "한국은행 총재\n"),
     "MASSIVE": ("wake me on [date : friday]\n", ["friday/date"], "wake me on friday\n"),
+    "other brackets": ("{PER: John} saw {LOC: Rome}\n", ["John/PER", "Rome/LOC"], "John saw Rome\n"),
+    "two braces": ("{{PER|John}} ran\n", ["John/PER"], "John ran\n"),
+    "bars within angles": ("<John|PER> ran\n", ["John/PER"], "John ran\n"),
+    "types behind": ("[John]PER saw [Rome]_LOC\n", ["John/PER", "Rome/LOC"], "John saw Rome\n"),
+    "empty elements": ("<B-PER/>John Smith<E-PER/> ran\n", ["John Smith/PER"], "John Smith ran\n"),
     "KILT": ("in [START_ENT] Rome [END_ENT] .\n", ["Rome/ENT"], "in Rome .\n"),
     "IEER": ('<b_enamex type="PER">Kohl<e_enamex> ran\n', ["Kohl/PER"], "Kohl ran\n"),
 }
@@ -74,6 +79,9 @@ def test_marks_show_the_format_of_a_file_of_any_name(tmp_path: Path) -> None:
     ("胸痛。|||0 1 dis|||\n", "offsets behind each"),
     ("IL-2 binds it\nNN VB PRP\n0,1 G#DNA|0,2 NAME\n", "ranges of tokens"),
     ('m="aspirin" 1:1 1:1||do="nm"\n', "entries of i2b2 2009"),
+    ("aspirin\tdrug\nand\tother\nibuprofen\tdrug\nBayer\tbrand\npills\tdrug\n", "a column file"),
+    ("John 1\nran 0\nSmith 2\nand 0\n", "tags are numbers"),
+    ("John ran .\nB-PER O O\n\nIt rained .\nO O O\n", "lines of words and lines of their tags"),
     ("aspirin\tDrug\nand\tO\nibuprofen\tDrug\nBayer\tBrand\ntablets\tDrug\n", "a column file"),
     ("1|t|John ran.\n1\t0\t4\tJohn\tPER\tX\n", "--input-format pubtator"),
     ("SYS\tQ1\tJohn Smith\td1:0-9\tE1\tPER\tNAM\n", "a table of mentions"),
@@ -267,6 +275,23 @@ def test_described_responses_are_read_as_the_message_says(tmp_path: Path) -> Non
 ])  # fmt: skip
 def test_doubtful_mentions_are_reported(tmp_path: Path, entities: Any, kind: str) -> None:
     assert kind in found(written(tmp_path, "a.jsonl", {"text": TEXT, "entities": entities}))[1][0]
+
+
+def test_types_that_are_tags_are_joined(tmp_path: Path) -> None:
+    tags = [
+        {"entity": kind, "index": number, "word": TEXT[start:end], "start": start, "end": end}
+        for number, (kind, start, end) in enumerate([("B-PER", 0, 4), ("I-PER", 5, 10), ("B-LOC", 19, 25)])
+    ]
+    mentions, [told] = found(written(tmp_path, "a.jsonl", {"text": TEXT, "ner": tags}))
+    assert mentions == BOTH
+    assert "types of ner are tags such as B-PER; 3 tokens are 2 mentions" in told
+
+
+def test_tokens_among_mentions_of_records_are_left_out(tmp_path: Path) -> None:
+    entities = [[0, 4, "Token"], *PAIRS]
+    mentions, [told] = found(written(tmp_path, "a.jsonl", {"text": TEXT, "entities": entities}))
+    assert mentions == BOTH
+    assert "1 annotation of entities, such as Token, divide the text: left out" in told
 
 
 def test_texts_of_records_with_marks_are_reported(tmp_path: Path) -> None:

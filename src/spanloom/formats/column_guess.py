@@ -219,6 +219,10 @@ def guessed_layout(sentences: Sequence[Sequence[str]], tagged: bool = True) -> C
     >>> guessed_layout([["EU_B-ORG rejects_O"], ["Oslo_B-GPE"]]).inline
     True
     """
+    lines = [line for sentence in sentences for line in sentence]
+    tagged_lines = [line for line in lines if len(line.split()) > 2 and all(map(TAG.fullmatch, line.split()))]
+    if len(lines) <= 3 * len(tagged_lines) < 3 * len(lines) and any("-" in line for line in tagged_lines):
+        return f"lines hold words and tags in turn; write a word and its tag a line, or {_HOW}"
     head = _head(sentences)
     layout = _ragged(head)
     if layout is None:

@@ -18,15 +18,15 @@ from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
-from spanloom.errors import clip, plural
+from spanloom.errors import clip
 from spanloom.formats.csv_rows import value_of
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
+from spanloom.formats.entry_repairs import as_characters, doubts, joined, without_others
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import (
     CHARACTERS,
     EXCLUSIVE,
     INCLUSIVE,
-    LEFT_OUT,
     OF_ID,
     OF_MENTIONS,
     OF_TEXT,
@@ -224,15 +224,13 @@ def to_native(
         Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
         for place, value in found.others
     ]
-    if count := len(found.entries) - len(gold := [entry for entry in found.entries if not _is_left_out(entry)]):
-        message = f"{plural(count, 'mention')} of {field} marked as deleted or wrong: left out"
-        problems.append(Problem("warning", "mentions marked as wrong", message, altered=True))
-        found.entries[:] = gold
+    found.entries[:] = without_others(found.entries, field or "", problems)
     _put_in_order(found.entries, texts[CHARACTERS].text)
     if TOKENS not in texts and texts[CHARACTERS].given:
-        _as_characters(found.entries, len(texts[CHARACTERS].text.split()))
-    problems += _doubtful(field or "", found.entries, bool(names))
+        as_characters(found.entries, len(texts[CHARACTERS].text.split()))
+    problems += doubts(field or "", found.entries, bool(names))
     reading = _reading(found.entries, layout, texts, described)
+    found.entries[:] = joined(found.entries, field or "", problems)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
     items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]
@@ -254,36 +252,6 @@ def to_native(
     if field is None:
         return [Native(native)]
     return list(_by_annotator(native, found.entries, items))
-
-
-def _as_characters(entries: Sequence[Entry], count: int) -> None:
-    """Read pairs of numbers as offsets in characters, where they are too large for the words of a text."""
-    pairs = [entry.indices for entry in entries if entry.indices is not None]
-    if all(len(pair) == 2 and pair[0] < pair[1] for pair in pairs) and any(pair[1] > count for pair in pairs):
-        for entry in entries:
-            if entry.indices is not None:
-                entry.spans, entry.indices, entry.tokens = [(entry.indices[0], entry.indices[1])], None, False
-
-
-def _doubtful(field: str, entries: Sequence[Entry], named: bool) -> Iterator[Problem]:
-    """Yield warnings on mentions whose types are their texts, and on mentions within their fields."""
-    if entries and all(entry.surface and entry.types == [entry.surface] for entry in entries):
-        message = f"the types of {field} are the texts of the mentions; name the field with types: --columns type=NAME"
-        yield Problem("warning", "types that are texts", f"{message} (columns=)", altered=True)
-    if not named and entries and all(str(kind).isdecimal() for entry in entries for kind in entry.types or ["-"]):
-        message = (
-            f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as --tag-names"
-        )
-        yield Problem("warning", "types that are numbers", f"{message} 1=NAME,2=NAME (tag_names=)", altered=True)
-    for entry in entries:
-        for name, value in entry.fields.items():
-            if isinstance(value, list) and value and all(isinstance(one, dict) and has_offsets(one) for one in value):
-                message = f"{name.removeprefix('record_')} of a mention holds further mentions, which are not read"
-                yield Problem("warning", "mentions within mentions", message, entry.place, altered=True)
-
-
-def _is_left_out(entry: Entry) -> bool:
-    return any(entry.fields.get(name) is value for name, value in LEFT_OUT)
 
 
 def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str | None, Found, Layout]:

@@ -1,16 +1,15 @@
 r"""Marks of mentions within a text, in the notations that corpora and tools publish beside elements.
 
-======================================  =========================================
+=======================================  =====================================================
 ``<START:drug> aspirin <END> daily``    OpenNLP
 ``<P<pf Jan> <ps Novak>> ran``          the Czech corpus CNEC
 ``[PER Jan Novak ] ran``                Illinois NER
-``[aspirin|DRUG]``, ``[aspirin]{drug}``  chat bots, and many scripts
-``<aspirin:DRUG>``                       Korean corpora
+``[aspirin|DRUG]``, ``[aspirin]{drug}``  chat bots, and many scripts; also with other brackets
+``<aspirin:DRUG>``, ``[drug : aspirin]``   Korean corpora, MASSIVE
 ``[START_ENT] Rome [END_ENT]``           KILT
-``[drug : aspirin]``                     MASSIVE
 ``Jan <B-PER> Novak <E-PER> ran``       Flair
 ``<b_enamex type="X">Jan<e_enamex>``    IEER, which becomes elements
-======================================  =========================================
+=======================================  =====================================================
 """
 
 from __future__ import annotations
@@ -34,13 +33,23 @@ _SHOWN: Final = (  # what shows each of them, and how often
     (re.compile(r"(?<!\w)<[A-Za-z][a-z_?]? (?=[^\Wa-z_])[^<>=/]{1,300}>(?!\w)"), 1, _CZECH),
     (re.compile(r"\[[A-Z][A-Z_-]{1,20} (?=[^\[\]\n]{0,80}[a-z])[\w .,'&-]{1,80}\]"), 2, _ILLINOIS),
 )
-_PAIRS: Final = (  # the text and the type of each mention
-    re.compile(r"<([^<>:\n/]{1,200}):([A-Z][A-Z_-]{1,20})>"),
-    re.compile(r"\[([^\[\]|\n]{1,200})\|([A-Z][\w-]{1,40})\]"),
-    re.compile(r"\[([^\[\]\n]{1,200})\]\{(?:\"entity\": *\")?([A-Za-z][\w -]{0,40})(?:\"[^{}\n]{0,200})?\}"),
+_KIND: Final = r"([A-Z][A-Z_-]{1,20})"
+_REPLACED: Final = tuple(  # marks that are not nested, how often one shows them, and the text and the type of each
+    (re.compile(pattern), least, text, kind)
+    for pattern, least, text, kind in (
+        (rf"<([^<>:\n/]{{1,200}}):{_KIND}>", 1, 1, 2),
+        (rf"<([^<>|\n/]{{1,200}})\|{_KIND}>", 1, 1, 2),
+        (r"\[([^\[\]|\n]{1,200})\|([A-Z][\w-]{1,40})\]", 1, 1, 2),
+        (r"\[([^\[\]\n]{1,200})\]\{(?:\"entity\": *\")?([A-Za-z][\w -]{0,40})(?:\"[^{}\n]{0,200})?\}", 1, 1, 2),
+        (rf"\[([^\[\]\n]{{1,200}})\]_?{_KIND}\b", 2, 1, 2),
+        (rf"\{{\{{{_KIND}\|([^{{}}|\n]{{1,200}})\}}\}}", 1, 2, 1),
+        (rf"\{{{_KIND}: ?([^{{}}\n]{{1,200}})\}}", 2, 2, 1),
+        (rf"\[{_KIND}: ?(?=[^\[\]\n]{{0,80}}[a-z])([^\[\]\n]{{1,80}})\]", 2, 2, 1),
+        (r"\[([a-z]\w{1,40}) : ([^\[\]\n]{1,200})\]", 1, 2, 1),
+        (r"\[START_(ENT|REF)\] ?([^\[\]]{1,300}?) ?\[END_\1\]", 1, 2, 1),
+        (r"<B-([^<>/\s]{1,40})/>([^<>\n]{1,300})<E-\1/>", 1, 2, 1),
+    )
 )
-_STARTED: Final = re.compile(r"\[START_(ENT|REF)\] ?([^\[\]]{1,300}?) ?\[END_\1\]")
-_TYPED: Final = re.compile(r"\[([a-z]\w{1,40}) : ([^\[\]\n]{1,200})\]")
 _FLAIR: Final = re.compile(r"<([BIESLU]-[^<>\s]{1,60})>")
 _OF_WORDS: Final = re.compile(r"\S[ \t]{1,3}<[BESU]-[^<>\s/=]{1,60}>(?!\S)")
 _ENDED: Final = re.compile(r"<b_(\w{1,20})([^<>]{0,200})>(?=[^<>]{0,300}<e_\1>)|<e_(\w{1,20})>")
@@ -52,17 +61,17 @@ def shows_marks(text: str) -> bool:
     >>> [shows_marks(text) for text in ("take <START:drug> aspirin <END> daily", "<ps Jan>", "if a < b and c > d")]
     [True, True, False]
     """
-    return (
-        any(pattern.search(text) for pattern in (_OF_WORDS, _ENDED, _STARTED, _TYPED, *_PAIRS))
-        or _shown(text) is not None
-    )
+    patterns = ((_OF_WORDS, 1), (_ENDED, 1), *((pattern, least) for pattern, least, *_ in _REPLACED))
+    return any(_occurs(text, *one) for one in patterns) or _shown(text) is not None
+
+
+def _occurs(text: str, pattern: re.Pattern[str], least: int) -> bool:
+    return sum(1 for _ in islice(pattern.finditer(text), least)) == least
 
 
 def _shown(text: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
     """Return what opens and closes the marks of a text."""
-    return next(
-        (ends for shown, least, ends in _SHOWN if sum(1 for _ in islice(shown.finditer(text), least)) == least), None
-    )
+    return next((ends for shown, least, ends in _SHOWN if _occurs(text, shown, least)), None)
 
 
 def with_usual_marks(text: str) -> str:
@@ -72,9 +81,9 @@ def with_usual_marks(text: str) -> str:
     '[aspirin](DRUG) for <enamex type="PERSON">Kohl</enamex>'
     """
     text = _ENDED.sub(lambda one: f"</{one[3]}>" if one[3] else f"<{one[1]}{one[2]}>", text)
-    text = _TYPED.sub(r"[\2](\1)", _STARTED.sub(r"[\2](\1)", text))
-    for pattern in _PAIRS:
-        text = pattern.sub(r"[\1](\2)", text)
+    for pattern, least, inner, kind in _REPLACED:
+        if _occurs(text, pattern, least):
+            text = pattern.sub(rf"[\{inner}](\{kind})", text)
     return text
 
 

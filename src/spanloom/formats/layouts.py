@@ -148,7 +148,7 @@ OF_MENTIONS: Final = words(
     "mentions spans entities ents labels label denotations annotations annotation ner ners predictedner entspans "
     "entitymentions entitylist entity nerspans namedentities spanposition vertexset nerchunk nerchunks resultlist "
     "results result textsegmentannotations entityspans tags nerlabels goldspans gold targets completions predictions "
-    "prediction resources privacymask slots"
+    "prediction resources privacymask slots ne"
 )
 _OTHER: Final = re.compile(
     r"relations?|events?|coref|clusters?|triples?|links?$|^attributes$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"

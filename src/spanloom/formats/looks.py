@@ -26,7 +26,9 @@ _AROUND: Final = re.compile(
 TYPED: Final = words("span mark em font")  # elements of HTML that mark mentions if they have an attribute with a type
 _TYPE: Final = re.compile(r"<\w+\s[^<>]{0,300}?\b(?:class|type|categ|data-\w+)\s{0,3}=", re.IGNORECASE)
 _LINKED: Final = re.compile(r"\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}\)")  # of Rasa
-_TAGGED: Final = re.compile(r".*\S[\t ]+(?:O|[BIESLUMW]-[^\W\d_]\S*)\s*")
+_TAGGED: Final = re.compile(r".*\S[\t ]+(?:O|X|\[(?:CLS|SEP)\]|[BIESLUMW]-[^\W\d_]\S*)\s*")
+_OUTSIDE: Final = frozenset(words("other none outside out null nil"))
+_TAGS: Final = re.compile(r"[ \t]*(?:(?:O|[BIESLUM]-\S+)[ \t]+)+(?:O|[BIESLUM]-\S+)[ \t]*")
 _ANSWERS: Final = frozenset(words("yes no Yes No YES NO true false True False positive negative Positive Negative H L"))
 _KIND: Final = re.compile(r"[^\W\d_][\w-]{0,40}")
 _INSIDE: Final = re.compile(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
@@ -90,8 +92,25 @@ def _is_typed(text: str) -> bool:
     pairs = [(row[0], row[1].strip()) for row in rows if len(row) == 2 and row[0].strip()]
     kinds, named = {kind for _, kind in pairs}, {word for word, _ in pairs}
     few = len(kinds) < len(named) and 2 * len(kinds) <= len(pairs) + 1 and not kinds & _ANSWERS
-    few = few and any(kind[0].isupper() for kind in kinds)
+    few = few and any(kind[0].isupper() or kind in _OUTSIDE for kind in kinds)
     return len(pairs) > 2 and len(pairs) >= 0.95 * len(rows) and few and all(map(_KIND.fullmatch, kinds))
+
+
+def _is_numbered(text: str) -> bool:
+    """Return whether nearly all lines are a word and a small number, most often 0, as tags that are numbers are."""
+    rows = [line.split() for line in text.splitlines() if line.strip()]
+    numbers = [
+        int(row[1]) for row in rows if len(row) == 2 and row[1].isascii() and row[1].isdecimal() and len(row[1]) < 3
+    ]
+    some = {number for number in numbers if number}
+    return len(numbers) > 3 and len(numbers) >= 0.95 * len(rows) and bool(some) and 2 * numbers.count(0) >= len(numbers)
+
+
+def _in_turn(text: str) -> bool:
+    """Return whether a third of the lines or more are tags alone, as those below lines of words."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    tags = [line for line in lines if _TAGS.fullmatch(line)]
+    return 0.3 * len(lines) <= len(tags) <= 0.5 * len(lines) and any("-" in line for line in tags)
 
 
 def _is_tagged(text: str) -> bool:
@@ -136,6 +155,11 @@ _KINDS: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
     (_PRINTED.search, f"sentences as Flair prints them; {AS_LINES} (sentence.to_dict gives them)"),
     (_is_table, _TABLE),
     (_is_slashed, "words with a tag behind each; write a word and a tag a line, and name the format (conll)"),
+    (
+        _in_turn,
+        "lines of words and lines of their tags; write a word and its tag a line, or lists of JSON (tokens, tags)",
+    ),
+    (_is_numbered, "a column file whose tags are numbers; put their names in their place"),
     (_is_typed, "a column file; name its format (--input-format conll, with --columns word,tag)"),
     (_is_tagged, "a column file; name its format (--input-format conll, with --columns word,tag)"),
 )
