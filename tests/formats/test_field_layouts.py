@@ -122,6 +122,9 @@ def test_elements_taken_for_mentions_are_reported(tmp_path: Path) -> None:
     path = written(tmp_path, "a.xml", f"<doc>{body}</doc>")
     mentions, told = found(path)
     assert mentions == ["aspirin/drug", "Jo/PER"]
+    [document] = read(path, notice=told.append)
+    assert document.text.strip() == "No very x e s 2 3 l \nt aspirin Jo left"
+    del told[1:]
     assert told == [
         f"{path}: taken for mentions: <drug> (1), <span> (1); to choose among them, name their types (--types A,B)"
     ]
@@ -131,6 +134,8 @@ def test_elements_taken_for_mentions_are_reported(tmp_path: Path) -> None:
     ('<P>O <EM ID="1" CATEG="PESSOA">Ana</EM> foi.</P>', ["Ana/PESSOA"]),  # HAREM
     ('<p>A <named-content content-type="gene">BRCA1</named-content> x.</p>', ["BRCA1/gene"]),  # JATS
     ('<sentence><ne type="gu"><token>Praha</token></ne> <token>je</token></sentence>', ["Praha/gu"]),  # NameTag
+    ('<x:s xmlns:x="u">A <x:drug>as<sub>2</sub>p</x:drug> end.</x:s>', ["as2p/drug"]),
+    ('<content>No pain</content><ann start="3" end="7" type="P"/>', ["pain/P"]),
     ('<sentence id="1"><text>Good pizza.</text><Opinion target="pizza" category="FOOD" from="5" to="10"/></sentence>',
      ["pizza/FOOD"]),  # SemEval
 ])  # fmt: skip
@@ -195,6 +200,11 @@ RECORDS = {
         "rows": [{"row": {"tokens": ["John", "Smith", "visited", "London"], "ner_tags": [1, 2, 0, 3]}}]},
     "tokens with tags": {"tokens": [{"text": "John", "tag": "B-PER"}, {"text": "Smith", "tag": "I-PER"},
                                     {"text": "saw", "tag": "O"}, {"text": "London", "tag": "B-LOC"}]},
+    "sentences of words and tags": {"sentences": [{"words": ["John", "Smith", "saw", "London"],
+                                                   "named_entities": ["B-PER", "I-PER", "O", "B-LOC"]}]},
+    "types of entities with several mentions": {"tokens": [["John", "Smith", "saw", "London"]], "entities": [
+        {"type": kind, "mention": [{"mention": text, "sent_id": 0, "offset": span}]}
+        for kind, text, span in (("PER", "John Smith", [0, 2]), ("LOC", "London", [3, 4]))]},
     "CoreNLP without numbers of tokens": {"sentences": [{"tokens": [
         {"word": word, "characterOffsetBegin": start, "characterOffsetEnd": start + len(word), "ner": kind}
         for word, start, kind in (("John", 0, "PER"), ("Smith", 5, "PER"), ("saw", 11, "O"), ("London", 15, "LOC"))],
@@ -205,6 +215,11 @@ RECORDS = {
 @pytest.mark.parametrize("record", RECORDS.values(), ids=RECORDS)
 def test_records_of_other_shapes(tmp_path: Path, record: Any) -> None:
     assert found(written(tmp_path, "a.json", record)) == (BOTH, [])
+
+
+def test_as_many_words_as_parts_of_a_mention(tmp_path: Path) -> None:
+    record = {"tokenized_text": ["John", "Smith", "ran"], "ner": [[0, 1, "PER"]]}
+    assert found(written(tmp_path, "a.jsonl", record)) == (["John Smith/PER"], [])
 
 
 @pytest.mark.parametrize(("tags", "expected", "kind"), [

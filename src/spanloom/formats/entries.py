@@ -129,7 +129,8 @@ def _search(
         found.others.append((place, value))
     elif isinstance(value, dict):
         before = len(found.entries), len(found.others)
-        whole = value.get("type") if isinstance(value.get("mentions"), list) else None  # of all mentions of an entity
+        inner = value.get("mentions", value.get("mention"))
+        whole = value.get("type") if isinstance(inner, list) else None  # of all mentions of an entity
         texts = any(isinstance(part, str) for part in value.values())
         for key, item in value.items():
             if isinstance(item, list | dict) and plain(str(key)) not in _ABOUT:
@@ -321,7 +322,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
         entry.sentence = sentence
     if (annotator := parts.take("annotator", (str, int))) is not None:
         entry.annotator = str(annotator)
-    if keys and plain(keys[-1]) in OF_MENTIONS and len(keys) > 1:  # the names of fields, and not of types
+    if keys and plain(keys[-1]) in (*OF_MENTIONS, "mention"):  # the names of fields, and not of types
         keys = ()
     if name is None and (keys or layout.kind or "concepts" in entry.fields):
         entry.types = [keys[0]] if keys and not keys[0].isdigit() else []

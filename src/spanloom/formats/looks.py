@@ -11,17 +11,18 @@ from spanloom.formats.inline_marks import shows_marks
 from spanloom.formats.layouts import plain, words
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
-    "a b i em strong u s p c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 body html head title "
-    "italic bold underline xref ref extlink sec section caption label "
+    "a b i em strong u s p para paragraph c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 "
+    "body html head title italic bold underline xref ref extlink sec section caption label "
     "graphic inlineformula hi lb pb seg sentence sent w tok token"
 )
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
 _FIELD: Final = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
 _LINES: Final = re.compile(r"\{[^\n]*" + _FIELD + r"[^\n]*\}[ \t\r]*(?:\n|\Z)")
 _RECORDS: Final = re.compile(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)
+_INNER: Final = r"(?:[^<>]|</?(?:i|b|em|sub|sup|hi|italic)\b[^<>]{0,100}>){1,300}"
 _AROUND: Final = re.compile(
-    r"(?:\w[ ,(]|\w)<(\w[\w.-]{0,60})(?:\s[^<>]{0,300})?>[^<>]{1,300}</\1>"
-    r"|<(\w[\w.-]{0,60})(?:\s[^<>]{0,300})?>[^<>]{1,300}</\2>(?:\s{0,9}</[\w.]{1,60}>){0,5}\s{0,9}\w"
+    r"(?:\w[ ,(]|\w)<(\w[\w.:-]{0,60})(?:\s[^<>]{0,300})?>" + _INNER + r"</\1>"
+    r"|<(\w[\w.:-]{0,60})(?:\s[^<>]{0,300})?>" + _INNER + r"</\2>(?:\s{0,9}</[\w.]{1,60}>){0,5}\s{0,9}\w"
 )
 TYPED: Final = words("span mark em font")  # elements of HTML that mark mentions if they have an attribute with a type
 _TYPE: Final = re.compile(r"<\w+\s[^<>]{0,300}?\b(?:class|type|categ|data-\w+)\s{0,3}=", re.IGNORECASE)
@@ -57,7 +58,7 @@ def shows_elements(text: str) -> bool:
     >>> [shows_elements(f"No <{name}>pain</{name}>.") for name in ("problem", "b")]
     [True, False]
     """
-    found = ((plain(one[1] or one[2]), one[0]) for one in _AROUND.finditer(text))
+    found = ((plain((one[1] or one[2]).rpartition(":")[2]), one[0]) for one in _AROUND.finditer(text))
     return any(name not in SHAPE or (name in TYPED and _TYPE.search(whole)) for name, whole in found)
 
 
@@ -92,7 +93,7 @@ def _is_typed(text: str) -> bool:
     pairs = [(row[0], row[1].strip()) for row in rows if len(row) == 2 and row[0].strip()]
     kinds, named = {kind for _, kind in pairs}, {word for word, _ in pairs}
     few = len(kinds) < len(named) and 2 * len(kinds) <= len(pairs) + 1 and not kinds & _ANSWERS
-    few = few and any(kind[0].isupper() or kind in _OUTSIDE for kind in kinds)
+    few = few and any(kind[:1].isupper() or kind in _OUTSIDE for kind in kinds)
     return len(pairs) > 2 and len(pairs) >= 0.95 * len(rows) and few and all(map(_KIND.fullmatch, kinds))
 
 

@@ -40,9 +40,10 @@ _STARTS: Final = (*USUAL["start"], "startnode", "charoffset", "charoffsets", "sp
 _ENDS: Final = (*USUAL["end"], *USUAL["length"], "endnode")
 _PAIRS: Final = re.compile(r"\d{1,15}\s*[-~:,]\s*\d{1,15}(?:\s*[;,]\s*\d{1,15}\s*[-~:]\s*\d{1,15})*")
 _PAIR: Final = re.compile(r"(\d+)\s*[-~:,]\s*(\d+)")
-_TEXTS: Final = ("text", "textwithnodes")
+_TEXTS: Final = words("text textwithnodes rawtext documenttext fulltext content body")
 _SURFACES: Final = ("text", "spannedtext", "mentiontext")
 _WORDS: Final = ("w", "tok", "token")
+_INLINE: Final = (*_WORDS, *words("a b i em strong u sub sup span font italic bold underline xref ref extlink hi c pc"))
 _OF_WORDS: Final = frozenset((*SHAPE, "tokens", "words", "text"))  # elements around all words
 _PARTS: Final = frozenset(words("token spacetoken sentence split paragraph w wf"))  # with offsets, and no mentions
 _DIVIDED: Final = re.compile(
@@ -211,7 +212,11 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
         root
     ]
     if not kinds:
-        message = f"no annotation found in <{_tag(root)[:40]}>: no element has offsets, or is around words of a text"
+        placed = next((_tag(node) for node in root.iter() if isinstance(node.tag, str) and _offsets(node)), None)
+        what = "no element has offsets, or is around words of a text"
+        if placed is not None:
+            what = f"<{placed[:40]}> has offsets, and no element above it has a text, as an attribute or element text"
+        message = f"no annotation found in <{_tag(root)[:40]}>: {what}"
         hint = None if str(path) == STDIO else advice(Path(path))
         raise DataError(
             f"not read: {hint}" if hint else f"{message}; get the text out first (xmllint --xpath)", path=path
@@ -257,7 +262,7 @@ def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[tuple[str, M
         elif event == "start" and mark:
             opened.append(length)
         elif event == "end" and not mark and parts and not parts[-1].endswith(("\n", " ")) and not piece.strip():
-            piece = "\n" + piece.lstrip() if plain(_tag(node)) not in _WORDS else piece
+            piece = "\n" + piece.lstrip() if plain(_tag(node)) not in _INLINE else piece
         parts.append(piece)
         length += len(piece)
 

@@ -294,9 +294,9 @@ def _is_native(record: dict[str, Any]) -> bool:
         return not entries_of(mentions[:1], "mentions", PRESUMED).entries
     if "mentions" in record:
         return True
-    return RECORD.keys() >= record.keys() and not (
-        isinstance(tokens, list) and tokens and isinstance(tokens[0], str | dict)
-    )
+    parts = (tokens, record.get("sentences"))
+    foreign = any(isinstance(part, list) and part and isinstance(part[0], str | dict) for part in parts)
+    return RECORD.keys() >= record.keys() and not foreign
 
 
 def as_object(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, named
+from spanloom.formats.tagged import fields_of
 
 _OF_TYPES: Final = (*USUAL["type"], "entitytypes", "entitylabels", "spanlabels", "categories", "classes")
 _OF_PIECES: Final = ("data", "parts", "pieces", "chunks", "segments", "textparts")
@@ -57,6 +58,17 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
     >>> with_tags({"tokens": [{"text": "No", "tag": "O"}, {"text": "pain", "tag": "B-problem"}]})
     {'tokens': ['No', 'pain'], 'ner_tags': ['O', 'B-problem']}
     """
+    for name in named(record, ("sentences", "sents")):
+        parts = record[name]
+        if isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts):
+            fields = [fields_of(one) for one in parts]
+            if None not in fields:
+                pairs = [(one[own[0]], one[own[1]]) for one, own in zip(parts, fields, strict=True) if own is not None]
+                return {
+                    **_without(record, name),
+                    "tokens": [words for words, _ in pairs],
+                    "ner_tags": [t for _, t in pairs],
+                }
     for name in named(record, OF_WORDS):
         tokens = record[name]
         if not isinstance(tokens, list) or not tokens or not all(isinstance(one, dict) for one in tokens):

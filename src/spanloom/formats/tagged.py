@@ -41,7 +41,15 @@ def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
         return words, tags
     for name in named(record, OF_WORDS):
         for other in named(record, OF_TAGS):
-            if other != name and _shape(record[name], str) == _shape(record[other], str | int) is not None:
+            nested = [
+                isinstance(record[one], list) and bool(record[one]) and isinstance(record[one][0], list)
+                for one in (name, other)
+            ]
+            if (
+                other != name
+                and nested[0] == nested[1]
+                and _shape(record[name], str) == _shape(record[other], str | int) is not None
+            ):
                 return name, other
     return None
 
