@@ -202,6 +202,10 @@ RECORDS = {
                                     {"text": "saw", "tag": "O"}, {"text": "London", "tag": "B-LOC"}]},
     "sentences of words and tags": {"sentences": [{"words": ["John", "Smith", "saw", "London"],
                                                    "named_entities": ["B-PER", "I-PER", "O", "B-LOC"]}]},
+    "Trankit": {"text": TEXT, "sentences": [{"id": 1, "text": TEXT, "tokens": [
+        {"id": 1, "text": "John", "ner": "B-PER", "dspan": [0, 4]}, {"id": 2, "text": "Smith", "ner": "E-PER"},
+        {"id": 3, "text": "visited", "ner": "O"}, {"id": 4, "text": "London", "ner": "S-LOC"},
+        {"id": 5, "text": ".", "ner": "O"}]}]},
     "types of entities with several mentions": {"tokens": [["John", "Smith", "saw", "London"]], "entities": [
         {"type": kind, "mention": [{"mention": text, "sent_id": 0, "offset": span}]}
         for kind, text, span in (("PER", "John Smith", [0, 2]), ("LOC", "London", [3, 4]))]},
@@ -250,6 +254,10 @@ def test_further_columns_of_conllu(tmp_path: Path) -> None:
     names = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE\n"
     path = written(tmp_path, "a.conllup", f"{names}1\ttake{chr(9) + '_'}" + "\t_" * 7 + "\t1:LVC\n\n")
     assert "the column 'PARSEME:MWE', such as '1:LVC', is not read" in found(path)[1][0]
+    rows = "".join(
+        f"{n}\t{word}\t_\t_\t{tag}\t_\t_\t_\t_\t_\n" for n, word, tag in ((1, "Jo", "B-PER"), (2, "ran", "O"))
+    )
+    assert "XPOS holds tags of mentions, which are not read" in found(written(tmp_path, "b.conllu", rows))[1][0]
 
 
 @pytest.mark.parametrize(("field", "value"), [
