@@ -103,7 +103,7 @@ def _is_numbered(text: str) -> bool:
     numbers = [
         int(row[1]) for row in rows if len(row) == 2 and row[1].isascii() and row[1].isdecimal() and len(row[1]) < 3
     ]
-    some = {number for number in numbers if number}
+    some = {number for number in numbers if number and any(any(map(str.isalpha, row[0])) for row in rows)}
     return len(numbers) > 3 and len(numbers) >= 0.95 * len(rows) and bool(some) and 2 * numbers.count(0) >= len(numbers)
 
 
