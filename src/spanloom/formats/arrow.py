@@ -359,6 +359,7 @@ def _scan(
                 for row in _rows(batch):
                     number += 1
                     yield from _scanned(row, fields, mentions, name, number)
+            yield from () if fields is None else fields.remarks(path)
         except (pa.ArrowException, OSError, ValueError) as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")
             raise DataError(f"found a damaged file, or one of another kind ({reason}); get it again") from None

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from spanloom.errors import UsageError, clip
-from spanloom.formats.blocks import NAMES, UNTYPED
+from spanloom.formats.blocks import NAMES, TAG, UNTYPED
 from spanloom.formats.column_layout import BLANKS, DOCUMENT, SENTENCE, SPECIAL, TAB, ColumnLayout, split
 from spanloom.formats.tag_dialects import BRACKETS, USUAL, TagDialect, detect, read_tag
 
@@ -46,6 +46,8 @@ _ROLES: Final[Mapping[str, str]] = MappingProxyType(
 )
 # columns of HIPE that mark the mentions of others again: in another sense, by finer types, in their parts
 _AGAIN = {"ne-coarse-meto", "ne-fine-lit", "ne-fine-meto", "ne-fine-comp"}
+_LANGUAGE = re.compile(r"([a-z]{2,3}(?:-[a-z]{2,8})?:)\S")  # before each word of WikiANN
+_NUMBERED = re.compile(r"(\S)[0-9]")  # of Weibo: a character, and its number in the word
 _HOW = "name the columns, such as word,pos,tag (--columns, columns=)"
 
 _Rows = list[list[list[str]]]
@@ -217,10 +219,36 @@ def guessed_layout(sentences: Sequence[Sequence[str]], tagged: bool = True) -> C
     >>> guessed_layout([["EU_B-ORG rejects_O"], ["Oslo_B-GPE"]]).inline
     True
     """
+    lines = [line for sentence in sentences for line in sentence]
+    tagged_lines = [line for line in lines if len(line.split()) > 2 and all(map(TAG.fullmatch, line.split()))]
+    if len(lines) <= 3 * len(tagged_lines) < 3 * len(lines) and any("-" in line for line in tagged_lines):
+        return f"lines hold words and tags in turn; write a word and its tag a line, or {_HOW}"
     head = _head(sentences)
-    if (ragged := _ragged(head)) is not None:
-        return ragged
-    return _of_table(head, tagged) if head.width > 1 and head.fit else ColumnLayout(("word",), head.divider, ())
+    layout = _ragged(head)
+    if layout is None:
+        found = _of_table(head, tagged) if head.width > 1 and head.fit else ColumnLayout(("word",), head.divider, ())
+        if isinstance(found, str):
+            return found
+        layout = found
+    words = [row[layout.word] for row in head.tokens if len(row) > layout.word]
+    if len(layout.names) > 1 and words and all(map(TAG.fullmatch, words)) and any("-" in word for word in words):
+        return f"all columns hold tags, and none holds words; write each word before its tag, or {_HOW}"
+    return layout
+
+
+def added_to_words(words: Sequence[str]) -> re.Pattern[str] | None:
+    """Return what a file adds to each of its words: its language before it, or a number behind each character.
+
+    >>> added_to_words(["en:No", "en:pain", "en:."]), added_to_words(["No", "pain"])
+    (re.compile('^en:(?=.)'), None)
+    >>> added_to_words(["胸0", "痛1", "。0"])
+    re.compile('(?<=^.)[0-9]$')
+    """
+    if len(words) > 2 and (first := _LANGUAGE.match(words[0])) and all(word.startswith(first[1]) for word in words):
+        return re.compile(f"^{re.escape(first[1])}(?=.)")
+    numbered = [_NUMBERED.fullmatch(word) for word in words]
+    characters = sum(one is not None and one[1] >= "\u2e80" for one in numbered)
+    return re.compile("(?<=^.)[0-9]$") if len(words) > 2 and all(numbered) and 2 * characters >= len(words) else None
 
 
 def _ragged(head: _Head) -> ColumnLayout | None:

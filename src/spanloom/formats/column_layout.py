@@ -39,6 +39,7 @@ class ColumnLayout:
         inline: whether a line is a sentence, its tokens between blanks.
         header: the fields of the header line, which is not a token.
         unread: the columns of tags that are not read.
+        added: what files add to each word, such as a language before it, and is left out.
     """
 
     names: tuple[str, ...]
@@ -50,6 +51,7 @@ class ColumnLayout:
     inline: bool = False
     header: tuple[str, ...] = ()
     unread: tuple[int, ...] = field(default=(), compare=False)
+    added: re.Pattern[str] | None = None
 
     def fields(self, line: str) -> list[str]:
         """Return the fields of a line."""

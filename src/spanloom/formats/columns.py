@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -52,7 +53,7 @@ from spanloom.formats.blocks import (
     stand_in,
     tagged_mentions,
 )
-from spanloom.formats.column_guess import CHUNK, guessed_layout, is_header, is_tagged, named_layout
+from spanloom.formats.column_guess import CHUNK, added_to_words, guessed_layout, is_header, is_tagged, named_layout
 from spanloom.formats.column_layout import BLANKS, DOCUMENT, SPECIAL, TAB, ColumnLayout, split
 from spanloom.formats.packed import output_file
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
@@ -117,8 +118,14 @@ def scan(
     if isinstance(layout, str):
         yield Scanned(None, [Problem("error", "columns", layout, path=name, line=first)], name)
         return
+    words = [row[layout.word] for row in map(layout.fields, chain(*sentences)) if len(row) > layout.word]
+    layout = replace(layout, added=added_to_words(words[bool(layout.header) :]))
     given = columns is not None or any(line.text.startswith(GLOBAL_COLUMNS) for line in head)
     remarks = [] if given else list(_remarks(layout, name, first, mentions))
+    if layout.added is not None:
+        shown = words[bool(layout.header)]
+        message = f"all words are such as {clip(shown)}; they are read as {clip(layout.added.sub('', shown))}"
+        remarks.append(Problem("warning", "parts added to words", message, path=name, line=first, altered=True))
     counts: Counter[str] = Counter()
     read = partial(_sentence, layout=layout, mentions=mentions, counts=counts)
     yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, loose=True, stem=stem, initial=remarks)
@@ -324,7 +331,10 @@ def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counte
     """Return a sentence of the valid lines; the others are its problems."""
     problems: list[Problem] = []
     rows = _rows(block, layout, mentions, problems)
-    text, offsets = _text([row[layout.word] for row in rows], block, problems)
+    words = [row[layout.word] for row in rows]
+    if layout.added is not None:
+        words = [layout.added.sub("", word) for word in words]
+    text, offsets = _text(words, block, problems)
     columns = {name: [row[i] for row in rows] for name, i in layout.others.items()} if rows else {}
     found = layout.mentions(rows) if mentions else []
     if any(not dialect.divider for dialect in layout.dialects):

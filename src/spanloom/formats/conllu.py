@@ -205,6 +205,10 @@ def _not_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
 
 def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
     """Yield warnings about tags, and mentions of old releases of CorefUD, under names that are not read."""
+    values = [row.fields.get("XPOS", "_") for row in rows]
+    if "O" in values and all(map(TAG.fullmatch, values)) and any("-" in value for value in values):
+        message = "the column XPOS holds tags of mentions, which are not read; put them in an eleventh column, NER"
+        yield altered("tags not read: XPOS", message, rows[0].number)
     for row in rows:
         for column, value in row.fields.items():
             if column in _NO_TAGS or value == "_":
@@ -216,6 +220,9 @@ def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
                 name = found[1] or column
                 message = f"{clip(found[0].strip('|'), 40)} of {column} looks like a tag, and is not read; call it NER"
                 yield altered(f"tags not read: {name}", message, row.number)
+            elif column not in _STANDARD and value != "*":
+                message = f"the column {clip(column, 40)}, such as {clip(value, 40)}, is not read; call one of tags NER"
+                yield altered(f"columns not read: {column}", message, row.number)
 
 
 def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:

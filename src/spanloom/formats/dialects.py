@@ -11,21 +11,22 @@ for the reader of native records to report.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
-from spanloom.errors import clip, plural
+from spanloom.errors import clip
 from spanloom.formats.csv_rows import value_of
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
+from spanloom.formats.entry_repairs import as_characters, doubts, joined, without_others
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import (
     CHARACTERS,
     EXCLUSIVE,
     INCLUSIVE,
-    LEFT_OUT,
     OF_ID,
     OF_MENTIONS,
     OF_TEXT,
@@ -42,12 +43,15 @@ from spanloom.formats.layouts import (
 )
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
+from spanloom.formats.shapes import in_usual_shape, with_tags
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
 from spanloom.formats.unread import advice, looks_annotated
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
+_PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
 _SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
+NO_TEXT: Final = "mentions without a text"
 _REJECTED: Final = ("reject", "ignore")  # answers of Prodigy; "accept" is the third
 _OF_MIN: Final = ("annotation_id", "annotator", "lead_time")  # fields of Label Studio's JSON-MIN
 
@@ -205,7 +209,9 @@ def to_native(
         if isinstance(first, dict) and key in first:
             own = {name: new for name, new in names_of.items() if new not in record}
             record = {own.get(name, name): value for name, value in record.items()}
+    record = record if asked else with_tags(record)
     record = with_words(_with_attributes(_without_fragments(record)))
+    record = record if asked else in_usual_shape(record)
     if not asked and (tagged := fields_of(record)) is not None:
         native = from_tagged(record, *tagged, problems, mentions)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
@@ -218,12 +224,13 @@ def to_native(
         Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
         for place, value in found.others
     ]
-    if count := len(found.entries) - len(gold := [entry for entry in found.entries if not _is_left_out(entry)]):
-        message = f"{plural(count, 'mention')} of {field} marked as deleted or wrong: left out"
-        problems.append(Problem("warning", "mentions marked as wrong", message, altered=True))
-        found.entries[:] = gold
+    found.entries[:] = without_others(found.entries, field or "", problems)
     _put_in_order(found.entries, texts[CHARACTERS].text)
+    if TOKENS not in texts and texts[CHARACTERS].given:
+        as_characters(found.entries, len(texts[CHARACTERS].text.split()))
+    problems += doubts(field or "", found.entries, bool(names))
     reading = _reading(found.entries, layout, texts, described)
+    found.entries[:] = joined(found.entries, field or "", problems)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
     items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]
@@ -235,6 +242,9 @@ def to_native(
         problems.append(Problem("warning", "ends of tokens", message, altered=True))
     if frame.given or frame.words is not None:
         rest["text"] = frame.text
+    elif found.entries and "text" not in rest:
+        message = f"text is missing, expected the document's text, which {field} is about; write it into the record as "
+        problems.append(Problem("error", NO_TEXT, f"{message}text, or name its field: --columns text=NAME (columns=)"))
     if frame.words is not None:
         rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
     warn_unread({name: value for name, value in rest.items() if name not in ("text", "meta")}, problems, mentions)
@@ -242,10 +252,6 @@ def to_native(
     if field is None:
         return [Native(native)]
     return list(_by_annotator(native, found.entries, items))
-
-
-def _is_left_out(entry: Entry) -> bool:
-    return any(entry.fields.get(name) is value for name, value in LEFT_OUT)
 
 
 def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str | None, Found, Layout]:
@@ -330,8 +336,11 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
             if (held := next((one for one in named(part, OF_TEXT) if isinstance(part[one], str)), None)) is not None:
                 text, rest[key] = part[held], {other: value for other, value in part.items() if other != held}
                 break
-    if text is None and name is None and found.entries and (own := _confirmed(rest, found.entries)) is not None:
-        text = rest.pop(own)
+    if text is None and name is None and found.entries:
+        if (text := _of_title(rest, found.entries)) is not None:
+            del rest["title"], rest["abstract"]
+        elif (own := _confirmed(rest, found.entries)) is not None:
+            text = rest.pop(own)
     if name is None:
         if text is not None and isinstance(rest.get("tokens"), list):
             tokens = rest.pop("tokens")
@@ -368,6 +377,16 @@ def _words(value: Any) -> list[list[str]] | None:
     return None
 
 
+def _of_title(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
+    """Return a title and an abstract as one text, as the surfaces show; ``None`` for other records."""
+    title, abstract = rest.get("title"), rest.get("abstract")
+    if not isinstance(title, str) or not isinstance(abstract, str) or not any(entry.surface for entry in entries):
+        return None
+    way = _Reading(CHARACTERS, EXCLUSIVE, "")
+    texts = (f"{title}{between}{abstract}" for between in (" ", "\n", "\n\n", ""))
+    return next((text for text in texts if all(_is_at(entry, way, _Frame(text)) for entry in entries)), None)
+
+
 def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
     """Return the text field in which the surfaces are at their offsets; or the only text that holds all offsets."""
     texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value.split()) > 1}
@@ -379,7 +398,11 @@ def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
             ):
                 return name
     last = max((end for entry in entries for _, end in entry.spans), default=0)
-    texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value) >= last}
+    texts = {
+        name: value
+        for name, value in rest.items()
+        if isinstance(value, str) and len(value) >= last and not _PLACE.fullmatch(value)
+    }
     return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
 
 
@@ -469,7 +492,7 @@ def _item(
         given = entry.indices if entry.indices is not None else [list(span) for span in entry.spans]
         message = (
             f"offsets {given} do not lie in the {len(frame.words or ()):,} tokens, with ends {way.ends}; describe "
-            "them: --columns unit=characters or ends=inclusive (columns=)"
+            f"them: --columns unit=characters or ends={EXCLUSIVE if way.ends == INCLUSIVE else INCLUSIVE} (columns=)"
         )
         problems.append(Problem("error", "outside the text", message, entry.place))
         return []

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from spanloom.formats.attributes import is_attribute, take_attributes
-from spanloom.formats.layouts import PLAIN, SURE, USUAL, Layout, at, plain
+from spanloom.formats.layouts import OF_MENTIONS, PLAIN, SURE, USUAL, Layout, at, plain, words
 
 _DERIVED: Final = frozenset(("tokenstart", "tokenend"))  # Prodigy writes them from the tokens
 _NAME: Final = re.compile(r"[A-Z]{1,2}[0-9]+")  # of a mention, as in brat
 _PAIR: Final = re.compile(r"\s*([0-9]{1,9})\s*[-:;, ]\s*([0-9]{1,9})\s*")
 _DEEPEST: Final = 6  # lists and objects between a record's field and a mention
 _LARGEST: Final = 2**62
+_ABOUT: Final = frozenset(words("author createdby updatedby confidence validation metadata coordinates"))  # mentions
 _ROLES: Final[dict[str, list[tuple[str, int]]]] = {}  # a usual name -> its roles, and how early it counts in each
 for _role, _names in USUAL.items():
     for _rank, _name in enumerate(_names):
@@ -128,10 +129,13 @@ def _search(
         found.others.append((place, value))
     elif isinstance(value, dict):
         before = len(found.entries), len(found.others)
-        whole = value.get("type") if isinstance(value.get("mentions"), list) else None  # of all mentions of an entity
+        inner = value.get("mentions", value.get("mention"))
+        whole = value.get("type") if isinstance(inner, list) else None  # of all mentions of an entity
+        texts = any(isinstance(part, str) for part in value.values())
         for key, item in value.items():
-            if isinstance(item, list | dict):
-                _search(item, f"{place}.{key}", layout, (*keys, str(key)), sentence, found, depth + 1)
+            if isinstance(item, list | dict) and plain(str(key)) not in _ABOUT:
+                own = keys if texts and plain(str(key)) in USUAL["spans"] else (*keys, str(key))
+                _search(item, f"{place}.{key}", layout, own, sentence, found, depth + 1)
         for entry in found.entries[before[0] :] if isinstance(whole, str) else ():
             entry.types = [whole]
         if len(found.entries) == before[0] and value:
@@ -281,7 +285,10 @@ class _Parts:
 
 
 def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str, ...]) -> Entry | None:
-    if not layout.paths and all(isinstance(part, dict) for part in item.values()):  # mentions by their names
+    if not layout.paths and (
+        all(isinstance(part, dict) for part in item.values())  # mentions by their names
+        or all(isinstance(part, list) and part and isinstance(part[0], dict) for part in item.values())  # or types
+    ):
         return None
     parts = _Parts(item, layout)
     entry = Entry(place, [])
@@ -315,6 +322,8 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
         entry.sentence = sentence
     if (annotator := parts.take("annotator", (str, int))) is not None:
         entry.annotator = str(annotator)
+    if keys and plain(keys[-1]) in (*OF_MENTIONS, "mention"):  # the names of fields, and not of types
+        keys = ()
     if name is None and (keys or layout.kind or "concepts" in entry.fields):
         entry.types = [keys[0]] if keys and not keys[0].isdigit() else []
         if not keys and not layout.kind:

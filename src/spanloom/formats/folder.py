@@ -13,7 +13,8 @@ from spanloom.files.walk import is_closed_link
 from spanloom.formats.base import Format, Scanned
 from spanloom.formats.file_names import visible
 from spanloom.formats.foreign import advice
-from spanloom.formats.source import bare
+from spanloom.formats.looks import looks_like
+from spanloom.formats.source import HEAD, bare, opened
 
 # what stands beside data and is none
 _BESIDE = re.compile(
@@ -50,7 +51,9 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     if kind is not None and not inputs:
         inputs = [(kind, file) for file in _of_one_ending(root, data, kind)]
     if not inputs:
-        raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}")
+        hints = ((file, _hint(file)) for file in data) if kind is None else ()
+        more = next((f"; {file.name} is not read: {hint}" for file, hint in hints if hint is not None), "")
+        raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}{more}")
     taken = {file for _, file in inputs}
     return inputs, [file for file in data if file not in taken] + links
 
@@ -95,6 +98,10 @@ def _hint(file: Path) -> str | None:
     if is_closed_link(file):
         return "a link to a folder or to nothing, which is not followed; name what it leads to"
     try:
-        return advice(file)
+        if (hint := advice(file)) is not None:
+            return hint
+        with opened(file) as source:
+            looks = looks_like(source.read(HEAD).decode("utf-8", "replace"))
+        return None if looks is None else f"it looks like {looks}"
     except DataError:  # it is not read in any case
         return None

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from spanloom.errors import DataError, clip
+from spanloom.formats.looks import looks_like
 from spanloom.formats.source import BOM, HEAD, bare, opened
 
 _EACH = "one .txt file for each document"
@@ -41,6 +42,12 @@ _PYTHON = (
     'TRAIN_DATA = [("TEXT", {"entities": [(START, END, "TYPE")]})]'
 )
 _BESIDE = "{}, whose texts are in other files; write both as JSON lines: text, and entities with start, end and type"
+_BY_TOKEN = "{} in XML, whose mentions refer to its tokens; convert it to {}, and read that"
+_RDF = (
+    "RDF, whose annotation (NIF) is not read; write it as JSON lines: text (nif:isString), and entities with start, "
+    "end and type (nif:beginIndex, nif:endIndex and the class of each)"
+)
+_TREC = f"documents of TREC, without annotation; get the texts out first, {_EACH}"
 _PACKED = "it is packed; unpack it first"
 _PACKED_LINES = "packed JSON lines; give it a name that ends in .jsonl.gz, or name its format (--input-format jsonl)"
 _BY_ENDING: Final = MappingProxyType(
@@ -56,6 +63,7 @@ _BY_ENDING: Final = MappingProxyType(
         ".rel": _OF_I2B2.format("relations"),
         ".chains": _OF_I2B2.format("chains of coreference"),
         ".py": _PYTHON,
+        **dict.fromkeys((".ttl", ".rdf", ".nt", ".n3", ".nq", ".trig", ".jsonld", ".owl"), _RDF),
         ".csv": _UNNAMED.format("csv"),
         ".tsv": f"{_UNNAMED.format('tsv')}; of a column file, name the format conll",
     }
@@ -67,6 +75,7 @@ _BY_MAGIC: Final = (
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OFFICE),
     (rb"\{\\rtf", _WORD),
     (rb"\s*(?:\x0b)?(?:MSH|FHS|BHS)\|\^~\\&", _HL7),
+    (rb"\s*(?:#[^\n]{0,200}\n\s*){0,20}@prefix\s[^\n]{0,100}<", _RDF),
     (rb"\x1f\x8b", f"{_PACKED}, or give it a name that ends in .gz"),
 )
 # what shows near the begin of JSON or XML of a kind; the first that shows counts
@@ -80,9 +89,15 @@ _BY_CONTENT: Final = (
         rb'"%(?:FEATURE_STRUCTURES|TYPES)"\s*:',
         "a CAS of UIMA in JSON; export it as UIMA CAS XMI or as WebAnno TSV 3.3 instead, both of which are read",
     ),
+    (rb'"@context"\s*:(?:.|\n){0,2000}nlp2rdf', _RDF),
     (
         rb'"annotatable"\s*:\s*\{',
         "annotations of tagtog, whose texts are in HTML; export them as BioC or brat standoff",
+    ),
+    (
+        rb'"form"\s*:\s*\[\s*\{[^]]*"box"',
+        "a form of FUNSD, in boxes without one text; write each form as a JSON line: tokens, and ner_tags such as "
+        "B-ANSWER",
     ),
     (rb'"projectKind"\s*:\s*"', _BESIDE.format("a project of Azure AI Language")),
     (
@@ -90,6 +105,15 @@ _BY_CONTENT: Final = (
         _BESIDE.format("annotations of Knowtator") + "; CRAFT has a converter to brat",
     ),
     (rb"<source_file\s|<charseq\s", _BESIDE.format("annotations of ACE (APF)")),
+    (rb"<knowtator-project[\s>]", _BESIDE.format("annotations of Knowtator 2") + "; CRAFT has a converter to brat"),
+    (rb"<deft_ere\s", _BESIDE.format("annotations of Rich ERE")),
+    (rb"<FoLiA\s", _BY_TOKEN.format("FoLiA", "CoNLL, as with foliatools")),
+    (rb"<NAF[\s>]|<KAF[\s>]", _BY_TOKEN.format("NAF", "CoNLL, or to JSON lines with text and entities")),
+    (rb"<D-Spin[\s>]|<TextCorpus\s", _BY_TOKEN.format("TCF", "CoNLL, as WebLicht does")),
+    (rb"<paula\s", _BY_TOKEN.format("PAULA", "WebAnno TSV or CoNLL, as with Pepper")),
+    (rb"<(?:article|file)\b(?:.|\n){0,4000}?<\w+\s[^<>]*\bwd=", _BY_TOKEN.format("AnCora", "CoNLL")),
+    (rb"<rdf:RDF[\s>]", _RDF),
+    (rb"<DOC>\s*<DOCNO>", _TREC),
     (rb"<ClinicalDocument[\s>]", _CDA),
     (rb"""xmlns(?::\w+)?\s*=\s*["']http://hl7\.org/fhir["']""", _FHIR_XML),
 )
@@ -159,6 +183,8 @@ def _unnamed(head: bytes, known: str) -> str:
         return "it is empty; expected a line with the names of columns, and a row for each text or mention"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "it starts with the mark of UTF-16; convert it to UTF-8, or name it (--encoding utf-16)"
+    if (looks := looks_like(head.decode("utf-8", "replace"))) is not None:
+        return f"it looks like {looks}"
     line = head.splitlines()[0].decode("utf-8", "replace")
     return f"{known}; found {clip(line)}"
 

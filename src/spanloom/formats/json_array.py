@@ -17,14 +17,16 @@ from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
-from spanloom.formats.label_names import names_beside
+from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, named, plain, words
 from spanloom.formats.packed import output_file
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_text
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
+from spanloom.formats.shapes import pieces_of
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, read_bytes
+from spanloom.formats.tagged import with_names
 
 _START: Final = re.compile(rb"\s*[\[{]")
 _PAIRS: Final = re.compile(rb'\A\s*\[\s*\[|"annotations"\s*:\s*\[\s*\[\s*"')
@@ -35,7 +37,8 @@ _ARTICLES: Final = re.compile(rb'"paragraphs"\s*:\s*\[\s*\{[^\[\]{}]{0,20000}"(?
 _LITERAL: Final = re.compile(rb"\s*\[\s*(?:\(|\{\s*'|\[\s*')")  # of Python
 _ASSIGNED: Final = re.compile(rb"^\w+\s*(?::[^=\n]+)?=\s*\[\s*(?:#[^\n]*\n\s*)*[(\[{]", re.MULTILINE)
 _ENTITIES: Final = re.compile(rb"""["'](?:entities|label|labels|spans|tags|ner_tags|ner)["']\s*:""")
-_OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:')  # FHIR, and training data of spaCy 2
+# FHIR, training data of spaCy 2, annotations of tagtog, and forms of FUNSD
+_OTHER: Final = re.compile(rb'"(?:resourceType|paragraphs)"\s*:|"annotatable"\s*:\s*\{|"form"\s*:\s*\[\s*\{[^]]*"box"')
 
 
 def scan(
@@ -50,6 +53,7 @@ def scan(
             yield from scan_any(record, mentions, fields, str(path), place=place.replace("records", name, 1))
         return
     yield from scan_array(raw, path, fields, mentions)
+    yield from fields.remarks(path)
 
 
 def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: bool) -> Iterator[Scanned]:
@@ -183,6 +187,7 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
         isinstance(value, dict)
         and at(value, text) is None
         and not any(plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages") for name in value)
+        and pieces_of(value) is None
     ):
         if isinstance(projects := value.get("projects"), list):
             for number, project in enumerate(projects):
@@ -199,6 +204,9 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
             if isinstance(held, list) and any(map(_is_record, held)):
                 yield from ((f"{name}[{i}]", record) for i, record in enumerate(held) if record is not None)
                 return
+        if isinstance(rows := value.get("rows"), list) and isinstance(value.get("features"), list):
+            yield from _of_viewer(rows, value["features"])
+            return
         for name, held in value.items():  # of any name, also in an object, as of Rasa
             if isinstance(held, dict) and not any(isinstance(part, str) for part in held.values()):
                 found = [(f"{name}.{place}", record) for place, record in records_of(held) if place]
@@ -212,6 +220,15 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
             yield from ((name, {"id": name, **record}) for name, record in value.items())
             return
     yield "", value
+
+
+def _of_viewer(rows: list[Any], features: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the records of an answer of the viewer of Hugging Face's data sets."""
+    kinds = {str(one.get("name")): one.get("type") for one in features if isinstance(one, dict)}
+    names = dict(features_of(kinds))
+    for number, row in enumerate(rows):
+        record = row.get("row") if isinstance(row, dict) else row
+        yield f"rows[{number}].row", with_names(record, names) if isinstance(record, dict) else record
 
 
 def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
@@ -246,6 +263,8 @@ def _is_record(value: Any) -> bool:
 
 def _is_annotated(value: Any) -> bool:
     """Return whether a value is a record with a text and a field for mentions."""
+    if isinstance(value, dict) and pieces_of(value) is not None:
+        return True
     texts = isinstance(value, dict) and any(isinstance(value[name], str) for name in named(value, OF_TEXT))
     return texts and next(named(value, OF_MENTIONS), None) is not None
 

@@ -26,9 +26,9 @@ def scan(
         columns: our names of fields -> those in the records.
         tag_names: of tags that are numbers.
     """
-    yield from scan_lines(
-        raw_lines(path), path, RecordFields(columns, tag_names, None if tag_names else names_beside(path)), mentions
-    )
+    fields = RecordFields(columns, tag_names, None if tag_names else names_beside(path))
+    yield from scan_lines(raw_lines(path), path, fields, mentions)
+    yield from fields.remarks(path)
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

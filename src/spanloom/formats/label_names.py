@@ -1,7 +1,7 @@
 """Names of tags that are numbers, from the files that publishers put beside their data.
 
 These are the card of a data set of Hugging Face (``README.md``) and its ``dataset_infos.json``, which name the values
-of each field, and tables of labels such as ``label.json``, which do so for every field of tags.
+of each field, and tables of labels such as ``label.json`` and ``labels.txt``, which do so for every field of tags.
 """
 
 from __future__ import annotations
@@ -19,15 +19,22 @@ from spanloom.formats.tagged import TAGS
 
 _INFOS: Final = ("dataset_infos.json", "dataset_info.json")
 _TABLES: Final = (
-    "label.json", "labels.json", "label2id.json", "id2label.json", "tag2id.json", "tag_to_id.json", "label_map.json"
+    "label.json", "labels.json", "label2id.json", "id2label.json", "tag2id.json", "tag_to_id.json", "label_map.json",
+    "config.json", "labels.txt", "label_list.txt", "tags.txt",
 )  # fmt: skip
-_CARD: Final = "README.md"
+_CARD, _CONFIG = "README.md", "config.json"
 _LONGEST: Final = 1 << 20  # bytes
 _FIELD: Final = re.compile(r"^ *- name: *(\S+)((?:\n(?! *- name:).*)*)", re.MULTILINE)
 _NAME: Final = re.compile(r"""^ *['"]?(\d{1,4})['"]?: *['"]?(.*?)['"]? *$""", re.MULTILINE)
 
 
-def names_beside(path: str | Path) -> dict[str, list[str]]:
+class NamesBeside(dict[str, list[str]]):
+    """Names of tags by field, and the file that has them."""
+
+    file: Path | None = None
+
+
+def names_beside(path: str | Path) -> NamesBeside:
     """Return for each field with tags that are numbers their names, from the folder of a file or the one above.
 
     >>> from tempfile import TemporaryDirectory
@@ -36,13 +43,16 @@ def names_beside(path: str | Path) -> dict[str, list[str]]:
     ...     names_beside(Path(folder, "train.jsonl"))["ner_tags"]
     ['O', 'B-x']
     """
+    names = NamesBeside()
     if str(path) == STDIO:
-        return {}
+        return names
     for folder in (Path(path).absolute().parent, Path(path).absolute().parent.parent):
         for name in (*_INFOS, _CARD, *_TABLES):
-            if (found := dict(_names_in(folder / name))) != {}:
-                return found
-    return {}
+            if found := dict(_names_in(folder / name)):
+                names.update(found)
+                names.file = folder / name
+                return names
+    return names
 
 
 def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
@@ -52,7 +62,7 @@ def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
             return
         with opened(file) as source:
             content = source.read(_LONGEST).decode("utf-8", "replace")
-        value = None if file.name == _CARD else json.loads(content)
+        value = json.loads(content) if file.suffix == ".json" else None
     except (DataError, OSError, ValueError, RecursionError):  # it is not what is read
         return
     if file.name == _CARD:
@@ -60,8 +70,15 @@ def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
             if "class_label:" in rest and (names := _in_order(dict(_NAME.findall(rest)))):
                 yield field, names
     elif file.name in _INFOS:
-        yield from _features(value)
+        yield from features_of(value)
+    elif file.suffix == ".txt":
+        names = [line.strip() for line in content.splitlines() if line.strip()]
+        if "O" in names:
+            yield from dict.fromkeys(TAGS, names).items()
     elif isinstance(value, dict):
+        value = value.get("id2label", value if file.name != _CONFIG else {})
+        if not isinstance(value, dict):
+            return
         turned = {str(number): name for name, number in value.items() if type(number) is int}
         if names := _in_order(turned or value):
             yield from dict.fromkeys(TAGS, names).items()
@@ -73,7 +90,8 @@ def _in_order(names: Mapping[str, Any]) -> list[str]:
     return [name for name in found if isinstance(name, str)] if all(isinstance(name, str) for name in found) else []
 
 
-def _features(value: Any) -> Iterator[tuple[str, list[str]]]:
+def features_of(value: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield the fields whose values have names, and these, of the features of a data set of Hugging Face."""
     for name, inner in value.items() if isinstance(value, dict) else ():
         kind = inner
         while isinstance(kind, dict) and isinstance(kind.get("feature"), dict):
@@ -82,4 +100,4 @@ def _features(value: Any) -> Iterator[tuple[str, list[str]]]:
         if isinstance(names, list) and all(isinstance(one, str) for one in names):
             yield name, names
         else:
-            yield from _features(inner)
+            yield from features_of(inner)

@@ -55,6 +55,7 @@ class Layout(NamedTuple):
 # the first that fits a record and the first of its mentions counts
 LAYOUTS: Final = (
     Layout("CMeEE", ("entities",), ("start_idx", "end_idx"), ends=INCLUSIVE),
+    Layout("LUIS", ("entities",), ("startPos", "endPos", "entity"), ends=INCLUSIVE),
     Layout("DataTurks", ("annotation",), ("points",), ends=INCLUSIVE),
     Layout("Spark NLP", (), ("annotatorType", "begin", "end"), ends=INCLUSIVE, paths={"type": "metadata.entity"}),
     Layout("CLUENER", ("label",), ("*",), ends=INCLUSIVE),
@@ -95,16 +96,16 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "spans": words(
             "spans span offsets charspan position positions pos points location locations charoffsets charspans "
-            "interval range fragments offset boundary bounds"
+            "interval range fragments offset boundary boundaries bounds"
         ),
         "start": words(
             "start begin startoffset beginoffset startidx beginidx startindex beginindex startchar charstart "
             "beginchar startpos beginpos startposition startcharoffset characteroffsetbegin answerstart offsetstart "
-            "offsetbegin from offset spanstart first"
+            "offsetbegin startingpos from offset spanstart first"
         ),
         "end": words(
             "end stop endoffset endidx endindex endchar charend endpos endposition endcharoffset characteroffsetend "
-            "offsetend to spanend finish last"
+            "offsetend endingpos exclusiveend to spanend finish last"
         ),
         "length": ("length", "len"),
         "indices": ("index", "indices", "indexes", "tokenindices", "tokenids", "wordindices"),
@@ -113,11 +114,12 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "tokenend": ("tokenend", "endtoken", "tokend", "wordend", "endword"),
         "type": words(
             "type label labels entitytype entitylabel entitygroup hypertextlabels tag category obj displayname "
-            "nertype nertag class classname semantictype labeltype kind taxonomy tagname entity tags types name"
+            "nertype nertag class classname semantictype labeltype kind taxonomy tagname entity tags types "
+            "categories slot name"
         ),
         "surface": words(
             "text surface surfaceform coveredtext mentiontext spantext mention quote entity name word value content "
-            "chunk phrase string result sourcevalue term"
+            "chunk phrase string result sourcevalue term spot"
         ),
         "concepts": words("concepts concept normalized cui cuis conceptid kbid normid meshid ontologyid umlscui"),
         "id": ("id",),
@@ -135,7 +137,8 @@ PLAIN: Final = ("name", "value", "label", "text", "category")
 # fields of a record, as above
 OF_ID: Final = words("documentid id noteid dockey wndid docid sourceid curid origid qasid guid uuid")
 OF_TEXT: Final = words(
-    "text notetext content sentence context textcontent rawtext senttext documenttext fulltext input"
+    "text notetext content sentence context textcontent rawtext senttext documenttext fulltext analyzedtext "
+    "cleanedtext sourcetext utterance utt input"
 )
 OF_WORDS: Final = words("tokens words tokenizedtext sentence sentences sents token word tokenizedsentence")
 OF_TAGS: Final = words(
@@ -145,11 +148,11 @@ OF_MENTIONS: Final = words(
     "mentions spans entities ents labels label denotations annotations annotation ner ners predictedner entspans "
     "entitymentions entitylist entity nerspans namedentities spanposition vertexset nerchunk nerchunks resultlist "
     "results result textsegmentannotations entityspans tags nerlabels goldspans gold targets completions predictions "
-    "prediction"
+    "prediction resources privacymask slots ne"
 )
 _OTHER: Final = re.compile(
     r"relations?|events?|coref|clusters?|triples?|links?$|^attributes$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"
-    r"^blocks$|^options$|^namespaces$|^pieces|tokenlens|^meta$|^spolist$|^paragraphs$"
+    r"^blocks$|^options$|^namespaces$|^pieces|tokenlens|^meta$|^paragraphs$"
 )
 
 
@@ -160,7 +163,7 @@ def plain(name: str) -> str:
     >>> plain("start_offset"), plain("BeginOffset")
     ('startoffset', 'beginoffset')
     """
-    return re.sub(r"[_\-. ]", "", name).lower()
+    return re.sub(r"[_\-. @]", "", name).lower()
 
 
 def is_other(name: str) -> bool:

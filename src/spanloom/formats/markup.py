@@ -9,7 +9,7 @@ Three layouts are read, the first that a file has::
 1. An element with offsets belongs to the nearest element above it that has a text: an attribute or an element of
    that name. Each such element is a document, and is read as a record of another tool is.
 2. Without offsets, an element around a mention is known by its place: at least once there is text beside it. Others,
-   such as sentences, only divide the text.
+   such as sentences, only divide the text. The elements taken are reported.
 3. Elements without text and without offsets, such as relations, are counted, and not read.
 """
 
@@ -17,20 +17,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from lxml import etree
 
 from spanloom.document import Document, Mention
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip, plural
 from spanloom.files import STDIO
 from spanloom.formats.answers.parsing import read_markup
 from spanloom.formats.base import Scanned, altered
 from spanloom.formats.foreign import advice
+from spanloom.formats.inline_marks import read_marks, with_usual_marks
 from spanloom.formats.layouts import USUAL, plain, words
-from spanloom.formats.looks import SHAPE, shows_elements
+from spanloom.formats.looks import SHAPE, TYPED, shows_elements
 from spanloom.formats.record import scan_record
 from spanloom.formats.source import BOM, bare, decode, opened, read_bytes
 
@@ -38,12 +40,25 @@ _STARTS: Final = (*USUAL["start"], "startnode", "charoffset", "charoffsets", "sp
 _ENDS: Final = (*USUAL["end"], *USUAL["length"], "endnode")
 _PAIRS: Final = re.compile(r"\d{1,15}\s*[-~:,]\s*\d{1,15}(?:\s*[;,]\s*\d{1,15}\s*[-~:]\s*\d{1,15})*")
 _PAIR: Final = re.compile(r"(\d+)\s*[-~:,]\s*(\d+)")
-_TEXTS: Final = ("text", "textwithnodes")
-_KINDS: Final = words("type sem label category entitytype class subtype")  # attributes with the type of a mention
+_TEXTS: Final = words("text textwithnodes rawtext documenttext fulltext content body")
+_SURFACES: Final = ("text", "spannedtext", "mentiontext")
+_WORDS: Final = ("w", "tok", "token")
+_INLINE: Final = (*_WORDS, *words("a b i em strong u sub sup span font italic bold underline xref ref extlink hi c pc"))
+_OF_WORDS: Final = frozenset((*SHAPE, "tokens", "words", "text"))  # elements around all words
+_PARTS: Final = frozenset(words("token spacetoken sentence split paragraph w wf"))  # with offsets, and no mentions
+_DIVIDED: Final = re.compile(
+    r"<DOC(?:UMENT)?\b[^<>]{0,300}>(?:(?!<DOC(?:UMENT)?\b)(?s:.))*?</DOC(?:UMENT)?>", re.IGNORECASE
+)
+_NUMBER: Final = re.compile(r"<DOC(?:NO|ID)>\s*([^<>\s]{1,200})\s*</DOC(?:NO|ID)>", re.IGNORECASE)
+_KINDS: Final = words(
+    "type sem label category entitytype class subtype contenttype dataentity datatype datalabel categ"
+)  # attributes with the type of a mention
+_NEAR: Final = 200  # characters before and behind a mark in which others of its line must show
 _LOOKED_AT: Final = 1 << 20  # bytes in which annotation must show
 _OFFSET: Final = re.compile(
-    rb"""\s(?:start|begin|char[_-]?offset|spans?|offset|startnode)\w*\s*=\s*["']\d""", re.IGNORECASE
+    rb"""\s(?:start|begin|from|char[_-]?offset|spans?|offset|startnode)\w*\s*=\s*["']\d""", re.IGNORECASE
 )
+_AROUND_WORDS: Final = re.compile(rb"</(?:w|tok|token)>\s{0,99}</(\w{1,60})>")
 _OPENING: Final = re.compile(rb"\s*<")
 
 
@@ -53,7 +68,8 @@ def claims(path: Path) -> bool:
         return False
     with opened(path) as file:
         head = file.read(_LOOKED_AT)
-    return _OFFSET.search(head) is not None or shows_elements(head.decode("utf-8", "replace"))
+    around = {plain(name.decode("utf-8", "replace")) for name in _AROUND_WORDS.findall(head)}
+    return bool(_OFFSET.search(head) or around - _OF_WORDS) or shows_elements(head.decode("utf-8", "replace"))
 
 
 def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> Iterator[Scanned]:
@@ -76,10 +92,24 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
             raise DataError(f"not XML: {clip(str(error))}; correct it", path=path) from error
         root = None
     if root is None:
-        yield _of_text(decode(raw, path).removeprefix("\ufeff"), path, name, mentions)
+        text = decode(raw, path).removeprefix("\ufeff")
+        parts = _DIVIDED.findall(text)
+        taken: Counter[str] = Counter()
+        for number, part in enumerate(parts if len(parts) > 1 else [text], start=1):
+            own = _NUMBER.search(part) if len(parts) > 1 else None
+            named = f"{name}-{number}" if len(parts) > 1 else name
+            document, problems = _of_text(part, path, named if own is None else own[1], mentions)
+            taken.update(mark.type for mark in document.mentions)
+            yield Scanned(document, problems, str(path))
+        yield from _taken(taken, path)
         return
     owned = _owned(root)
     found = list(_with_offsets(owned, path, name, mentions)) if owned else list(_around(root, path, name, mentions))
+    divided = Counter(kind for nodes in owned.values() for kind in map(_type, nodes) if plain(kind) in _PARTS)
+    if divided and mentions:
+        shown = ", ".join(f"{clip(kind)} ({count:,})" for kind, count in divided.most_common(5))
+        message = f"annotations of the types {shown} divide the text, and are no mentions: left out"
+        found.append(Scanned.altered("annotations that divide the text", message, str(path)))
     unread = Counter(_tag(node) for node in root.iter() if _is_left_out(node, owned))
     if unread and mentions:
         shown = ", ".join(f"<{one[:40]}>" for one, _ in unread.most_common(5))
@@ -122,7 +152,8 @@ def _text(node: Any) -> str | None:
     """Return the text of an element that others are about, or ``None``."""
     if (text := next((value for name, value in node.attrib.items() if plain(name) == "text"), None)) is not None:
         return str(text)
-    child = next((one for one in node if plain(_tag(one)) in _TEXTS and not _offsets(one)), None)
+    named = (one for one in node if plain(_tag(one)) in _TEXTS)
+    child = next((one for one in named if not _offsets(one) and not any(map(_offsets, one))), None)
     return None if child is None else "".join(child.itertext())
 
 
@@ -130,9 +161,8 @@ def _with_offsets(owned: dict[Any, list[Any]], path: str | Path, name: str, ment
     for owner, nodes in owned.items():
         ids = [value for one, value in owner.attrib.items() if plain(one) in ("id", "docid", "documentid", "name")]
         record: dict[str, Any] = {"id": ids[0] if ids else name if len(owned) == 1 else "", "text": _text(owner)}
-        yield from scan_record(
-            record | {"entities": [_entity(node) for node in nodes]}, mentions, path=str(path), line=owner.sourceline
-        )
+        entities = [_entity(node) for node in nodes if plain(_type(node)) not in _PARTS]
+        yield from scan_record(record | {"entities": entities}, mentions, path=str(path), line=owner.sourceline)
 
 
 def _entity(node: Any) -> dict[str, Any]:
@@ -143,7 +173,8 @@ def _entity(node: Any) -> dict[str, Any]:
             values[{"startnode": "start", "endnode": "end"}.get(name, name)] = int(value)
         else:
             values = {"spans": [[int(start), int(end)] for start, end in _PAIR.findall(value)]}
-    surface = node.get("text") or "".join(node.itertext()).strip()
+    inner = next((one for one in node if plain(_tag(one)) in _SURFACES), node)
+    surface = node.get("text") or ("" if len(inner) else "".join(inner.itertext()).strip())
     given = {"text": surface} if surface else {}
     return {**values, "type": _type(node), **given} | ({"id": node.get("id")} if node.get("id") else {})
 
@@ -169,58 +200,98 @@ def _is_left_out(node: Any, owned: dict[Any, list[Any]]) -> bool:
 
 def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[Scanned]:
     """Yield the documents of XML with elements around mentions."""
-    beside = {
+    kinds = {
         _tag(node)
         for above in root.iter()
         if any((text or "").strip() for text in (above.text, *(node.tail for node in above)))
+        or any(plain(_tag(node)) in _WORDS for node in above)
         for node in above
+        if _may_mark(node)
     }
-    kinds = {one for one in beside if plain(one) not in SHAPE}
     documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [
         root
     ]
     if not kinds:
-        message = f"no annotation found in <{_tag(root)[:40]}>: no element has offsets, or is around words of a text"
+        placed = next((_tag(node) for node in root.iter() if isinstance(node.tag, str) and _offsets(node)), None)
+        what = "no element has offsets, or is around words of a text"
+        if placed is not None:
+            what = f"<{placed[:40]}> has offsets, and no element above it has a text, as an attribute or element text"
+        message = f"no annotation found in <{_tag(root)[:40]}>: {what}"
         hint = None if str(path) == STDIO else advice(Path(path))
         raise DataError(
             f"not read: {hint}" if hint else f"{message}; get the text out first (xmllint --xpath)", path=path
         )
+    taken: Counter[str] = Counter()
     for number, node in enumerate(documents, start=1):
         parts: list[str] = []
-        marks: list[Mention] = []
+        marks: list[tuple[str, Mention]] = []
         _walk(node, kinds, parts, marks)
         text = "".join(parts)
         own = name if len(documents) == 1 else node.get("id") or f"{name}-{number}"
-        marks = [mark for mark in marks if text[mark.start : mark.end].strip()] if mentions else []
-        yield Scanned(Document(text, id=own, mentions=marks), [], str(path), node.sourceline)
+        marks = [(tag, mark) for tag, mark in marks if text[mark.start : mark.end].strip()] if mentions else []
+        taken.update(tag for tag, _ in marks)
+        yield Scanned(Document(text, id=own, mentions=[mark for _, mark in marks]), [], str(path), node.sourceline)
+    yield from _taken(taken, path)
 
 
-def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[Mention]) -> None:
+def _may_mark(node: Any) -> bool:
+    """Return whether an element may be around a mention, and does not only shape the text."""
+    name = plain(_tag(node))
+    return name not in SHAPE or (name in TYPED and _type(node) != _tag(node))
+
+
+def _taken(taken: Mapping[str, int], path: str | Path) -> Iterator[Scanned]:
+    """Yield the notice of the elements that were taken for mentions."""
+    if taken:
+        shown = ", ".join(f"<{tag[:40]}> ({count:,})" for tag, count in Counter(taken).most_common(20))
+        message = f"taken for mentions: {shown}; to choose among them, name their types (--types A,B)"
+        yield Scanned.altered("elements taken for mentions", message, str(path))
+
+
+def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[tuple[str, Mention]]) -> None:
     """Add the pieces of the text of an element, and its mentions; elements that only divide the text are on lines."""
     length = 0
     opened: list[int] = []
     for event, node in etree.iterwalk(root, events=("start", "end")):
-        mark = _tag(node) in kinds and node is not root
+        mark = _tag(node) in kinds and node is not root and _may_mark(node)
         piece = (node.text if event == "start" else node.tail if node is not root else None) or ""
         if event == "end" and mark:
             start = opened.pop()
             if length > start:
-                marks.append(Mention(_type(node), [(start, length)]))
+                marks.append((_tag(node), Mention(_type(node), [(start, length)])))
         elif event == "start" and mark:
             opened.append(length)
         elif event == "end" and not mark and parts and not parts[-1].endswith(("\n", " ")) and not piece.strip():
-            piece = "\n" + piece.lstrip() if plain(_tag(node)) not in ("w", "tok", "token") else piece
+            piece = "\n" + piece.lstrip() if plain(_tag(node)) not in _INLINE else piece
         parts.append(piece)
         length += len(piece)
 
 
-def _of_text(text: str, path: str | Path, name: str, mentions: bool) -> Scanned:
-    found = read_markup(text, "")
-    marks = [
-        Mention(mark.type or "mention", [(mark.start, mark.end)])
-        for mark in found.marks
-        if mentions and mark.start < mark.end and (mark.type or "@@" in text) and plain(mark.type or "") not in SHAPE
-    ]
+def _of_text(text: str, path: str | Path, name: str, mentions: bool) -> tuple[Document, list[Problem]]:
+    """Return the document of a text with marks.
+
+    Elements that never have words beside them on their line, such as ``<DOC>``, only divide the text.
+    """
+    problems: list[Problem] = []
+    if (own := read_marks(text)) is not None:
+        text, found = own
+    else:
+        read = read_markup(with_usual_marks(text), "")
+        found = [
+            (mark.type or "mention", mark.start, mark.end)
+            for mark in read.marks
+            if (mark.type or "@@" in text) and plain(mark.type or "") not in SHAPE
+        ]
+        text = read.text
+        kinds = {kind for kind, start, end in found if _is_within_line(text, start, end)}
+        found = [one for one in found if one[0] in kinds] if kinds else found
+        problems = [altered("markup that is not read", f"{one}; it is left out", path=str(path)) for one in read.stray]
+    marks = [Mention(kind, [(start, end)]) for kind, start, end in found if mentions and text[start:end].strip()]
     marks.sort(key=lambda mark: (mark.start, -mark.end))
-    problems = [altered("markup that is not read", f"{one}; it is left out", path=str(path)) for one in found.stray]
-    return Scanned(Document(found.text, id=name, mentions=marks), problems, str(path))
+    return Document(text, id=name, mentions=marks), problems
+
+
+def _is_within_line(text: str, start: int, end: int) -> bool:
+    """Return whether a part of a text has others before or behind it on its line."""
+    before = text[max(0, start - _NEAR) : start].rpartition("\n")[2]
+    return bool(before.strip() or text[end : end + _NEAR].partition("\n")[0].strip())

@@ -1,4 +1,4 @@
-"""Documents of annotation pipelines as records: CoreNLP's JSON and Stanza's dictionaries.
+"""Documents of annotation pipelines as records: CoreNLP's JSON, Stanza's and Trankit's dictionaries.
 
 Both hold sentences of tokens, which know their place in a text that is not there; it is made of them. Offsets of
 CoreNLP count UTF-16 units, so that the lengths of tokens and of what is between them count.
@@ -89,6 +89,10 @@ def _offsets(token: Mapping[str, Any]) -> tuple[int, int] | None:
     for start, end in _OFFSETS:
         if type(token.get(start)) is int and type(token.get(end)) is int:
             return token[start], token[end]
+    for name in ("dspan", "span"):  # of Trankit: in the document, and in the sentence
+        span = token.get(name)
+        if isinstance(span, list) and len(span) == 2 and all(type(one) is int for one in span) and "ner" in token:
+            return span[0], span[1]
     misc = token.get("misc")
     found = dict(_MISC.findall(misc)) if isinstance(misc, str) else {}
     return (int(found["start"]), int(found["end"])) if found.keys() >= {"start", "end"} else None
@@ -128,7 +132,7 @@ def _laid_out(tokens: list[dict[str, Any]]) -> tuple[str, list[list[int]]]:
 def _mentions(sentence: Any, tokens: list[dict[str, Any]], first: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield the mentions of a sentence: the first token and the end in the document, and other fields."""
     found = sentence.get("entitymentions") if isinstance(sentence, dict) else None
-    if isinstance(found, list):
+    if isinstance(found, list) and (not found or any(isinstance(one, dict) and "tokenBegin" in one for one in found)):
         for one in found:
             if isinstance(one, dict) and type(one.get("tokenBegin")) is int and type(one.get("tokenEnd")) is int:
                 sure = one.get("nerConfidences")

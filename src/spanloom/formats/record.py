@@ -30,11 +30,12 @@ from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
 from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.blocks import TAG
-from spanloom.formats.dialects import Native, rejected, to_native, warn_unread
+from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native, warn_unread
 from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected, to_json
 from spanloom.formats.layouts import PRESUMED
+from spanloom.formats.looks import shows_annotation
 from spanloom.formats.notices import Notices
 from spanloom.formats.pipelines import sentences_of, with_sentences
 from spanloom.formats.record_fields import RecordFields
@@ -275,6 +276,11 @@ def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]
         own = native.record
         if not mentions:
             own = {name: value for name, value in own.items() if name != "mentions"}
+        elif not own.get("mentions") and isinstance(own.get("text"), str) and shows_annotation(own["text"]):
+            message = (
+                "the text looks like one with marks around mentions; read such texts as files (--input-format markup)"
+            )
+            problems.append(Problem("warning", "texts with marks", message, altered=True))
         found.append(_document(own, native, [] if found else problems))
     return found
 
@@ -288,9 +294,9 @@ def _is_native(record: dict[str, Any]) -> bool:
         return not entries_of(mentions[:1], "mentions", PRESUMED).entries
     if "mentions" in record:
         return True
-    return RECORD.keys() >= record.keys() and not (
-        isinstance(tokens, list) and tokens and isinstance(tokens[0], str | dict)
-    )
+    parts = (tokens, record.get("sentences"))
+    foreign = any(isinstance(part, list) and part and isinstance(part[0], str | dict) for part in parts)
+    return RECORD.keys() >= record.keys() and not foreign
 
 
 def as_object(value: Any) -> Any:
@@ -328,6 +334,11 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         texts = [name for name, value in record.items() if isinstance(value, str) and name not in ("text", "id")]
         shown = ", ".join(map(clip, texts[:10]))
         hint = f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)" if texts else ""
+        if not texts and set(record) - {"id", "mentions"}:
+            shown = ", ".join(clip(str(name)) for name in list(record)[:10] if name not in ("id", "mentions"))
+            hint = (
+                f"; the fields are {shown}: write the text as text, and its mentions as entities with start, end, type"
+            )
         if "pattern" in record and "label" in record:
             hint = "; it is a pattern: spanloom label PATTERNS TEXTS marks what patterns match"
         if (chat := next((name for name, value in record.items() if _is_chat(value)), None)) is not None:
@@ -335,7 +346,8 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
                 f"; {clip(chat)} holds the messages of a chat: write the text that it is about as text, with an id, "
                 f"and the answer beside it as answer, {TO_FIND}"
             )
-        _wrong(problems, "", "text", text, f"the document's text{hint if text is None else ''}")
+        if not any(problem.kind == NO_TEXT for problem in problems):
+            _wrong(problems, "", "text", text, f"the document's text{hint if text is None else ''}")
         return None, problems, None
     document = Document(text, id=_name(record.get("id"), problems, "") or "")
     if record.get("tokens") is not None:
@@ -469,7 +481,8 @@ def _mention(item: object, place: str, names: Native, problems: list[Problem]) -
         return None
     kind, spans = item.get("type"), item.get("spans")
     if not isinstance(kind, str):
-        _wrong(problems, place, names.type, kind, EXPECTED["text"])
+        how = "; name its field (--columns type=NAME)" if names.places and kind is None else ""
+        _wrong(problems, place, names.type, kind, EXPECTED["text"] + how)
     if not isinstance(spans, list) or not spans or not all(map(_is_pair, spans)):
         _wrong(problems, place, names.spans, spans, EXPECTED["spans"] if names.spans == "spans" else "integers")
     head = score = identifier = None

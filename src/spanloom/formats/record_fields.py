@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.formats.base import Scanned
 from spanloom.formats.field_names import Columns, given_names
+from spanloom.formats.label_names import NamesBeside
 from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at
 from spanloom.formats.tagged import TAGS, with_names
 
@@ -54,6 +57,8 @@ class RecordFields:
         self.types = said if isinstance(said, dict) else dict(zip(map(str, range(len(said))), said, strict=True))
         tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), said) if said else {}
         self._features = {**(features or {}), **tags}
+        self._beside = features.file if isinstance(features, NamesBeside) and not said else None
+        self._used = False
 
     def of(self, record: Any) -> Any:
         """Return the record with them; what is no object is returned as it is.
@@ -69,11 +74,21 @@ class RecordFields:
                 shown = ", ".join(map(clip, list(record)[:20]))
                 raise DataError(f"there is no field {clip(theirs)}; the record has: {shown}")
         named = with_names(record, self._features) if self._features else record
+        if self._beside is not None and not self._used:
+            self._used = any(named.get(column) != record.get(column) for column in self._features)
         if not self.names:
             return named
         ours = {name: at(named, theirs) for name, theirs in self.names.items()}
         rest = {name: value for name, value in named.items() if name not in self.names.values()}
         return ours | {(f"record_{name}" if name in ours else name): value for name, value in rest.items()}
+
+    def remarks(self, path: str | Path) -> Iterator[Scanned]:
+        """Yield a notice if tags of a file are numbers whose names are from another file."""
+        if self._used:
+            message = (
+                f"tags are numbers; their names are those of {self._beside} (--tag-names, tag_names=, gives others)"
+            )
+            yield Scanned.altered("names of tags from another file", message, str(path))
 
 
 def check_names(names: TagNames) -> dict[str, str] | list[str]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from spanloom.document.counting import AUTO, Counting, counting_of
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, UsageError, meant
+from spanloom.errors import DataError, UsageError, clip, meant
 from spanloom.files import STDIO
 from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import meant_path
@@ -29,6 +29,7 @@ from spanloom.formats.settling import settled
 from spanloom.formats.source import BOM, HEAD, head_of_input, opened
 
 _LONGEST: Final = 255  # characters of a file's name
+_NO_TEXTS: Final = (".md", ".yml", ".yaml")  # endings of files whose text has markup of its own
 _SHOWN: Final = 60  # of one that is longer, and so a text
 
 # How content begins whose format is certain, so that standard input needs no option. Each pattern asks for more than
@@ -105,16 +106,25 @@ def _known(path: Path, columns: Columns) -> Format:
         raise UsageError(f"{path} is not read: {hint}")
     if found is None and not JSON.named(path) and not any(kind.named(path) for kind in FORMATS.values()):
         with opened(path) as file:  # the name does not determine the format; the content may
-            found = FORMATS.get(format_of(file.read(HEAD).removeprefix(BOM)) or "")
+            head = file.read(HEAD).removeprefix(BOM)
+        text = head.decode("utf-8", "replace")
+        marked = path.suffix not in _NO_TEXTS and resolve_name("spanloom.formats.inline_marks:shows_marks")(text)
+        found = FORMATS.get(format_of(head) or ("markup" if marked else ""))
+        if found is None and (hint := resolve_name("spanloom.formats.looks:looks_like")(text)) is not None:
+            raise UsageError(f"the name {path} does not determine the format; the file looks like {hint}")
+        if found is None:
+            raise _unknown(path, head)
     return found or (JSON if JSON.named(path) else format_by_suffix(path))
 
 
-def _unknown(path: Path) -> UsageError:
+def _unknown(path: Path, head: bytes = b"") -> UsageError:
     if str(path) == STDIO:
         return UsageError(f"the format of - is not clear; name it (--input-format, --format): {', '.join(FORMATS)}")
     known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
+    message = f"the name {path} does not determine the format; name the format, or a file that ends in one of: {known}"
+    line = next(filter(None, map(bytes.strip, head.splitlines())), b"")
     return UsageError(
-        f"the name {path} does not determine the format; name the format, or a file that ends in one of: {known}"
+        f"{message}; this one begins with {clip(line.decode('utf-8', 'replace'), _SHOWN)}" if line else message
     )
 
 

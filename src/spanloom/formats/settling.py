@@ -33,6 +33,7 @@ _CHARACTERS: Final = Counting()
 _AROUND: Final = 64  # documents that are looked at
 _SHOWN: Final = 60  # characters of a text in a message
 _MOST: Final = 5_000  # mentions of a document by which a way of counting is judged
+_JUDGED, _FEWEST, _NEARLY_ALL = 200, 4, 0.7  # mentions of a file by whose ends it is judged, and the share of those
 _DIFFERS: Final = {
     "white space": "other white space",
     "marks of gaps": "marks of gaps in a text",
@@ -52,8 +53,12 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
     waiting: deque[Scanned] = deque()
     before: deque[Scanned] = deque(maxlen=_AROUND)
     path, found, reported = "", _CHARACTERS, False
+    ends = _Ends()
     while True:
         scanned = waiting.popleft() if waiting else next(ahead, None)
+        if scanned is None or (scanned.path != path and counting is None and mentions):
+            yield from ends.remarks(path)
+            ends = _Ends()
         if scanned is None:
             return
         if scanned.document is None:
@@ -69,6 +74,8 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
         if scanned.path != path:
             path, found, reported = scanned.path, _CHARACTERS, False
             before.clear()
+        if ends.open:
+            ends.add(scanned)
         if found is _CHARACTERS and _is_clean(scanned):
             if scanned.beside is not None and any(surface is not None for surface in scanned.beside.surfaces):
                 before.append(scanned)
@@ -89,6 +96,39 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
             reported = True
             result.problems.insert(0, _counted(scanned, found))
         yield result
+
+
+class _Ends:
+    """Whether the mentions of a file, of which it gives no texts, end one character before the end of a word."""
+
+    def __init__(self) -> None:
+        self.open, self._count, self._cut = True, 0, 0
+
+    def add(self, scanned: Scanned) -> None:
+        """Count the mentions of a document that are one character short."""
+        document, beside = scanned.document, scanned.beside
+        if document is None or beside is None:
+            return
+        text = document.text
+        for mention, surface in zip(document.mentions, beside.surfaces, strict=True):
+            end = mention.end
+            if surface is not None or not 0 < end < len(text):
+                continue
+            self._count += 1
+            last = text[end + 1 : end + 2]
+            self._cut += (
+                text[end - 1].isalnum() and text[end].isalnum() and not (last.isalnum() or text[end] >= "\u2e80")
+            )
+        self.open = self._count < _JUDGED
+
+    def remarks(self, path: str) -> Iterator[Scanned]:
+        """Yield a warning if nearly all are."""
+        if self._cut >= _FEWEST and self._cut >= _NEARLY_ALL * self._count:
+            message = (
+                f"{self._cut:,} of the first {self._count:,} mentions end one character before the end of a word; if "
+                "their ends are included, name it (--offsets inclusive)"
+            )
+            yield Scanned.altered("ends within words", message, path)
 
 
 def settled_one(scanned: Scanned) -> Scanned:

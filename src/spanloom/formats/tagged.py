@@ -16,12 +16,14 @@ from spanloom.document.validate import Problem
 from spanloom.formats.blocks import TAG, UNTYPED, stand_in
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import OF_TAGS, OF_TEXT, OF_WORDS, named
+from spanloom.formats.tag_dialects import BRACKETS, detect, read_tag
 
 TAGS: Final = ("tags", "ner_tags", "ner", "labels", "named_entities")
 """Names of a list of tags; the first that a record has counts."""
 _WORDS: Final = ("tokens", "words")
 _POS: Final = ("pos_tags", "pos", "upos")
 _HOW = "give the names of all tags in the order of their numbers, from 0 (--tag-names O,B-x,I-x; tag_names=)"
+_SEVERAL: Final = re.compile(r"[|+,;&/ ][BIESLUMW]-")  # in a type
 _NO_TYPE: Final = re.compile(r"[BIESLUM]-")
 
 
@@ -39,7 +41,15 @@ def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
         return words, tags
     for name in named(record, OF_WORDS):
         for other in named(record, OF_TAGS):
-            if other != name and _shape(record[name], str) == _shape(record[other], str | int) is not None:
+            nested = [
+                isinstance(record[one], list) and bool(record[one]) and isinstance(record[one][0], list)
+                for one in (name, other)
+            ]
+            if (
+                other != name
+                and nested[0] == nested[1]
+                and _shape(record[name], str) == _shape(record[other], str | int) is not None
+            ):
                 return name, other
     return None
 
@@ -170,6 +180,18 @@ def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
     return {"columns": {"pos": [values[place] for place in kept]}}
 
 
+def _usual(tags: list[str], problems: list[Problem]) -> list[str]:
+    """Return tags of another dialect in the usual spelling, such as ``PER-B`` and ``B_PER``; others unchanged."""
+    dialect = detect(tags)
+    if dialect is None or dialect.divider in ("", BRACKETS) or not dialect.name or dialect.joint:
+        return tags
+    read = [read_tag(tag, dialect) for tag in tags]
+    if None in read:
+        return tags
+    problems.append(Problem("warning", "dialects of tags", f"tags are read as {dialect.name}", altered=True))
+    return [tag[0] if tag else "O" for tag in read if tag is not None]
+
+
 def _types_of(tags: list[Any], field: str, problems: list[Problem]) -> list[str] | None:
     """Return tags with letters; ``None`` if they are invalid."""
     wrong = next((place for place, tag in enumerate(tags) if not isinstance(tag, str)), None)
@@ -180,6 +202,12 @@ def _types_of(tags: list[Any], field: str, problems: list[Problem]) -> list[str]
     if wrong is not None:
         problems.append(Problem("error", "wrong field", _no_item(tags[wrong], field, wrong, "a tag")))
         return None
+    kinds = set(tags)
+    if any(TAG.fullmatch(tag) is None for tag in kinds):
+        tags = _usual(tags, problems)
+    elif joined := next(filter(_SEVERAL.search, sorted(kinds)), None):
+        message = f"{field} holds {joined[:60]}, which looks like several tags, and is read as one"
+        problems.append(Problem("warning", "several tags in one", message, altered=True))
     others = {tag for tag in tags if tag != "O"}
     bare = {tag for tag in others if TAG.fullmatch(tag) is None}
     if not bare:

@@ -32,10 +32,22 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
     text = decode(raw, path).removeprefix(_BOM)
     name = "" if str(path) == STDIO else bare(path).stem
     problems = []
+    if (beside := _annotation_beside(path)) is not None:
+        message = f"read as text, but {beside.name} is beside it, which is not read; of brat, call it {name[:60]}.ann"
+        problems.append(altered("texts with annotation beside them", message, path=str(path)))
     if (kind := looks_like(text)) is not None:
         message = f"read as text, but it looks like {kind}"
         problems.append(altered(f"texts that look like {kind.partition(';')[0]}", message, path=str(path)))
     yield Scanned(Document(text, id=stem or name), problems, str(path))
+
+
+def _annotation_beside(path: str | Path) -> Path | None:
+    """Return a file whose name says that it is annotation of a text, and that no format reads."""
+    if str(path) == STDIO:
+        return None
+    file = Path(path)
+    names = (f"{file.stem}.ANN", f"{file.name}.ann", f"{file.name}.knowtator.xml", f"{file.stem}.ann.json")
+    return next((one for one in map(file.with_name, names) if one.is_file()), None)
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

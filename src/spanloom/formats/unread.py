@@ -11,6 +11,7 @@ from spanloom.document import Document
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
 from spanloom.formats.layouts import OF_MENTIONS, USUAL, is_other, plain, words
+from spanloom.formats.looks import shows_annotation
 
 _TAG: Final = re.compile(r"[BIESLUM]-\S+")
 _NO_OFFSET: Final = frozenset(words("id ids user version count page line score rank year created updated size index"))
@@ -18,8 +19,13 @@ _OF_READERS: Final = frozenset(("annotation", "brat", "bioc", "pubtator", "label
 _SURE: Final = frozenset(("entities", "ents", "mentions", "spans", "denotations", "entitymentions", "namedentities"))
 _OF_TYPES: Final = _SURE | {"ner", "ners", "entity", "entitylist", "goldspans", "entityspans"}
 """Fields that may hold texts for each type."""
-_OF_ANSWERS: Final = frozenset(words("output outputs answer response completion generation modeloutput modelanswer"))
+_LISTS: Final = _SURE | {"entitylist", "entityspans", "nerspans", "goldspans"}
+_OF_ANSWERS: Final = frozenset(
+    words("output outputs answers answer response completion generation modeloutput modelanswer")
+)
 _MARKED: Final = re.compile(r"\w\s*(?:[:|=]\s*\w|[<\[({])")  # what divides mentions and types in an answer
+_STARTS: Final = frozenset(f"{name}{s}" for name in USUAL["start"] for s in ("", "s"))
+_LISTED: Final = re.compile(r"^\w{1,60}[ \t]\d{1,9}[ \t]\d{1,9}[ \t]\S", re.MULTILINE)  # as in brat
 _PLACES: Final = re.compile(r"offsets?$|token|word|sent|line|para|page|box|range|section|position|^span")
 _LOOKED_AT: Final = 50  # items of a list
 _DEEPEST: Final = 5
@@ -41,13 +47,21 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
-    if isinstance(value, str) and plain(name) in _OF_ANSWERS:
-        return _MARKED.search(value) is not None
+    if isinstance(value, str) and (_LISTED.search(value[:_MOST]) or shows_annotation(value[:_MOST])):
+        return True
+    if plain(name) in _OF_ANSWERS and (isinstance(value, str) or _are(value, str)):
+        return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
     if isinstance(value, dict) and value.get("answer_start"):
         return True
     if _are_texts(value) and plain(name) in _OF_TYPES:
         return True
     if not is_other(name) and not _PLACES.search(plain(name)) and length and _are_pairs(value, length):
+        return True
+    if plain(name) in _STARTS and isinstance(value, list) and value and _are(value, int):
+        return True
+    if isinstance(value, dict) and any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values()):
+        return True
+    if plain(name) in _LISTS and isinstance(value, list | dict) and value:
         return True
     if plain(name) in _SURE and not isinstance(value, dict):
         flat = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
@@ -60,7 +74,8 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
     """Yield for each part of a value whether it looks like a mention or a list of tags."""
     if isinstance(value, dict):
         yield depth > 0 and _is_mention(value, length, usual)
-        for key, part in value.items():
+        for key, given in value.items():
+            part = (value_of(given) or given) if isinstance(given, str) and given[:2] in ("[{", "[[") else given
             if not is_other(str(key)) and isinstance(part, list | dict):
                 yield _are_pairs(part, length)
                 yield _are_texts(part) and plain(str(key)) in _OF_TYPES
@@ -71,7 +86,9 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         texts = [item for item in value[:_LOOKED_AT] if isinstance(item, str)]
         yield len(offsets) >= 2 and bool(texts) and len(value) <= 8 and _ordered(offsets[:2], length)
         yield usual and depth > 0 and bool(offsets) and 2 <= len(value) <= 8
-        yield len(texts) == len(value[:_LOOKED_AT]) and any(map(_TAG.fullmatch, texts))
+        whole = len(texts) == len(value[:_LOOKED_AT])
+        yield whole and (any(map(_TAG.fullmatch, texts)) or ("O" in texts and len(set(texts)) > 1))
+        yield bool(texts) and any(_are_numbers(item) for item in value[:_LOOKED_AT])
         for item in value[:_LOOKED_AT] if depth < _DEEPEST else ():
             if isinstance(item, list | tuple | dict):
                 yield from _signs(item, length, usual, depth + 1)
@@ -85,6 +102,10 @@ def _are_pairs(value: Any, length: int) -> bool:
     )  # fmt: skip
 
 
+def _are(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(isinstance(one, kind) for one in value)
+
+
 def _are_texts(value: Any) -> bool:
     """Return whether a value gives texts for each type, as in ``{"problem": ["chest pain"]}``."""
     return (
@@ -92,6 +113,11 @@ def _are_texts(value: Any) -> bool:
         and any(isinstance(part, list) and part for part in value.values())
         and all(isinstance(part, list) and all(isinstance(one, str) for one in part) for part in value.values())
     )
+
+
+def _are_numbers(value: Any) -> bool:
+    """Return whether a value is a list of lists of numbers of tokens."""
+    return isinstance(value, list) and bool(value) and all(_are(one, int) and one for one in value)
 
 
 def _ordered(offsets: Iterable[int], length: int) -> bool:
@@ -102,7 +128,7 @@ def _ordered(offsets: Iterable[int], length: int) -> bool:
 def _is_mention(item: dict[str, Any], length: int, usual: bool) -> bool:
     own = {plain(str(key)): value for key, value in item.items()}
     texts = sum(isinstance(value, str) for value in own.values())
-    if "answerstart" in own:
+    if "answerstart" in own or "subjecttype" in own:
         return True
     if any(name in own for name in USUAL["start"]) and any(name in own for name in (*USUAL["end"], *USUAL["length"])):
         parallel = any(isinstance(value, list) and value and type(value[0]) is int for value in own.values())
@@ -131,12 +157,19 @@ def advice(name: str, value: Any) -> str:
     >>> advice("found", [{"b": 8, "e": 18, "cat": "problem"}])
     'describe it: --columns mentions=found,start=b,end=e,type=cat (columns=)'
     """
+    if isinstance(value, str) and _LISTED.search(value):
+        return "it lists mentions as text; write them as a list of objects with start, end and type"
     if '"answer_start"' in repr(value)[:_MOST].replace("'", '"'):
         return f"its answers are mentions if it is described: --columns mentions={name},start=answer_start (columns=)"
     path, item = _sample(name, value)
-    if (isinstance(item, str) and _TAG.fullmatch(item)) or item == "O":
+    if (isinstance(item, str) and _TAG.fullmatch(item)) or item == "O" or (isinstance(value, list) and "O" in value):
         return f"describe it: --columns tokens=NAME,tags={path} (columns=)"
-    if isinstance(item, str) or (isinstance(item, dict) and all(isinstance(part, str) for part in item.values())):
+    if isinstance(item, dict) and any(str(part)[:2] in ("[{", "[[") for part in item.values() if isinstance(part, str)):
+        return f"it is JSON within the texts of {path}; make lists of them first (fromjson of jq)"
+    mixed = isinstance(value, list) and any(isinstance(one, list) for one in value)
+    if (isinstance(item, str) and not mixed) or (
+        isinstance(item, dict) and all(isinstance(part, str) for part in item.values())
+    ):
         return f"it gives texts without offsets, {TO_FIND}"
     pairs = []
     if isinstance(item, dict):
@@ -147,6 +180,13 @@ def advice(name: str, value: Any) -> str:
             for key, one in item.items()
             if isinstance(one, list) and one and (type(one[0]) is int or _is_pair(one[0]))
         ]
+        if (
+            not offsets
+            and not spans
+            and texts
+            and not any(isinstance(one, str) and one.isdecimal() for one in item.values())
+        ):
+            return f"it gives texts without offsets, {TO_FIND}"
         if spans and len(offsets) < 2:
             pairs.append(f"spans={spans[0]}")
         else:
@@ -165,12 +205,26 @@ def _sample(path: str, value: Any) -> tuple[str, Any]:
                 return path, value
             path, value = f"{path}.{inner[0]}", inner[1]
         elif isinstance(value, list) and value and isinstance(value[0], list | dict):
-            if isinstance(value[0], dict) or any(type(item) is int for item in value[0]):
+            if any(type(item) is int for item in value[0]):
                 return path, value[0]
+            if isinstance(value[0], dict):
+                return path, _innermost(value[0], 0) or value[0]
             value = value[0]
         else:
             break
     return path, value[0] if isinstance(value, list) and value else value
+
+
+def _innermost(value: Any, depth: int) -> dict[str, Any] | None:
+    """Return the first object with two numbers, or a pair, in a value."""
+    if isinstance(value, dict) and (
+        sum(type(one) is int for key, one in value.items() if plain(str(key)) not in _NO_OFFSET) > 1
+        or any(map(_is_pair, value.values()))
+    ):
+        return value
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inner = (_innermost(part, depth + 1) for part in islice(parts, _LOOKED_AT) if depth < _DEEPEST)
+    return next((one for one in inner if one is not None), None)
 
 
 def unread_fields(documents: Iterable[Document]) -> str | None:

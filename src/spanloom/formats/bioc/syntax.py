@@ -367,7 +367,8 @@ def _check_root(root: Any) -> None:
     if root.tag != "collection":
         shown = str(root.tag).rpartition("}")[2][:_SHOWN]
         message = f"found <{shown}>, expected BioC's <collection>; of another format, name it (--input-format xmi)"
-        raise DataError(message, line=root.sourceline)
+        advice = "without elements that have offsets or are around mentions, get the text out first (xmllint --xpath)"
+        raise DataError(f"{message}; {advice}", line=root.sourceline)
 
 
 def _node(element: Any) -> BiocNode:

@@ -1,0 +1,156 @@
+r"""Marks of mentions within a text, in the notations that corpora and tools publish beside elements.
+
+=======================================  =====================================================
+``<START:drug> aspirin <END> daily``    OpenNLP
+``<P<pf Jan> <ps Novak>> ran``          the Czech corpus CNEC
+``[PER Jan Novak ] ran``                Illinois NER
+``[aspirin|DRUG]``, ``[aspirin]{drug}``  chat bots, and many scripts; also with other brackets
+``<aspirin:DRUG>``, ``[drug : aspirin]``   Korean corpora, MASSIVE
+``[START_ENT] Rome [END_ENT]``           KILT
+``Jan <B-PER> Novak <E-PER> ran``       Flair
+``<b_enamex type="X">Jan<e_enamex>``    IEER, which becomes elements
+=======================================  =====================================================
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import accumulate, islice
+from typing import Final
+
+from spanloom.document import from_tags
+from spanloom.formats.tagged import laid_out
+
+Marks = list[tuple[str, int, int]]
+"""The type, start and end of each mention."""
+
+_OPENNLP: Final = re.compile(r"<START(?::([^<>\s]{1,60}))?> ?"), re.compile(r" ?<END>")
+_CZECH: Final = re.compile(r"<([A-Za-z][a-z_?]?)(?: (?=[^\s<>])|(?=<\w))"), re.compile(r">")
+_ILLINOIS: Final = re.compile(r"\[([A-Z][A-Z_-]{1,20}) (?=[^\s\[\]])"), re.compile(r" ?\]")
+_SHOWN: Final = (  # what shows each of them, and how often
+    (re.compile(r"<START(?::[^<>\s]{1,60})?> [^<>]{1,300} <END>"), 1, _OPENNLP),
+    (re.compile(r"(?<!\w)<[A-Za-z][a-z_?]? (?=[^\Wa-z_])[^<>=/]{1,300}>(?!\w)"), 1, _CZECH),
+    (re.compile(r"\[[A-Z][A-Z_-]{1,20} (?=[^\[\]\n]{0,80}[a-z])[\w .,'&-]{1,80}\]"), 2, _ILLINOIS),
+)
+_KIND: Final = r"([A-Z][A-Z_-]{1,20})"
+_REPLACED: Final = tuple(  # marks that are not nested, how often one shows them, and the text and the type of each
+    (re.compile(pattern), least, text, kind)
+    for pattern, least, text, kind in (
+        (rf"<([^<>:\n/]{{1,200}}):{_KIND}>", 1, 1, 2),
+        (rf"<([^<>|\n/]{{1,200}})\|{_KIND}>", 1, 1, 2),
+        (r"\[([^\[\]|\n]{1,200})\|([A-Z][\w-]{1,40})\]", 1, 1, 2),
+        (r"\[([^\[\]\n]{1,200})\]\{(?:\"entity\": *\")?([A-Za-z][\w -]{0,40})(?:\"[^{}\n]{0,200})?\}", 1, 1, 2),
+        (rf"\[([^\[\]\n]{{1,200}})\]_?{_KIND}\b", 2, 1, 2),
+        (rf"\{{\{{{_KIND}\|([^{{}}|\n]{{1,200}})\}}\}}", 1, 2, 1),
+        (rf"\{{{_KIND}: ?([^{{}}\n]{{1,200}})\}}", 2, 2, 1),
+        (rf"\[{_KIND}: ?(?=[^\[\]\n]{{0,80}}[a-z])([^\[\]\n]{{1,80}})\]", 2, 2, 1),
+        (r"\[([a-z]\w{1,40}) : ([^\[\]\n]{1,200})\]", 1, 2, 1),
+        (r"\[START_(ENT|REF)\] ?([^\[\]]{1,300}?) ?\[END_\1\]", 1, 2, 1),
+        (r"<B-([^<>/\s]{1,40})/>([^<>\n]{1,300})<E-\1/>", 1, 2, 1),
+    )
+)
+_FLAIR: Final = re.compile(r"<([BIESLU]-[^<>\s]{1,60})>")
+_OF_WORDS: Final = re.compile(r"\S[ \t]{1,3}<[BESU]-[^<>\s/=]{1,60}>(?!\S)")
+_ENDED: Final = re.compile(r"<b_(\w{1,20})([^<>]{0,200})>(?=[^<>]{0,300}<e_\1>)|<e_(\w{1,20})>")
+
+
+def shows_marks(text: str) -> bool:
+    """Return whether a text has mentions in one of the notations.
+
+    >>> [shows_marks(text) for text in ("take <START:drug> aspirin <END> daily", "<ps Jan>", "if a < b and c > d")]
+    [True, True, False]
+    """
+    patterns = ((_OF_WORDS, 1), (_ENDED, 1), *((pattern, least) for pattern, least, *_ in _REPLACED))
+    return any(_occurs(text, *one) for one in patterns) or _shown(text) is not None
+
+
+def _occurs(text: str, pattern: re.Pattern[str], least: int) -> bool:
+    return sum(1 for _ in islice(pattern.finditer(text), least)) == least
+
+
+def _shown(text: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """Return what opens and closes the marks of a text."""
+    return next((ends for shown, least, ends in _SHOWN if _occurs(text, shown, least)), None)
+
+
+def with_usual_marks(text: str) -> str:
+    """Return a text with marks that are not nested as elements, or as ``[TEXT](TYPE)``.
+
+    >>> with_usual_marks('[aspirin|DRUG] for <b_enamex type="PERSON">Kohl<e_enamex>')
+    '[aspirin](DRUG) for <enamex type="PERSON">Kohl</enamex>'
+    """
+    text = _ENDED.sub(lambda one: f"</{one[3]}>" if one[3] else f"<{one[1]}{one[2]}>", text)
+    for pattern, least, inner, kind in _REPLACED:
+        if _occurs(text, pattern, least):
+            text = pattern.sub(rf"[\{inner}](\{kind})", text)
+    return text
+
+
+def read_marks(text: str) -> tuple[str, Marks] | None:
+    """Return a text without its marks, and what they mark; ``None`` if it has none.
+
+    >>> read_marks("take <START:drug> aspirin <END> daily")
+    ('take aspirin daily', [('drug', 5, 12)])
+    >>> read_marks("<P<pf Jan> <ps Novak>> ran")
+    ('Jan Novak ran', [('P', 0, 9), ('pf', 0, 3), ('ps', 4, 9)])
+    """
+    if _OF_WORDS.search(text):
+        return _of_words(text)
+    return None if (ends := _shown(text)) is None else _between(text, *ends)
+
+
+def _of_words(text: str) -> tuple[str, Marks]:
+    """Read a tag behind each word of a mention."""
+    sentences: list[list[str]] = []
+    tags: list[list[str]] = []
+    for line in text.splitlines():
+        words: list[str] = []
+        own: list[str] = []
+        for item in line.split():
+            if words and (tag := _FLAIR.fullmatch(item)):
+                own[-1] = tag[1]
+            else:
+                words.append(item)
+                own.append("O")
+        sentences.append(words)
+        tags.append(own)
+    joined, places, bounds = laid_out(sentences)
+    marks = [
+        (kind, places[base + first][0], places[base + end - 1][1])
+        for (base, _), own in zip(bounds, tags, strict=True)
+        for first, end, kind in from_tags(own)
+    ]
+    return joined, marks
+
+
+def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> tuple[str, Marks]:
+    """Read marks that open and close, also within each other; a mark without its other half is text."""
+    opened: list[re.Match[str]] = []
+    changes: list[tuple[int, int]] = []
+    marks: Marks = []
+    for one in re.finditer(f"(?P<opening>{opening.pattern})|(?:{closing.pattern})", text):
+        if one["opening"] is not None:
+            opened.append(one)
+        elif opened:
+            first = opened.pop()
+            changes += [first.span(), one.span()]
+            marks.append((first[2] or "mention", first.end(), one.start()))
+    return _without(text, changes, marks)
+
+
+def _without(text: str, changes: list[tuple[int, int]], marks: Marks) -> tuple[str, Marks]:
+    """Return a text without some of its parts, and marks with the offsets in it."""
+    changes = sorted(changes)
+    pieces, end = [], 0
+    for start, stop in changes:
+        pieces.append(text[end:start])
+        end = stop
+    starts = [start for start, _ in changes]
+    removed = [0, *accumulate(stop - start for start, stop in changes)]
+
+    def at(place: int) -> int:
+        return place - removed[bisect_right(starts, place - 1)]
+
+    moved = [(kind, at(start), at(end)) for kind, start, end in marks]
+    return "".join((*pieces, text[end:])), sorted(moved, key=lambda one: (one[1], -one[2]))

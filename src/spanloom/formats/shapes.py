@@ -1,0 +1,117 @@
+"""Records of unusual shapes: mentions as lists side by side, and texts in pieces; each becomes a usual record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from spanloom.formats.blocks import TAG
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, named
+from spanloom.formats.tagged import fields_of
+
+_OF_TYPES: Final = (*USUAL["type"], "entitytypes", "entitylabels", "spanlabels", "categories", "classes")
+_OF_PIECES: Final = ("data", "parts", "pieces", "chunks", "segments", "textparts")
+_KINDS: Final = ("entity", "alias", "label", "type", "slotname", "slot")
+
+
+def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose mentions are side by side, or whose text is in pieces, as a usual one; others unchanged.
+
+    >>> in_usual_shape({"text": "No pain", "starts": [3], "ends": [7], "labels": ["problem"]})
+    {'text': 'No pain', 'entities': [{'start': 3, 'end': 7, 'type': 'problem'}]}
+    >>> in_usual_shape({"data": [{"text": "fly to "}, {"text": "Rome", "entity": "city"}]})
+    {'text': 'fly to Rome', 'entities': [{'start': 7, 'end': 11, 'type': 'city'}]}
+    """
+    if (name := pieces_of(record)) is not None:
+        text, entities = "", []
+        for piece in record[name]:
+            kind = next((piece[key] for key in named(piece, _KINDS) if isinstance(piece[key], str)), None)
+            if kind:
+                entities.append({"start": len(text), "end": len(text) + len(piece["text"]), "type": kind})
+            text += piece["text"]
+        return {**_without(record, name), "text": text, "entities": entities}
+    if next(named(record, (*OF_TEXT, *OF_WORDS)), None) is None:
+        return record
+    starts, ends = (next(_side(record, role), None) for role in ("start", "end"))
+    spans = next(
+        (name for name in named(record, (*OF_MENTIONS, *USUAL["spans"])) if _are_pairs(record[name])), None
+    )  # pairs without types
+    first = record[starts] if starts else record[spans] if spans else None
+    types = named(record, tuple(f"{one}{s}" for one in _OF_TYPES for s in ("", "s")))
+    kind = next((name for name in types if first and _are(record[name], str, len(first))), None)
+    if first is None or kind is None:
+        return record
+    if starts and ends and len(record[ends]) == len(first):
+        rows = [{"start": a, "end": b} for a, b in zip(first, record[ends], strict=True)]
+        rest = _without(record, starts, ends, kind)
+    elif spans and not starts:
+        rows = [{"start": start, "end": end} for start, end in first]
+        rest = _without(record, spans, kind)
+    else:
+        return record
+    return {**rest, "entities": [{**row, "type": one} for row, one in zip(rows, record[kind], strict=True)]}
+
+
+def with_tags(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose tokens are objects with tags as one with words and tags; others unchanged.
+
+    >>> with_tags({"tokens": [{"text": "No", "tag": "O"}, {"text": "pain", "tag": "B-problem"}]})
+    {'tokens': ['No', 'pain'], 'ner_tags': ['O', 'B-problem']}
+    """
+    for name in named(record, ("sentences", "sents")):
+        parts = record[name]
+        if isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts):
+            fields = [fields_of(one) for one in parts]
+            if None not in fields:
+                pairs = [(one[own[0]], one[own[1]]) for one, own in zip(parts, fields, strict=True) if own is not None]
+                return {
+                    **_without(record, name),
+                    "tokens": [words for words, _ in pairs],
+                    "ner_tags": [t for _, t in pairs],
+                }
+    for name in named(record, OF_WORDS):
+        tokens = record[name]
+        if not isinstance(tokens, list) or not tokens or not all(isinstance(one, dict) for one in tokens):
+            continue
+        words, tags = (
+            next((key for key in named(tokens[0], names) if all(isinstance(one.get(key), str) for one in tokens)), None)
+            for names in (("text", "word", "token", "form"), ("tag", "ner", "nertag", "label", "bio", "iob", "entity"))
+        )
+        values = [one[tags] for one in tokens] if tags and words else []
+        if values and ("O" in values or all(map(TAG.fullmatch, values))):
+            return {**record, name: [one[words] for one in tokens], "ner_tags": values}
+    return record
+
+
+def pieces_of(record: Mapping[str, Any]) -> str | None:
+    """Return the name of a field that holds a text in pieces, of which some have a type, as of Snips; or ``None``."""
+    if any(isinstance(record[name], str) for name in named(record, OF_TEXT)):
+        return None
+    for name in named(record, _OF_PIECES):
+        pieces = record[name]
+        if not isinstance(pieces, list) or not all(isinstance(one, dict) for one in pieces):
+            continue
+        if pieces and all(isinstance(one.get("text"), str) for one in pieces):
+            typed = [any(isinstance(one[key], str) for key in named(one, _KINDS)) for one in pieces]
+            if all(len(one) <= 6 for one in pieces) and (any(typed) and not all(typed)):
+                return name
+    return None
+
+
+def _side(record: Mapping[str, Any], role: str) -> Iterator[str]:
+    """Yield the fields with a list of offsets of a role, such as ``starts``."""
+    for name in named(record, tuple(f"{one}{s}" for one in USUAL[role] for s in ("s", "es", ""))):
+        if isinstance(record[name], list) and record[name] and _are(record[name], int, len(record[name])):
+            yield name
+
+
+def _are(value: Any, kind: type, length: int) -> bool:
+    return isinstance(value, list) and len(value) == length and all(type(one) is kind for one in value)
+
+
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(_are(one, int, 2) for one in value)
+
+
+def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in names}
