@@ -133,7 +133,7 @@ def kinds(folder: Path) -> list[Kind]:
 
     def tiny() -> str:
         if not encoder:
-            shared = runpy.run_path(str(ROOT / "tests" / "encoder" / "conftest.py"))
+            shared = runpy.run_path(str(ROOT / "tests" / "encoder" / "encoder_helpers.py"))
             encoder.append(str(shared["write_encoder"](folder / "encoder")))
         return encoder[0]
 

@@ -161,7 +161,9 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
 
     kind: ClassVar[Literal["cascade"]] = "cascade"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
-    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact", "attributes"))
+    capable: ClassVar = frozenset[Capability](
+        ("scores", "explain", "alternatives", "compact", "attributes", "guarantees")
+    )
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -30,14 +31,14 @@ from spanloom.learn.folds import hold_out
 from spanloom.link import phases as groups
 from spanloom.link.columns import LANGUAGE_MODEL
 from spanloom.link.explain import explain
-from spanloom.link.fitting import Fitter, Plan
+from spanloom.link.fitting import Fitter, Plan, unit_of
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
 from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
 from spanloom.link.system import System
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, TypeFilter, by_sentence, training_types
+from spanloom.model.corpus import Lost, Notice, TypeFilter, by_sentence, training_types
 from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
@@ -92,7 +93,9 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     kind: ClassVar[Literal["linker"]] = "linker"
     annotates: ClassVar = frozenset[Annotation](("mentions", "concepts"))
-    capable: ClassVar = frozenset[Capability](("scores", "given_mentions", "explain", "attributes"))
+    capable: ClassVar = frozenset[Capability](
+        ("scores", "given_mentions", "explain", "alternatives", "attributes", "guarantees")
+    )
 
     def fit(
         self,
@@ -180,7 +183,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     def stream(
         self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False,
-        attributes: Sequence[str] | str | None = None,
+        attributes: Sequence[str] | str | None = None, notice: Notice = warnings.warn,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
 
@@ -194,7 +197,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
                 task when ``None``.
             threshold: leave out mentions with a lower score.
             answers: as for `Recognizer.stream`, of mentions without their concepts.
-            attributes: as for `Recognizer.stream`.
+            attributes, notice: as for `Recognizer.stream`.
 
         Raises:
             UsageError: another value, a threshold or answers of given mentions, or the linker is not trained.
@@ -207,7 +210,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         if wanted == "given" and (threshold or answers):
             raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
         stages, marked = self._marking(attributes)
-        documents = self._watched(documents_of(X), warnings.warn)
+        documents = self._watched(documents_of(X), notice)
         return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages))
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
@@ -232,6 +235,12 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         run = threads(self.n_jobs)
         for batch in batches(documents, BATCH_TOKENS, prepare):
             yield from run_stages(stages, system.link(batch, mentions == "given", run, threshold, answers))
+
+    def with_penalty(self, penalty: float) -> Self:
+        """A copy with another bias of beginning a mention, in units of the margin."""
+        other = copy(self)
+        other.model_ = replace(self.fitted, bias=penalty * unit_of(self))
+        return other
 
     def learning(self) -> Learning:
         """Return the learning curve, pass by pass."""

@@ -18,6 +18,7 @@ from spanloom.model.choices import Reading
 from spanloom.model.corpus import Gold, place
 from spanloom.model.drawing import ExpectedF1, agreement, draw_mentions, entropies
 from spanloom.model.overlaps import OverlapRules
+from spanloom.model.parameters import MentionEstimator
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import SERIAL
 from spanloom.recognize.finding import Finder, finder
@@ -27,16 +28,11 @@ from spanloom.text.splitting import SplittingStream
 __all__ = ["Drawing"]
 
 
-class Drawing(ABC):
+class Drawing(MentionEstimator[AnyModel], ABC):
     """A recognizer as a distribution of answers."""
 
     reading: Reading
     overlaps_: OverlapRules | None
-
-    @property
-    @abstractmethod
-    def fitted(self) -> AnyModel:
-        """The trained model."""
 
     @abstractmethod
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:

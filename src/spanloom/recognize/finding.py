@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from spanloom.document import Batch, Document
 from spanloom.hypergraph import Edges, Floats, Potentials
 from spanloom.model.corpus import Notice, crowd_notice, place
 from spanloom.model.overlaps import OverlapRules, best_consistent
+from spanloom.model.parameters import LEAST
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
 from spanloom.rescoring import Rescorer
@@ -20,10 +21,8 @@ from spanloom.rescoring.candidates import identities
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
-__all__ = ["LEAST", "Finder", "Found", "finder"]
+__all__ = ["Finder", "Found", "finder"]
 
-LEAST: Final = 0.05
-"""The probability below which a mention is not worth a look."""
 _STEPS = (1.0, 2.0, 3.0)  # added to the mention penalty; with 3, a mention at odds of 1 to 20 is found
 _LOWEST = (-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # mention penalties; with 7, one at odds of 1 to 1,000
 

@@ -28,7 +28,7 @@ from spanloom.model.corpus import Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
-from spanloom.model.parameters import MentionEstimator, lambdas, renamed
+from spanloom.model.parameters import FLOOR, lambdas, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
@@ -81,7 +81,7 @@ class _Described(Estimated[TrainingReport]):
     strongest: Strongest
 
 
-class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Staged):
+class Recognizer(RecognizerParameters, Drawing, Staged):
     """A trainable recognizer of mentions.
 
     {parameters}
@@ -348,6 +348,16 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         types, splitting = self.fitted.types, SplittingStream(self.splitter_, notice)
         found = self._found(self._watched(documents_of(X), notice), splitting, notice)
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
+
+    def plausible(self, X: Given, *, notice: Notice = warnings.warn) -> Iterator[Document]:
+        """Documents with all mentions of a probability of about 0.001 or more, found or not; lazily.
+
+        The arguments are those of `stream`.
+        """
+        splitting, way, types = SplittingStream(self.splitter_, notice), self._finder(), self.fitted.types
+        for batch in self._batches(self._watched(documents_of(X), notice), splitting):
+            table, scores = way.plausible(batch, way.score(batch))
+            yield from run_stages(self.stages_, splitting.join(place(batch, table, types, scores, FLOOR)))
 
     def _stream(
         self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,

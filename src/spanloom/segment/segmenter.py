@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from spanloom.learn.folds import hold_out, units
 from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, Notice, TypeFilter, known_types, place, training_types
+from spanloom.model.corpus import Lost, Notice, TypeFilter, known_types, training_types
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
@@ -45,7 +46,6 @@ from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
-from spanloom.recognize.finding import LEAST
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.recognize.source import whole_annotation
@@ -63,7 +63,7 @@ from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
-from spanloom.segment.second import considered, fit_second, rescored
+from spanloom.segment.second import fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
 from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of, second_of
 from spanloom.segment.training import Settings, Trained
@@ -127,7 +127,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
     annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "explain", "alternatives", "compact", "attributes", "dictionary")
+        ("scores", "explain", "alternatives", "compact", "attributes", "dictionary", "guarantees")
     )
 
     def fit(
@@ -307,20 +307,13 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             marked = placed(characters.batch, decoded, chances, model.types, threshold)
             yield from run_stages(stages, answered(marked, decoded.answers()) if answers else marked)
 
-    def alternatives(self, X: Given) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found, of a probability of at least 0.05; lazily.
-
-        Their words are those that the model finds.
-        """
-        model, run = self.fitted, threads(self.n_jobs)
-        for ready in batches(documents_of(X), BATCH_TOKENS, prepare):
-            characters = split(ready)
-            decoded = self._decode(model, characters, run)
-            more = considered(decoded, run)
-            chances = decoded.probabilities(more, words=False, run=run)
-            words = list(placed(characters.batch, decoded, None, model.types, 0.0))
-            for own, other in zip(words, place(characters.batch, more, model.types, chances, LEAST), strict=True):
-                yield own.copy(mentions=other.mentions)
+    def with_penalty(self, penalty: float) -> Self:
+        """A copy with another mention penalty."""
+        other, model = copy(self), self.fitted
+        other.model_ = model.with_penalty(penalty)
+        if self.second_ is not None:
+            other.second_ = self.second_.with_penalty(penalty - model.penalty)
+        return other
 
     def _decode(self, model: SegmenterModel, characters: Characters, run: Executor) -> Decoded:
         found = self._solve(model, self._seen(model, characters, run), run)
