@@ -57,7 +57,12 @@ def test_arrays_are_the_documents(kind, threshold: float) -> None:
 def test_arrays_of_no_documents(kind) -> None:
     assert list(kind.model.stream_arrays([])) == []
     [none] = kind.model.stream_arrays([Document("x")], threshold=1)
-    assert (none.ptr.tolist(), none.bounds.tolist(), none.spans.shape, none.heads.shape) == ([0, 0], [0], (0, 2), (0, 2))
+    assert (none.ptr.tolist(), none.bounds.tolist(), none.spans.shape, none.heads.shape) == (
+        [0, 0],
+        [0],
+        (0, 2),
+        (0, 2),
+    )
 
 
 def test_a_larger_penalty_finds_more(kind) -> None:
