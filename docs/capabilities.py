@@ -383,8 +383,12 @@ def vocabulary(kind: Kind) -> None:
     path = kind.folder / "categories.tsv"
     rows = (f"D{n}\t{name}\tillness\n" for n, name in enumerate((*_DISEASES, *_CHINESE)))
     path.write_text("id\tname\tcategory\n" + "".join(rows), encoding="utf-8")
-    own = {"features": "set3"} if "method" in kind.make().get_params() else _with_template(kind, "category[0]")
-    kind.fit(vocabulary=str(path), **own)
+    if "vocabulary" in kind.fitting:  # which a linker has anyway
+        made = kind.make(**_with_template(kind, "category[0]"))
+        made.fit(kind.data, dev=kind.data[:30], vocabulary=str(path))
+    else:
+        own = {"features": "set3"} if "method" in kind.make().get_params() else _with_template(kind, "category[0]")
+        kind.fit(vocabulary=str(path), **own)
 
 
 ROWS: Final[tuple[Callable[[Kind], None], ...]] = (

@@ -16,6 +16,7 @@ from spanloom.errors import UsageError
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
+from spanloom.features.computed import CATEGORY_COLUMN
 from spanloom.formats.inputs import (
     Dev,
     Given,
@@ -141,7 +142,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         if isinstance(language, str | Path):
             language = class_of(LANGUAGE_MODEL).load(language)
         part, held = (train, given) if given is not None else hold_out(train, self.random_state, by_sentence)
-        plan = self._plan()
+        plan = self._plan(vocabulary)
         learns = self.pos == AUTO and plan.sources.names(COLUMN)
         pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, callback)
         fitter = Fitter(plan, types, vocabulary, language, pos, callback, began)
@@ -162,8 +163,10 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         self._tell_lost()
         return self
 
-    def _plan(self) -> Plan:
-        sources = Sources(self.features, self.clusters, self.ignore, None, None)
+    def _plan(self, vocabulary: Vocabulary) -> Plan:
+        sources = Sources(self.features, self.clusters, self.ignore, None, None, self.vectors)
+        if not isinstance(self.features, str) and sources.names(CATEGORY_COLUMN):
+            sources = replace(sources, vocabulary=vocabulary)
         given = self.task == "normalize"
         return Plan(self, sources, self._groups(), given, self.evidence and not given, threads(self.n_jobs))
 

@@ -8,8 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanloom.model.choices import Attributes, Preset, SearchMethod, Task
-from spanloom.model.fields import JOBS, SEED, TYPES, Choice, Number, Parameter, Probability, Switch, Whole
-from spanloom.recognize.parameters import ATTRIBUTES, CLUSTERS, FEATURES, IGNORE, POS
+from spanloom.model.fields import (
+    CLUSTERS,
+    JOBS,
+    SEED,
+    TYPES,
+    VECTORS,
+    Choice,
+    Number,
+    Parameter,
+    Probability,
+    Switch,
+    Whole,
+)
+from spanloom.recognize.parameters import ATTRIBUTES, FEATURES, IGNORE, POS
 
 if TYPE_CHECKING:
     from spanloom.link.columns import WordModel
@@ -113,6 +125,7 @@ class LinkerParameters:
         "Minimum probability of a candidate span.", "probability from which on the chain proposes a span."
     )(0.01)
     clusters: str | int | None = CLUSTERS(None)
+    vectors: str | Path | None = VECTORS(None)
     ignore: Sequence[str] | None = IGNORE(None)
     pos: Source = POS("auto")
     language_model: str | Path | WordModel | None = Parameter(

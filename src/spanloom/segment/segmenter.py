@@ -40,7 +40,7 @@ from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
-from spanloom.model.store import NOTHING, near_encoder
+from spanloom.model.store import near_encoder, shared_of
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
@@ -65,7 +65,7 @@ from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.second import fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
-from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of, second_of
+from spanloom.segment.store import PASS, RESOURCES, SegmenterValues, model_of, parts_of, second_of
 from spanloom.segment.training import Settings, Trained
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
@@ -166,9 +166,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
-        features = FeatureSet(()) if self.encoder is not None else make_features(self.features, (), phrases is not None)
         held = constraints if self.method in ("joint_labels", "dual", "exact") else None
         gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
+        features = FeatureSet(())
+        if self.encoder is None:
+            text = gold.batch.batch.documents
+            features = make_features(self.features, phrases is not None, text, self.clusters, self.vectors)
         known, tuning = (
             Corpus(part.batch.with_own_columns(own_columns(features), phrases), part.labels, len(part.lost))
             for part in (gold, gold_dev)
@@ -233,8 +236,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         if self.encoder is None and self.method != "incremental":
             held_out = partial(held_out_models, trained[0], model, tagged, known, tuning, settings, features)
         if self.method == "incremental":
-            templates = [str(template) for template in features.templates]
-            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings)
+            trained += train_stack(trained[0], model, tagged, features, known, tuning, settings)
             model = replace(empty, parts=tuple(each.chains for each in trained))
         start = process_time()
         if self.tune_penalty and self.method != "joint_labels":
@@ -412,7 +414,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         made.profile_ = profile_of(part.parts.get("profile"))
         made.second_ = second_of(part, model)
         made._follow(stages_of(part))
-        made.pass_ = pass_of(part.parts.get(PASS), NOTHING, model.types, said.report.passes)
+        shared = shared_of(part.parts.get(RESOURCES))
+        made.pass_ = pass_of(part.parts.get(PASS), shared, model.types, said.report.passes)
         return made
 
     def check(self) -> None:
@@ -431,9 +434,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
 
     def _check_beside_encoder(self) -> None:
         check_one_pass(self.encoder, self.passes)
-        if self.dictionaries is not None or self.vocabulary is not None:
-            given = "dictionaries" if self.dictionaries is not None else "a vocabulary"
-            raise UsageError(f"{given} beside an encoder, which is trained in place of features; take one of the two")
+        for name in ("dictionaries", "vocabulary", "clusters", "vectors"):
+            if getattr(self, name) is not None:
+                raise UsageError(f"{name} beside an encoder, which is trained in place of features; leave it out")
 
     types_: tuple[str, ...]
     report_: SegmenterReport

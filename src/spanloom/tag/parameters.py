@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 
-from spanloom.model.fields import EPOCHS, JOBS, MIN_COUNT, RATE, SEED, Number, Parameter
+from spanloom.model.fields import (
+    CLUSTERS,
+    EPOCHS,
+    JOBS,
+    MIN_COUNT,
+    RATE,
+    SEED,
+    VECTORS,
+    VOCABULARY,
+    VOCABULARY_COLUMNS,
+    Number,
+    Parameter,
+)
 
 # words, beginnings, endings and shapes of a token and its neighbours; transitions have one weight each
 _TEMPLATES = (
@@ -32,5 +45,9 @@ class TaggerParameters:
     )(15)
     rate: float = RATE(0.1)
     min_count: int = MIN_COUNT(2)
+    clusters: str | int | None = CLUSTERS(None)
+    vectors: str | Path | None = VECTORS(None)
+    vocabulary: str | Path | None = VOCABULARY(None)
+    vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)

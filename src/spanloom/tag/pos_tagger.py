@@ -13,7 +13,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError, plural
-from spanloom.features import FeatureSet, index_batch
+from spanloom.features import index_batch
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.hypergraph import Ints
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
@@ -22,7 +22,8 @@ from spanloom.model.corpus import by_sentence, number_of_texts
 from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
 from spanloom.model.protocol import Annotation
-from spanloom.model.store import NOTHING, Estimated, model_of, model_part
+from spanloom.model.resources import Sources
+from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import ModelPart, load
 from spanloom.parallel import Executor, threads
@@ -118,7 +119,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
         callback(Progress("features", seconds=monotonic() - began))
         run = threads(self.n_jobs)
-        features = FeatureSet(self.features)
+        features = self._sources.feature_set(train, held)
         offsets = (known := Batch.of(train)).sentences
         built = index_batch(features, known, min_count=self.min_count, run=run)
         model = StructuredModel.build(
@@ -214,12 +215,13 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
-        return Estimated[TaggerReport].of(self).part({}, {"model": model_part(self.fitted)})
+        shared = shared_part(features_of(self.fitted))
+        return Estimated[TaggerReport].of(self).part({}, {"model": model_part(self.fitted), "resources": shared})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
-        model = model_of(part.part("model"), NOTHING, TAGS)
+        model = model_of(part.part("model"), shared_of(part.parts.get("resources")), TAGS)
         if len(set(model.types)) < len(model.types):
             raise ModelError(f"the tags are {', '.join(model.types)}, expected each once")
         return part.read(Estimated[TaggerReport]).restored(cls, model)
@@ -236,8 +238,14 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         column: Any = self.column
         if not isinstance(column, str) or not column:
             raise UsageError(f"column is {column!r}, expected the name of a column")
-        if self.column in FeatureSet(self.features).needs:
+        if self._sources.names(self.column):
             raise UsageError(f"a template names the column {self.column!r}, which is to be learned; take it out")
+
+    @property
+    def _sources(self) -> Sources:
+        """What the features are made of."""
+        more = self.clusters, None, None, self.vocabulary, self.vectors
+        return Sources(self.features, *more, vocabulary_columns=self.vocabulary_columns)
 
     @property
     def tags_(self) -> tuple[str, ...]:
