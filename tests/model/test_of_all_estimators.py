@@ -12,6 +12,7 @@ import pytest
 from spanloom import Document
 from spanloom.model.arrays import arrays_of
 from spanloom.model.parameters import FLOOR, LEAST
+from spanloom.recognize import teach
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
@@ -96,3 +97,14 @@ def test_candidates_have_the_probabilities_of_the_model(kind) -> None:
     [more] = kind.model.with_penalty(3.0).predict([text])
     same = [(one.score, scores[one.key]) for one in more.mentions if one.key in scores]
     assert same and np.allclose(*zip(*same, strict=True))
+
+
+def test_a_student_finds_what_its_teacher_finds(kind) -> None:
+    texts = [one.text for one in kind.data]
+    student = teach(kind.model, texts, features=capabilities._TEMPLATES, epochs=3, l2=0.1, rescore=False)
+    expected = [{m.key for m in one.mentions} for one in kind.model.predict(texts)]
+    assert any(expected) and [{m.key for m in one.mentions} for one in student.predict(texts)] == expected
+    assert student.report_.documents == 0 and student.report_.teaching.documents > 0
+    gold = teach(kind.model, texts, train=kind.data, dev=kind.data[:10], weight=1, features=["bias", "w[0]"], l2=1)
+    assert gold.report_.mentions == sum(len(one.mentions) for one in kind.data) + len(gold.report_.lost)
+    assert gold.report_.documents == len(kind.data)

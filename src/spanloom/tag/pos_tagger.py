@@ -21,7 +21,8 @@ from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence, number_of_texts
 from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
-from spanloom.model.protocol import Annotation
+from spanloom.model.protocol import Annotation, Capability
+from spanloom.model.report import CompactReport
 from spanloom.model.resources import Sources
 from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part
 from spanloom.model.structured import LinearModel, StructuredModel
@@ -46,6 +47,7 @@ class TaggerReport:
         rows: rows of weights.
         steps: the pass whose weights are kept.
         accuracy: share of the development data's tokens with the right tag.
+        compact: whether the model was made compact, which then has accuracy for F1.
     """
 
     documents: int
@@ -55,6 +57,7 @@ class TaggerReport:
     rows: int
     steps: int
     accuracy: float
+    compact: CompactReport | None = None
 
     def lines(self, tags: int) -> Iterator[str]:
         """Yield lines on the data and the choices of the training.
@@ -66,6 +69,7 @@ class TaggerReport:
         yield f"trained on {seen}, {plural(tags, 'tag')}"
         yield f"{plural(self.rows, 'row')} of weights, {plural(self.steps, 'step')}"
         yield f"development accuracy {100 * self.accuracy:.2f} on {plural(self.development, 'token')}"
+        yield from () if self.compact is None else self.compact.lines()
 
 
 class PosTagger(TaggerParameters, Parameters[LinearModel]):
@@ -86,6 +90,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
     kind: ClassVar[Literal["tagger"]] = "tagger"
     annotates: ClassVar = frozenset[Annotation](("columns",))
+    capable: ClassVar = frozenset[Capability](("compact",))
 
     def fit(
         self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
@@ -240,6 +245,11 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
             raise UsageError(f"column is {column!r}, expected the name of a column")
         if self._sources.names(self.column):
             raise UsageError(f"a template names the column {self.column!r}, which is to be learned; take it out")
+
+    @property
+    def structured(self) -> tuple[LinearModel, ...]:
+        """The trained model."""
+        return (self.fitted,)
 
     @property
     def _sources(self) -> Sources:
