@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -46,6 +45,7 @@ from spanloom.model.store import (
 )
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import AnyModel
+from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
@@ -59,11 +59,10 @@ from spanloom.recognize.crossing import cross_fitted, f1_interval
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
-from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_on_disk
+from spanloom.recognize.on_disk import prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
-from spanloom.recognize.work import Work
 from spanloom.rescoring import Rescorer
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
@@ -119,7 +118,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             progress: called at each step.
             work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
                 it comes. The model is the same. A killed training resumes from the folder. What it wrote is removed
-                at its end, or if this is a `spanloom.recognize.work.Work`, at the end of that.
+                at its end, or if this is a `spanloom.model.work.Work`, at the end of that.
             executor: what L-BFGS's objective is summed by: ``threads`` of this process, or with a folder that they
                 share ``processes``, ``ray`` or ``spark``, ``n_jobs`` of them, or an `spanloom.parallel.Executor`. The
                 model is the same, to the byte.
@@ -136,7 +135,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         if work is None:
             return self._fit_prepared(prepared(self, X, y, dev, callback, templates=more), callback, began)
         check_on_disk(self)
-        with nullcontext(work) if isinstance(work, Work) else Work(work) as folder:
+        with Work.opened(work) as folder:
             ready = prepared_on_disk(self, X, y, dev, callback, folder, templates=more)
             with folder.worked_on_by(executor, self.n_jobs):
                 return self._fit_prepared(ready, callback, began, work=folder)
@@ -170,7 +169,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
                     learned, self.pass_, passes = self._learn(ready, run, callback, began, None, None)
                 else:
                     given = ready.types, ready.known, ready.unseen, ready.features
-                    learned = self._learned(*given, run, callback, began)
+                    learned = self._learned(*given, run, callback, began, None, work)
                 beside = Beside(learned.stage, learned.data.target)
             stage, read = encoding.learn_encoder(
                 self, ready, self._structure, self._headless, run, callback, began, beside, self._columns()

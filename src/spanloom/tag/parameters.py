@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
+from spanloom.model.choices import Optimizer
 from spanloom.model.fields import (
     CLUSTERS,
     EPOCHS,
+    ITERATIONS,
     JOBS,
     MIN_COUNT,
+    OPTIMIZER,
     RATE,
     SEED,
     VECTORS,
@@ -44,6 +47,8 @@ class TaggerParameters:
         doc="passes of AdaGrad at most; it stops when development accuracy no longer rises, and the best is kept.",
     )(15)
     rate: float = RATE(0.1)
+    optimizer: Optimizer = OPTIMIZER("adagrad")
+    iterations: int = ITERATIONS(200)
     min_count: int = MIN_COUNT(2)
     clusters: str | int | None = CLUSTERS(None)
     vectors: str | Path | None = VECTORS(None)
