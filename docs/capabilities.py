@@ -158,7 +158,7 @@ def kinds(folder: Path) -> list[Kind]:
         Kind("encoder", of_encoder(Recognizer, structure="separators"), notes, folder),
         Kind("encoder and features", of_encoder(Recognizer, **beside), notes, folder),
         Kind("recognizer with link", of_features(Recognizer, **once, link=[vocabulary]), notes, folder),
-        Kind("cascade", of_features(Cascade), notes, folder),
+        Kind("cascade", of_features(Cascade, passes="one"), notes, folder),
         Kind("segmenter", of_features(Segmenter, **own_set), chinese, folder),
         Kind("segmenter, encoder", of_encoder(Segmenter), chinese, folder),
         Kind("joint linker", linker, flat, folder, {"vocabulary": vocabulary}),

@@ -18,8 +18,7 @@ from spanloom.model.splitting import learn_splitter
 from spanloom.model.spool import line_of
 from spanloom.model.work import BLOCK, Work
 from spanloom.recognize.crossing import crossed_folds, wants_folds
-from spanloom.recognize.parameters import RecognizerParameters
-from spanloom.recognize.preparing import Prepared, sources_of
+from spanloom.recognize.preparing import Estimator, Prepared, sources_of
 from spanloom.tag.filling import AUTO as LEARNED
 from spanloom.tag.filling import COLUMN, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
@@ -29,7 +28,7 @@ __all__ = ["prepared_on_disk"]
 
 
 def prepared_on_disk(
-    estimator: RecognizerParameters, X: Given, y: Iterable[Any] | None, dev: Dev | None, callback: Listener,
+    estimator: Estimator, X: Given, y: Iterable[Any] | None, dev: Dev | None, callback: Listener,
     work: Work, *, templates: Sequence[str] = (),
 ) -> Prepared:  # fmt: skip
     """Read the data of `fit`, once, as `spanloom.recognize.preparing.prepared` does.
@@ -57,7 +56,8 @@ def prepared_on_disk(
         check_one_voice(known.documents, "training with a folder (work)")
     train, types = known.documents, checked.types or training_types(known.documents)  # which says what is wrong
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
-    crossed = dev is None and wants_folds(len(train), checked.mentions, len(known.sentences) - 1)
+    plain = getattr(estimator, "_crosses", False) and estimator.encoder is None
+    crossed = dev is None and plain and wants_folds(len(train), checked.mentions, len(known.sentences) - 1)
     held: list[Document] = []
     if dev is None and not crossed:
         train, held = work.hold_out(train, seed)
