@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spanloom import Document
+from spanloom import Document, Mention
+from spanloom.errors import DataError, UsageError
 from spanloom.model.arrays import arrays_of
 from spanloom.model.parameters import FLOOR, LEAST
 from spanloom.recognize import teach
+from spanloom.recognize.constrained import _chosen
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
@@ -108,3 +110,44 @@ def test_a_student_finds_what_its_teacher_finds(kind) -> None:
     gold = teach(kind.model, texts, train=kind.data, dev=kind.data[:10], weight=1, features=["bias", "w[0]"], l2=1)
     assert gold.report_.mentions == sum(len(one.mentions) for one in kind.data) + len(gold.report_.lost)
     assert gold.report_.documents == len(kind.data)
+
+
+def test_constraints_decide_among_candidates(kind) -> None:
+    texts = [one.copy(mentions=[], meta={}) for one in kind.data[:TEXTS]]
+    plain = kind.model.predict(texts)
+    [unwanted, *_] = plain[0].mentions
+    other = unwanted.replace(spans=[(unwanted.start, unwanted.start + 1)])
+    words = unwanted.text(texts[0].text)
+    found = kind.model.predict(texts, constraints={"forbid": [f"{unwanted.type}: {words}"]})
+    for before, after in zip(plain, found, strict=True):
+        named = {m.key for m in before.mentions if (m.type, m.text(before.text)) == (unwanted.type, words)}
+        assert named.isdisjoint(m.key for m in after.mentions)
+        if not named:
+            assert (after.mentions, after.words) == (before.mentions, before.words)
+    wanted = Document(texts[0].text, texts[0].id, mentions=[unwanted])
+    [kept, *_] = kind.model.predict(texts, constraints={"require": [wanted]})
+    assert [m.score for m in kept.mentions if m.key == unwanted.key] == [1.0]
+    [kept] = kind.model.predict([wanted.copy(tokens=kind.data[0].tokens)], constraints={"keep": True})
+    assert unwanted.key in {m.key for m in kept.mentions}
+    with pytest.raises(DataError, match="forbidden"):
+        kind.model.predict(texts, constraints={"require": [wanted], "forbid": [wanted]})
+    if kind.name != "recognizer":
+        with pytest.raises(DataError, match="it overlaps another that is required"):
+            kind.model.predict(texts, constraints={"require": [wanted.copy(mentions=[unwanted, other])]})
+        with pytest.raises(UsageError, match="answers under constraints have no probability"):
+            kind.model.predict(texts, constraints={"require": [wanted]}, answers=True)
+
+
+def test_what_a_forbidden_mention_excluded_takes_its_place() -> None:
+    long, short, far = Mention("x", [(0, 9)], score=0.7), Mention("x", [(0, 4)], score=0.2), Mention("x", [(12, 14)])
+    found, others = [long, far.replace(score=0.9)], [short, Mention("x", [(20, 22)], score=0.4)]
+
+    def overlap(one: Mention, other: Mention) -> bool:
+        return one.start < other.end and other.start < one.end
+
+    chosen = _chosen(found, others, [], {long.key}, overlap)
+    assert [(one.spans[0], round(one.score, 3)) for one in chosen] == [((0, 4), 0.667), ((12, 14), 0.9)]
+    chosen = _chosen(found, [short.replace(score=0.1)], [], {long.key}, overlap)  # 0.1 of 0.3: no mention is likelier
+    assert [one.spans[0] for one in chosen] == [(12, 14)]
+    chosen = _chosen(found, others, [Mention("x", [(10, 14)])], set(), overlap)
+    assert [(one.spans[0], one.score) for one in chosen] == [((0, 9), 0.7), ((10, 14), 1.0)]

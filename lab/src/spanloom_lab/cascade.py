@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, replace
@@ -49,6 +49,8 @@ from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
+from spanloom.recognize.constrained import constrained
+from spanloom.recognize.constraints import Constraints, constraints_of
 from spanloom.recognize.on_disk import prepared_on_disk
 from spanloom.recognize.parameters import check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
@@ -167,7 +169,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
     kind: ClassVar[Literal["cascade"]] = "cascade"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "explain", "alternatives", "compact", "attributes", "guarantees")
+        ("scores", "explain", "alternatives", "compact", "attributes", "constraints", "guarantees")
     )
 
     def fit(
@@ -243,6 +245,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
     def stream(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the chains find, in place of their own; lazily, in batches.
 
@@ -254,6 +257,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
             threshold: leave out mentions with a lower score; what a chain sees of the others does not depend on it.
             answers: as for `Recognizer.stream`; a sentence's is the product over the chains.
             notice, mentions, attributes: as for `Recognizer.stream`.
+            constraints: likewise; they decide among candidates, see `spanloom.recognize.constrained`. Without answers.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
@@ -261,6 +265,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         if mentions == "given":
             return self._of_given(documents, attributes, BATCH_TOKENS)
         stages, marked = self._marking(attributes)
+        if asked := constraints_of(constraints, self.types_, mentions):
+            return marked(constrained(self, documents, asked, stages, threshold, notice, flat=False, answers=answers))
         return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
 
     def _stream(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -49,6 +49,8 @@ from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stage
 from spanloom.model.store import Estimated
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
+from spanloom.recognize.constrained import constrained
+from spanloom.recognize.constraints import Constraints, constraints_of
 from spanloom.recognize.source import whole_annotation
 from spanloom.scoring.explanation import Explanation
 from spanloom.tag.filling import (
@@ -95,7 +97,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
     kind: ClassVar[Literal["linker"]] = "linker"
     annotates: ClassVar = frozenset[Annotation](("mentions", "concepts"))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "given_mentions", "explain", "alternatives", "attributes", "guarantees")
+        ("scores", "given_mentions", "explain", "alternatives", "attributes", "constraints", "guarantees")
     )
 
     def fit(
@@ -187,6 +189,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
     def stream(
         self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False,
         attributes: Sequence[str] | str | None = None, notice: Notice = warnings.warn,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
 
@@ -201,6 +204,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             threshold: leave out mentions with a lower score.
             answers: as for `Recognizer.stream`, of mentions without their concepts.
             attributes, notice: as for `Recognizer.stream`.
+            constraints: likewise; they decide among candidates, see `spanloom.recognize.constrained`. Without answers.
 
         Raises:
             UsageError: another value, a threshold or answers of given mentions, or the linker is not trained.
@@ -214,6 +218,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
         stages, marked = self._marking(attributes)
         documents = self._watched(documents_of(X), notice)
+        if asked := constraints_of(constraints, self.types_, wanted):
+            return marked(constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers))
         return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages))
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:

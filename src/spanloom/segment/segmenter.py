@@ -46,6 +46,9 @@ from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
+from spanloom.recognize.constrained import constrained
+from spanloom.recognize.constraints import Constraints
+from spanloom.recognize.constraints import constraints_of as constraint_demands
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.recognize.source import whole_annotation
@@ -61,7 +64,7 @@ from spanloom.segment.feature_sets import make_features, own_columns, read_dicti
 from spanloom.segment.gold import gold_labels
 from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
-from spanloom.segment.placing import asked_mentions, placed
+from spanloom.segment.placing import asked_mentions, placed, with_whole_words
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.second import fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
@@ -127,7 +130,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
     annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "explain", "alternatives", "compact", "attributes", "dictionary", "guarantees")
+        ("scores", "explain", "alternatives", "compact", "attributes", "constraints", "dictionary", "guarantees")
     )
 
     def fit(
@@ -249,6 +252,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
         notice: Notice = warnings.warn, mentions: WhichMentions = "find",
         attributes: Sequence[str] | str | None = None, dictionary: Words | Mapping[str, Words] | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -267,6 +271,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             dictionary: words that stay whole wherever they occur, the longest from the left: a file with one word a
                 line, or a list. Or a mapping to such from ``word`` and mention types; a word of a type is a mention of
                 it, with the score 1. All else is the best that agrees with them; a second stage is left out.
+            constraints: as for `Recognizer.stream`; they decide among candidates, see `spanloom.recognize.constrained`,
+                and a word is cut where a mention then begins or ends. Without answers or a dictionary.
 
         Raises:
             UsageError: the threshold is not a probability, or is given without scores; the model adds nothing to given
@@ -288,6 +294,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
                 raise UsageError("a dictionary finds words, which documents with given mentions keep; leave one out")
             return self._of_given(documents, attributes, BATCH_TOKENS)
         model = self.fitted
+        if asked := constraint_demands(constraints, self.types_, mentions):
+            if dictionary is not None or not scores:
+                raise UsageError("constraints decide by scores, and without a dictionary; leave one of the two out")
+            stages, marked = self._marking(attributes)
+            found = constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers)
+            return marked(map(with_whole_words, found))
         # the chains of these methods are independent, without constraints between them
         allowed = np.ones_like(model.allowed) if self.method in ("independent", "incremental") else model.allowed
         kept = None if dictionary is None else Dictionary(dictionary, model.types, allowed)
