@@ -14,7 +14,7 @@ import pytest
 from safetensors.numpy import load_file, save
 
 from spanloom.document import Batch, Document, Mention
-from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.errors import DataError, LostWarning, ModelError, UsageError
 from spanloom.learn.tuning import Envelope
 from spanloom.link import Linker, Pipeline, load, phases
 from spanloom.link.system import DecodedMentions
@@ -456,3 +456,30 @@ def test_composites_are_learned_or_not(vocabulary: Vocabulary) -> None:
         linker.fit(documents, dev=documents[:2], vocabulary=vocabulary)
         [found] = linker.predict(bare(documents[:1]))
         assert [mention.concepts for mention in found.mentions] == [wanted]
+
+
+def test_splits_of_tokens_are_learned_and_kept(tmp_path):
+    """A disease that a hyphen joins to the next word is a mention of its own, in new text, too."""
+    vocabulary = tmp_path / "v.tsv"
+    vocabulary.write_text("id\tname\nD1\tasthma\nD2\tnausea\n", "utf-8")
+    documents = []
+    for number in range(60):
+        name = ("asthma", "nausea")[number % 2]
+        text = f"a {name}-like state {number % 5}"
+        tokens = [(0, 1), (2, 13), (14, 19), (20, 21)]
+        mention = Mention("disease", [(2, 8)], concepts=[f"D{number % 2 + 1}"])
+        documents.append(Document(text, str(number), tokens=tokens, sentences=[(0, 4)], mentions=[mention]))
+    settings = {"features": ["bias", "low[0]"], "iterations": 2, "folds": 2}
+    with pytest.warns(LostWarning):
+        whole = Linker(**settings).fit(documents, dev=documents[:30], vocabulary=vocabulary)
+    split = Linker(**settings, split_tokens=True).fit(documents, dev=documents[:30], vocabulary=vocabulary)
+    text = [one.copy(mentions=[]) for one in documents[:4]]
+    assert not any(one.mentions for one in whole.predict(text))
+    found = split.predict(text)
+    assert [[(m.key, m.concepts) for m in one.mentions] for one in found] == [
+        [(m.key, m.concepts) for m in one.mentions] for one in documents[:4]
+    ]
+    assert found[0].words[:2] == ["a", "asthma"] and split.report_.splitting is not None and not split.report_.lost
+    split.save(tmp_path / "saved")
+    assert [one.mentions for one in load(tmp_path / "saved").predict(text)] == [one.mentions for one in found]
+    assert [one.mention.spans for one in split.explain(text[0])] == [found[0].mentions[0].spans]

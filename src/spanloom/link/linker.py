@@ -45,6 +45,7 @@ from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
+from spanloom.model.splitting import learn_splitter, splitter_of, splitter_part
 from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stages_of
 from spanloom.model.store import Estimated
 from spanloom.modelfile import ModelPart
@@ -59,11 +60,13 @@ from spanloom.tag.filling import (
     check_source,
     check_use,
     fill,
+    fill_batch,
     learn_tagger,
     open_tagger,
     told,
 )
 from spanloom.text import prepare
+from spanloom.text.splitting import Splitter, SplittingStream
 from spanloom.vocabulary.read import read_vocabulary
 from spanloom.vocabulary.store import Vocabulary
 
@@ -90,8 +93,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, and ``lost_``, the mentions that no derivation
-    holds; the last is not saved.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``splitter_``, and ``lost_``, the mentions that no
+    derivation holds; the last is not saved.
     """
 
     kind: ClassVar[Literal["linker"]] = "linker"
@@ -139,6 +142,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         train = whole_annotation(list(kept.checked(training_of(X, y))), given, **own)
         train = fill(map(prepare, train), pos, self.n_jobs)
         types = training_types(train)
+        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
         given = None if given is None else fill(map(prepare, given), pos, self.n_jobs)
         language = self.language_model
         if isinstance(language, str | Path):
@@ -147,19 +151,20 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         plan = self._plan(vocabulary)
         learns = self.pos == AUTO and plan.sources.names(COLUMN)
         pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, callback)
+        train, part, held = (splitter.split(documents) for documents in (train, part, held))
         fitter = Fitter(plan, types, vocabulary, language, pos, callback, began)
         outcome = fitter.fit(part, held)
         if given is None:
             outcome = fitter.refit(train, outcome)
         check_use(pos, outcome.system.reader.tagger.scorer.features)
-        self.types_ = types
+        self.types_, self.splitter_ = types, splitter
         self.model_ = outcome.system
         self.lost_ = outcome.derivations.lost
         following, reports = learn_stages(
             train, given, None, self.attributes, sum(one.token_count for one in train), self.random_state,
             threads(self.n_jobs), lambda name: callback(Progress(name, seconds=monotonic() - began)),
         )  # fmt: skip
-        self.report_ = replace(make_report(train, outcome), **reports)
+        self.report_ = replace(make_report(train, outcome), splitting=splitting, **reports)
         self._follow(following)
         self._learn_profile(Batch.of(train))
         self._tell_lost()
@@ -220,7 +225,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         documents = self._watched(documents_of(X), notice)
         if asked := constraints_of(constraints, self.types_, wanted):
             return marked(constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers))
-        return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages))
+        return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages, notice))
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
@@ -239,11 +244,13 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     def _stream(
         self, system: System, documents: Iterable[Document], mentions: str, threshold: float, answers: bool,
-        stages: Sequence[Stage],
+        stages: Sequence[Stage], notice: Notice,
     ) -> Iterator[Document]:  # fmt: skip
-        run = threads(self.n_jobs)
-        for batch in batches(documents, BATCH_TOKENS, prepare):
-            yield from run_stages(stages, system.link(batch, mentions == "given", run, threshold, answers))
+        run, splitting = threads(self.n_jobs), SplittingStream(self.splitter_, notice)
+        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
+            batch = splitting.split(fill_batch(Batch.of(ready), system.pos, run.workers)).documents
+            found = system.link(batch, mentions == "given", run, threshold, answers)
+            yield from run_stages(stages, splitting.join(found))
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another bias of beginning a mention, in units of the margin."""
@@ -295,12 +302,14 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         Raises:
             UsageError: a mention that the linker cannot hold, or of a type that it does not know.
         """
-        return explain(self.fitted, prepare(one_of(X)), asked_of(mentions))
+        [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.fitted.pos, self.n_jobs))
+        return explain(self.fitted, ready, asked_of(mentions))
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""
         said = _Described.of(self, search=search_values(self.fitted))
-        parts = {**parts_of(self.fitted), "profile": profile_part(self.profile_)}
+        parts: dict[str, ModelPart | None] = {**parts_of(self.fitted), "profile": profile_part(self.profile_)}
+        parts["split"] = splitter_part(self.splitter_)
         parts |= {stage.name: stage.to_part() for stage in self.stages_}
         return said.part(arrays_of(self.fitted), parts)
 
@@ -311,6 +320,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         system = system_of(part, said.search)
         made = said.restored(cls, system)
         made.types_, made.profile_ = system.types, profile_of(part.parts.get("profile"))
+        made.splitter_ = splitter_of(part.parts.get("split"))
         made._follow(stages_of(part))
         made.language_model = made.language_model or system.language
         made.pos = made.pos or system.pos
@@ -330,6 +340,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             )
 
     types_: tuple[str, ...]
+    splitter_ = Splitter()
     system_ = renamed("system_")
     report_: LinkReport
     lost_: tuple[Lost, ...]

@@ -12,6 +12,7 @@ from spanloom.model.fields import (
     CLUSTERS,
     JOBS,
     SEED,
+    SPLIT_TOKENS,
     TYPES,
     VECTORS,
     Choice,
@@ -128,6 +129,7 @@ class LinkerParameters:
     vectors: str | Path | None = VECTORS(None)
     ignore: Sequence[str] | None = IGNORE(None)
     pos: Source = POS("auto")
+    split_tokens: bool = SPLIT_TOKENS(False)
     language_model: str | Path | WordModel | None = Parameter(
         "A language model, whose probabilities become features.",
         "a `LanguageModel` of spanloom-lab, or the path of one: template 15, and columns ``bigram`` and ``trigram``.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -82,20 +81,3 @@ def _certificate(solution: Solution, first: int, end: int) -> dict[str, list[Any
         "gap": [round(gap, 6) for gap in solution.gap[first:end].tolist()],
         "iterations": solution.iterations[first:end].tolist(),
     }
-
-
-def with_whole_words(document: Document) -> Document:
-    """Return a document whose words are cut where a mention begins or ends.
-
-    >>> from spanloom.document import Mention
-    >>> marked = Document("头痛", tokens=[[0, 2]], sentences=[[0, 1]], mentions=[Mention("site", [(0, 1)])])
-    >>> with_whole_words(marked).words
-    ['头', '痛']
-    """
-    tokens = [] if document.tokens is None else document.tokens.tolist()
-    sentences = [] if document.sentences is None else document.sentences.tolist()
-    cuts = {at for mention in document.mentions for span in mention.spans for at in span}
-    pieces = [[first, *sorted(at for at in cuts if first < at < end), end] for first, end in tokens]
-    before = [0, *accumulate(len(bounds) - 1 for bounds in pieces)]
-    words = [pair for bounds in pieces for pair in pairwise(bounds)]
-    return document.copy(tokens=words, sentences=[(before[first], before[end]) for first, end in sentences])

@@ -64,7 +64,7 @@ from spanloom.segment.feature_sets import make_features, own_columns, read_dicti
 from spanloom.segment.gold import gold_labels
 from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
-from spanloom.segment.placing import asked_mentions, placed, with_whole_words
+from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.second import fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
@@ -72,6 +72,7 @@ from spanloom.segment.store import PASS, RESOURCES, SegmenterValues, model_of, p
 from spanloom.segment.training import Settings, Trained
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
+from spanloom.text.splitting import split_at_mentions
 
 
 class Probabilities(NamedTuple):
@@ -299,7 +300,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
                 raise UsageError("constraints decide by scores, and without a dictionary; leave one of the two out")
             stages, marked = self._marking(attributes)
             found = constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers)
-            return marked(map(with_whole_words, found))
+            return marked(map(split_at_mentions, found))
         # the chains of these methods are independent, without constraints between them
         allowed = np.ones_like(model.allowed) if self.method in ("independent", "incremental") else model.allowed
         kept = None if dictionary is None else Dictionary(dictionary, model.types, allowed)
