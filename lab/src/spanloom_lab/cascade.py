@@ -265,9 +265,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         if mentions == "given":
             return self._of_given(documents, attributes, BATCH_TOKENS)
         stages, marked = self._marking(attributes)
+        chains = self.fitted
         if asked := constraints_of(constraints, self.types_, mentions):
             return marked(constrained(self, documents, asked, stages, threshold, notice, flat=False, answers=answers))
-        return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
+        return marked(self._stream(chains, documents, threshold, answers, notice, stages))
 
     def _stream(
         self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float, answers: bool,

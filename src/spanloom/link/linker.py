@@ -223,7 +223,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
         stages, marked = self._marking(attributes)
         documents = self._watched(documents_of(X), notice)
-        if asked := constraints_of(constraints, self.types_, wanted):
+        if asked := constraints_of(constraints, self.fitted.types, wanted):
             return marked(constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers))
         return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages, notice))
 

@@ -273,22 +273,22 @@ class MentionEstimator(Parameters[M]):
 
         The arguments are those of `stream`.
         """
-        for found, others in self._considered(X, notice):
+        for found, others in self._considered(X, notice, FLOOR):
             yield found.copy(mentions=[*found.mentions, *others])
 
     def alternatives(self, X: Given) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found, of a probability of at least 0.05; lazily."""
-        for found, others in self._considered(X, lambda _: None):
-            yield found.copy(mentions=[mention for mention in others if (mention.score or 0.0) >= LEAST])
+        for found, others in self._considered(X, lambda _: None, LEAST):
+            yield found.copy(mentions=others)
 
-    def _considered(self, X: Given, notice: Notice) -> Iterator[tuple[Document, list[Mention]]]:
-        """Yield documents with what is found, and the mentions that larger penalties find.
+    def _considered(self, X: Given, notice: Notice, least: float) -> Iterator[tuple[Document, list[Mention]]]:
+        """Yield documents with what is found, and the mentions of a least probability that larger penalties find.
 
         A mention that several penalties find has the probability under the smallest.
         """
         larger = [self.with_penalty(penalty) for penalty in _PENALTIES]
         for some in batches(documents_of(X), _AT_ONCE, prepare):
-            runs = [list(own.stream(some, threshold=FLOOR, notice=lambda _: None)) for own in larger]
+            runs = [list(own.stream(some, threshold=least, notice=lambda _: None)) for own in larger]
             for found, *others in zip(self.stream(some, notice=notice), *runs, strict=True):
                 known = {mention.key for mention in found.mentions}
                 more = {m.key: m for other in reversed(others) for m in other.mentions if m.key not in known}

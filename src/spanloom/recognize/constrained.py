@@ -9,7 +9,7 @@ from typing import Any
 from spanloom.document import Document, Mention, batches
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.model.corpus import Notice
-from spanloom.model.parameters import MentionEstimator
+from spanloom.model.parameters import FLOOR, MentionEstimator
 from spanloom.model.stages import Stage, run_stages
 from spanloom.recognize.constraints import ANY, Constraints
 from spanloom.text import prepare
@@ -59,7 +59,7 @@ def constrained(
 
     for some in batches(documents, _AT_ONCE, prepare):
         chosen = []
-        for given, (found, others) in zip(some, bare._considered(some, notice), strict=True):
+        for given, (found, others) in zip(some, bare._considered(some, notice, FLOOR), strict=True):
             own = found.copy(mentions=given.mentions)
             required, forbidden = constraints.asked(own, model.types_)
             _check(own, required, forbidden, conflict)

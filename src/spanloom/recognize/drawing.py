@@ -56,10 +56,6 @@ class Drawing(MentionEstimator[AnyModel], ABC):
         """The trained models that it is made of."""
         return (self.fitted,)
 
-    def alternatives(self, X: Given) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
-        return self._finder().alternatives(self._batches(documents_of(X)))
-
     def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
         """The documents with what is found with each of some mention penalties, in place of the tuned one.
 

@@ -12,6 +12,8 @@ from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self
 
+import numpy as np
+
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
 from spanloom.evaluate.measures import Learning
@@ -27,7 +29,7 @@ from spanloom.model.corpus import Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
-from spanloom.model.parameters import FLOOR, lambdas, renamed
+from spanloom.model.parameters import lambdas, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
@@ -64,9 +66,11 @@ from spanloom.recognize.parameters import RecognizerParameters, check_encoder_tr
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
 from spanloom.rescoring import Rescorer
+from spanloom.rescoring.candidates import identities
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable, Structure, structure_of
+from spanloom.structures.base import concatenate
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
@@ -348,15 +352,20 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         found = self._found(self._watched(documents_of(X), notice), splitting, notice)
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
 
-    def plausible(self, X: Given, *, notice: Notice = warnings.warn) -> Iterator[Document]:
-        """Documents with all mentions of a probability of about 0.001 or more, found or not; lazily.
-
-        The arguments are those of `stream`.
-        """
+    def _considered(self, X: Given, notice: Notice, least: float) -> Iterator[tuple[Document, list[Mention]]]:
+        """As of all estimators of mentions; features are scored once."""
         splitting, way, types = SplittingStream(self.splitter_, notice), self._finder(), self.fitted.types
         for batch in self._batches(self._watched(documents_of(X), notice), splitting):
-            table, scores = way.plausible(batch, way.score(batch))
-            yield from run_stages(self.stages_, splitting.join(place(batch, table, types, scores, FLOOR)))
+            potentials = way.score(batch)
+            found = way.find(batch, potentials, notice)
+            table, scores = way.plausible(batch, potentials)
+            more = ~np.isin(identities(table), identities(found.table)) & (scores >= least)
+            every = concatenate([found.table, table.take(more)])
+            own = [{m.key for m in one.mentions} for one in place(batch, found.table, types, found.scores)]
+            placed = splitting.join(place(batch, every, types, np.append(found.scores, scores[more])))
+            for keys, one in zip(own, run_stages(self.stages_, placed), strict=True):
+                mentions = [mention for mention in one.mentions if mention.key in keys]
+                yield one.copy(mentions=mentions), [mention for mention in one.mentions if mention.key not in keys]
 
     def _stream(
         self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,
