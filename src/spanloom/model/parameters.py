@@ -256,12 +256,14 @@ class MentionEstimator(Parameters[M]):
         """A copy with another mention penalty: the larger it is, the more mentions are found."""
         raise NotImplementedError
 
-    def stream_arrays(self, X: Given, *, threshold: float = 0.0, **options: Any) -> Iterator[MentionArrays]:
+    def stream_arrays(
+        self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
+    ) -> Iterator[MentionArrays]:
         """What `stream` finds, as arrays of types, spans, heads and scores; lazily, for some documents at a time.
 
         The arguments are those of `stream`. Documents keep their order.
         """
-        return arrays_of(self.stream(X, threshold=threshold, **options), self.types_)
+        return arrays_of(self.stream(X, threshold=threshold, notice=notice), self.types_)
 
     def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
         """The documents with what is found with each of some mention penalties, in place of the tuned one."""

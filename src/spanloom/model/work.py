@@ -128,7 +128,7 @@ class Work:
         """Return a folder that is closed at the end of this, or one that stays open."""
         return nullcontext(work) if isinstance(work, Work) else Work(work)
 
-    def identify(self, estimator: Parameters[Any]) -> None:
+    def identify(self, estimator: Any) -> None:
         """Note the version, the parameters, and the files that these name."""
         self.saw(_identity(estimator))
 
@@ -308,7 +308,7 @@ def check_executor(estimator: Parameters[Any], executor: str | Executor, work: o
             raise UsageError(f"executor is {executor!r}, which needs {needed}, or leave executor out")
 
 
-def _identity(estimator: Parameters[Any]) -> Iterator[object]:
+def _identity(estimator: Any) -> Iterator[object]:
     """Yield what makes a training the one that it is, beside its data: version, parameters, and what they name."""
     yield __version__
     for name, _, _ in declared(estimator):

@@ -174,7 +174,7 @@ def _untagged(model: Parameters[Any], document: Document) -> Document:
     return document.copy(columns={name: values for name, values in document.columns.items() if name != tagger.column})
 
 
-def _f1(model: Parameters[Any], gold: Sequence[Document]) -> float:
+def _f1(model: Any, gold: Sequence[Document]) -> float:
     """Return F1 of mentions, or accuracy of tags; of a model that finds words, too, the mean of both."""
     if isinstance(model, PosTagger):
         return model.accuracy(gold)

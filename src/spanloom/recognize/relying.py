@@ -103,7 +103,8 @@ class Reliance:
             )
         if not 0.5 <= rate < 1:
             raise UsageError(f"rely is {rate}, expected a rate from 0.5 to below 1, such as 0.95")
-        given, bare = list(documents_of(X)), copy(model)
+        given = list(documents_of(X))
+        bare: Any = copy(model)
         bare.stages_ = ()  # what they add makes no difference to what a mention is
         return cls.of(given, list(bare.plausible(given, notice=lambda _: None)), rate)
 
