@@ -306,7 +306,7 @@ class LinkerDevelopment:
 
 
 def unit_of(chosen: LinkerParameters) -> float:
-    """Return what a bias is a multiple of: the margin, or 10 where there is none."""
+    """Return what a bias is a multiple of: the margin, or 10 without a margin."""
     return float(chosen.margin) or 10.0
 
 
