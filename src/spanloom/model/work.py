@@ -305,7 +305,8 @@ def check_executor(estimator: Parameters[Any], executor: str | Executor, work: o
         (given.get("optimizer") != "lbfgs", expected),
     ):
         if found:
-            raise UsageError(f"executor is {executor!r}, which needs {needed}, or leave executor out")
+            name = repr(executor) if isinstance(executor, str) else type(executor).__name__
+            raise UsageError(f"executor is {name}, which needs {needed}, or leave executor out")
 
 
 def _identity(estimator: Any) -> Iterator[object]:
