@@ -124,7 +124,7 @@ METHODS = {
     "Linker": (
         "alternatives annotates capable check check_stored describe explain fit fitted from_part get_params "
         "kind learning plausible predict profile_ resolver save score set_params splitter_ stages_ stream "
-        "stream_arrays summary sweep system_ to_part vocabulary with_penalty"
+        "stream_arrays structured summary sweep system_ to_part vocabulary with_penalty"
     ),
     "Segmenter": (
         "alternatives annotates capable check check_stored describe explain featured fit fitted from_part "

@@ -19,7 +19,7 @@ from spanloom.learn.tuning import Envelope
 from spanloom.link import Linker, Pipeline, load, phases
 from spanloom.link.system import DecodedMentions
 from spanloom.parallel import SERIAL
-from spanloom.recognize import Progress, Recognizer
+from spanloom.recognize import Progress, Recognizer, compact
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept
 from spanloom.vocabulary.store import Vocabulary
@@ -483,3 +483,34 @@ def test_splits_of_tokens_are_learned_and_kept(tmp_path):
     split.save(tmp_path / "saved")
     assert [one.mentions for one in load(tmp_path / "saved").predict(text)] == [one.mentions for one in found]
     assert [one.mention.spans for one in split.explain(text[0])] == [found[0].mentions[0].spans]
+
+
+def test_a_compact_linker(tmp_path):
+    names = ("asthma", "nausea")
+    vocabulary = tmp_path / "v.tsv"
+    vocabulary.write_text("id\tname\nD0\tasthma\nD1\tnausea\n", "utf-8")
+    documents = [
+        Document(f"a {names[n % 2]} state {n % 5}", str(n), mentions=[Mention("x", [(2, 8)], concepts=[f"D{n % 2}"])])
+        for n in range(40)
+    ]
+    settings = {"features": ["bias", "low[-1..1]"], "iterations": 2, "folds": 2}
+    linker = Linker(**settings).fit(documents, dev=documents[:20], vocabulary=vocabulary)
+    small = compact(linker, dev=documents)
+    texts = [one.text for one in documents[:6]]
+
+    def found(model, *what):
+        return [[[getattr(m, name) for name in what] for m in one.mentions] for one in model.predict(texts)]
+
+    assert found(small, "key", "concepts") == found(linker, "key", "concepts") and any(found(small, "key"))
+    assert small.report_.compact.bytes_after < small.report_.compact.bytes_before
+    small.save(tmp_path / "small")
+    again = load(tmp_path / "small")
+    assert found(again, "key", "concepts", "score") == found(small, "key", "concepts", "score")
+    again.save(tmp_path / "again")
+    for path in (tmp_path / "small").iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+    assert any(line.startswith("compact: ") for line in small.summary()) and again.report_ == small.report_
+    with pytest.raises(UsageError, match="compact already"):
+        compact(again)
+    nothing = compact(linker, threshold=1e6)  # no weight is left
+    assert len(nothing.predict(texts)) == len(texts)

@@ -20,11 +20,11 @@ from spanloom.data import clinical
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.formats import read, to_record
-from spanloom.link import Linker
 from spanloom.models import load
 from spanloom.recognize import Recognizer, compact, teach
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
+from spanloom.vocabulary import Concept, Vocabulary
 from spanloom_lab import Cascade
 
 
@@ -192,8 +192,8 @@ def test_wrong_options(given: dict[str, Any], told: str, folder: Path) -> None:
 def test_what_cannot_be_compact(folder: Path) -> None:
     with pytest.raises(UsageError, match="compact already"):
         compact(load(folder))  # type: ignore[type-var]
-    with pytest.raises(UsageError, match="found a linker, expected a recognizer"):
-        compact(Linker())
+    with pytest.raises(UsageError, match="found a vocabulary, which cannot be made compact"):
+        compact(Vocabulary.build([Concept("1", "pain")]))
     with pytest.raises(UsageError, match="not trained"):
         compact(Recognizer())
     with pytest.raises(DataError, match="no documents"):

@@ -48,6 +48,7 @@ from spanloom.model.resources import Sources
 from spanloom.model.splitting import learn_splitter, splitter_of, splitter_part
 from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stages_of
 from spanloom.model.store import Estimated
+from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
 from spanloom.recognize.constrained import constrained
@@ -100,7 +101,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
     kind: ClassVar[Literal["linker"]] = "linker"
     annotates: ClassVar = frozenset[Annotation](("mentions", "concepts"))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "given_mentions", "explain", "alternatives", "attributes", "constraints", "guarantees")
+        ("scores", "given_mentions", "explain", "alternatives", "attributes", "compact", "constraints", "guarantees")
     )
 
     def fit(
@@ -251,6 +252,11 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             batch = splitting.split(fill_batch(Batch.of(ready), system.pos, run.workers)).documents
             found = system.link(batch, mentions == "given", run, threshold, answers)
             yield from run_stages(stages, splitting.join(found))
+
+    @property
+    def structured(self) -> tuple[AnyModel, ...]:
+        """The trained model of its tagging chain."""
+        return (self.fitted.reader.tagger,)
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another bias of beginning a mention, in units of the margin."""

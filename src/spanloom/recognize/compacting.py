@@ -49,7 +49,7 @@ def compact(
     left out. ``report_.compact`` reports the threshold, the sizes and F1.
 
     Args:
-        model: trained, whose scores are of features: a recognizer, segmenter, cascade or tagger.
+        model: trained, whose scores are of features: a recognizer, segmenter, linker, cascade or tagger.
         dev: documents with gold mentions, or a pair of X and y, on which F1 is measured; of a segmenter the mean of
             those of words and of mentions, and of a tagger the accuracy.
         loss: points of F1, from 0 to 100, that may be lost on ``dev``; the largest threshold that loses no more is
@@ -92,8 +92,7 @@ def _check(model: Any, loss: float | None, threshold: float | None) -> None:
     """Check what was given, before any work."""
     if "compact" not in getattr(model, "capable", ()):
         kind = getattr(model, "kind", type(model).__name__).replace("-", " ")
-        expected = "a recognizer, a segmenter or a tagger"
-        raise UsageError(f"found a {kind}, expected {expected}, the models that can be made compact")
+        raise UsageError(f"found a {kind}, which cannot be made compact; give a trained model of features")
     if any(not isinstance(one.scorer, LinearScorer) for one in model.structured):
         raise UsageError("this model has an encoder; only models whose scores are of features can be made compact")
     if model.report_.compact is not None:
@@ -157,6 +156,8 @@ def _compacted(model: M, threshold: float) -> M:
 
 
 def _scored(model: Any, threshold: float) -> Any:
+    if hasattr(model, "compacted"):
+        return model.compacted(threshold)
     return model.scored_by(lambda scorer: scorer.compacted(threshold))
 
 
