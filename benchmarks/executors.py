@@ -27,10 +27,10 @@ from spanloom.learn import Objective, TrainingSet, minimize
 from spanloom.learn.executors import executor_named
 from spanloom.learn.shards import Shards, shard_tokens
 from spanloom.learn.training import _TOLERANCE
+from spanloom.model.work import Work
 from spanloom.parallel import threads
 from spanloom.recognize.assembling import assembled
 from spanloom.recognize.on_disk import prepared_on_disk
-from spanloom.recognize.work import Work
 
 L2 = 1.0
 FASTER = 1.7  # two processes than one

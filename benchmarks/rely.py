@@ -18,7 +18,7 @@ import numpy as np
 
 from common import Result, check_only, options, say
 from spanloom import Recognizer, read
-from spanloom.recognize.relying import Reliance, candidates
+from spanloom.recognize.relying import Reliance
 
 CORPORA = {
     "bc5cdr": ("bc5cdr/CDR_TrainingSet.BioC.xml", "bc5cdr/CDR_DevelopmentSet.BioC.xml"),
@@ -63,7 +63,7 @@ def main() -> None:
     for name in chosen.only or CORPORA:
         train, gold = (list(read(chosen.data / path)) for path in CORPORA[name])
         model = Recognizer(features="fast").fit(train[: chosen.limit])
-        found = list(candidates(model, gold))
+        found = list(model.plausible(gold))
         splits = []
         for split in range(chosen.splits):
             order = np.random.default_rng((chosen.seed, split)).permutation(len(gold)).tolist()

@@ -133,7 +133,7 @@ def kinds(folder: Path) -> list[Kind]:
 
     def tiny() -> str:
         if not encoder:
-            shared = runpy.run_path(str(ROOT / "tests" / "encoder" / "conftest.py"))
+            shared = runpy.run_path(str(ROOT / "tests" / "encoder" / "encoder_helpers.py"))
             encoder.append(str(shared["write_encoder"](folder / "encoder")))
         return encoder[0]
 
@@ -158,7 +158,7 @@ def kinds(folder: Path) -> list[Kind]:
         Kind("encoder", of_encoder(Recognizer, structure="separators"), notes, folder),
         Kind("encoder and features", of_encoder(Recognizer, **beside), notes, folder),
         Kind("recognizer with link", of_features(Recognizer, **once, link=[vocabulary]), notes, folder),
-        Kind("cascade", of_features(Cascade), notes, folder),
+        Kind("cascade", of_features(Cascade, passes="one"), notes, folder),
         Kind("segmenter", of_features(Segmenter, **own_set), chinese, folder),
         Kind("segmenter, encoder", of_encoder(Segmenter), chinese, folder),
         Kind("joint linker", linker, flat, folder, {"vocabulary": vocabulary}),
@@ -383,8 +383,12 @@ def vocabulary(kind: Kind) -> None:
     path = kind.folder / "categories.tsv"
     rows = (f"D{n}\t{name}\tillness\n" for n, name in enumerate((*_DISEASES, *_CHINESE)))
     path.write_text("id\tname\tcategory\n" + "".join(rows), encoding="utf-8")
-    own = {"features": "set3"} if "method" in kind.make().get_params() else _with_template(kind, "category[0]")
-    kind.fit(vocabulary=str(path), **own)
+    if "vocabulary" in kind.fitting:  # which a linker has anyway
+        made = kind.make(**_with_template(kind, "category[0]"))
+        made.fit(kind.data, dev=kind.data[:30], vocabulary=str(path))
+    else:
+        own = {"features": "set3"} if "method" in kind.make().get_params() else _with_template(kind, "category[0]")
+        kind.fit(vocabulary=str(path), **own)
 
 
 ROWS: Final[tuple[Callable[[Kind], None], ...]] = (
@@ -395,25 +399,15 @@ ROWS: Final[tuple[Callable[[Kind], None], ...]] = (
 
 
 REASONS: Final[Mapping[str, str]] = {
-    "alternatives": "The model has no candidates beside its answer; train a recognizer.",
-    "arrays": "Arrays hold spans and types alone, and only recognizers give them; take `stream`.",
-    "sweep": "There is no single mention penalty; raise `threshold`.",
-    "rely": "Candidates with probabilities come from recognizers; train one, or raise `threshold`.",
-    "constraints": "Constraints are on the hypergraph of one recognizer; train one.",
-    "given_mentions": "The model adds nothing to mentions; train a recognizer with `link`.",
-    "second_stage": "A cascade tunes its chains together, a joint linker ranks whole derivations; train a recognizer.",
+    "second_stage": "A cascade tunes its chains together; train a recognizer, whose second stage ranks all types.",
     "two_passes": "A joint linker sees the document's earlier links in its own features (`history`).",
-    "split_tokens": "A segmenter finds the tokens itself; a joint linker takes tokens as they are.",
+    "split_tokens": "A segmenter finds the tokens itself.",
     "clean": "Suspects are found by recognizers, whatever model is trained in the end.",
     "student": "A student is a recognizer on features: it has its teacher's structure, and is faster.",
-    "on_disk": "Training text is in memory; train a recognizer on features with `work`.",
+    "on_disk": "Characters with their words, and a linker's candidates, are in memory; train a recognizer with `work`.",
     "resume": "Trainings of minutes start again; train a recognizer with `work`, or an encoder with `checkpoint`.",
-    "executor": "Only the sums of a recognizer on features are dealt to machines; take `n_jobs`.",
-    "attributes": "Attributes are not learned; `predict --attributes` marks them by rules.",
-    "concepts": "Train a recognizer with `link`.",
-    "vectors": "Only features of recognizers and cascades read vectors; take clusters where there are some.",
-    "clusters": "Clusters are of words; segmenters read characters, and taggers have templates alone.",
-    "vocabulary": "A joint linker knows its own vocabulary's names; taggers have templates alone.",
+    "executor": "Characters and a linker's candidates are in memory of one machine; take `n_jobs`, or a recognizer.",
+    "vocabulary": "An encoder alone has no features, and reads text instead of columns; `with_features` adds both.",
 }
 """What the page shows for a method or an argument that the class does not have."""
 _FEATURELESS: Final = "An encoder alone has no features, and reads text instead of columns; `with_features` adds both."
@@ -429,6 +423,7 @@ MEANINGLESS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "vectors": (_PLAIN, _FEATURELESS),
     "clusters": (_PLAIN, _FEATURELESS),
     "vocabulary": (("segmenter, encoder",), _FEATURELESS),
+    "second_stage": (("joint linker",), "A joint linker scores whole mentions in its one search (`segments`)."),
     "compact": ((*_PLAIN, "encoder and features"), "Weights of features are packed; `precision` is that of encoders."),
 }  # fmt: skip
 """Capability -> kinds that it does not apply to, and why."""

@@ -14,12 +14,12 @@ import pytest
 from safetensors.numpy import load_file, save
 
 from spanloom.document import Batch, Document, Mention
-from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.errors import DataError, LostWarning, ModelError, UsageError
 from spanloom.learn.tuning import Envelope
 from spanloom.link import Linker, Pipeline, load, phases
 from spanloom.link.system import DecodedMentions
 from spanloom.parallel import SERIAL
-from spanloom.recognize import Progress, Recognizer
+from spanloom.recognize import Progress, Recognizer, compact
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept
 from spanloom.vocabulary.store import Vocabulary
@@ -456,3 +456,61 @@ def test_composites_are_learned_or_not(vocabulary: Vocabulary) -> None:
         linker.fit(documents, dev=documents[:2], vocabulary=vocabulary)
         [found] = linker.predict(bare(documents[:1]))
         assert [mention.concepts for mention in found.mentions] == [wanted]
+
+
+def test_splits_of_tokens_are_learned_and_kept(tmp_path):
+    """A disease that a hyphen joins to the next word is a mention of its own, in new text, too."""
+    vocabulary = tmp_path / "v.tsv"
+    vocabulary.write_text("id\tname\nD1\tasthma\nD2\tnausea\n", "utf-8")
+    documents = []
+    for number in range(60):
+        name = ("asthma", "nausea")[number % 2]
+        text = f"a {name}-like state {number % 5}"
+        tokens = [(0, 1), (2, 13), (14, 19), (20, 21)]
+        mention = Mention("disease", [(2, 8)], concepts=[f"D{number % 2 + 1}"])
+        documents.append(Document(text, str(number), tokens=tokens, sentences=[(0, 4)], mentions=[mention]))
+    settings = {"features": ["bias", "low[0]"], "iterations": 2, "folds": 2}
+    with pytest.warns(LostWarning):
+        whole = Linker(**settings).fit(documents, dev=documents[:30], vocabulary=vocabulary)
+    split = Linker(**settings, split_tokens=True).fit(documents, dev=documents[:30], vocabulary=vocabulary)
+    text = [one.copy(mentions=[]) for one in documents[:4]]
+    assert not any(one.mentions for one in whole.predict(text))
+    found = split.predict(text)
+    assert [[(m.key, m.concepts) for m in one.mentions] for one in found] == [
+        [(m.key, m.concepts) for m in one.mentions] for one in documents[:4]
+    ]
+    assert found[0].words[:2] == ["a", "asthma"] and split.report_.splitting is not None and not split.report_.lost
+    split.save(tmp_path / "saved")
+    assert [one.mentions for one in load(tmp_path / "saved").predict(text)] == [one.mentions for one in found]
+    assert [one.mention.spans for one in split.explain(text[0])] == [found[0].mentions[0].spans]
+
+
+def test_a_compact_linker(tmp_path):
+    names = ("asthma", "nausea")
+    vocabulary = tmp_path / "v.tsv"
+    vocabulary.write_text("id\tname\nD0\tasthma\nD1\tnausea\n", "utf-8")
+    documents = [
+        Document(f"a {names[n % 2]} state {n % 5}", str(n), mentions=[Mention("x", [(2, 8)], concepts=[f"D{n % 2}"])])
+        for n in range(40)
+    ]
+    settings = {"features": ["bias", "low[-1..1]"], "iterations": 2, "folds": 2}
+    linker = Linker(**settings).fit(documents, dev=documents[:20], vocabulary=vocabulary)
+    small = compact(linker, dev=documents)
+    texts = [one.text for one in documents[:6]]
+
+    def found(model, *what):
+        return [[[getattr(m, name) for name in what] for m in one.mentions] for one in model.predict(texts)]
+
+    assert found(small, "key", "concepts") == found(linker, "key", "concepts") and any(found(small, "key"))
+    assert small.report_.compact.bytes_after < small.report_.compact.bytes_before
+    small.save(tmp_path / "small")
+    again = load(tmp_path / "small")
+    assert found(again, "key", "concepts", "score") == found(small, "key", "concepts", "score")
+    again.save(tmp_path / "again")
+    for path in (tmp_path / "small").iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+    assert any(line.startswith("compact: ") for line in small.summary()) and again.report_ == small.report_
+    with pytest.raises(UsageError, match="compact already"):
+        compact(again)
+    nothing = compact(linker, threshold=1e6)  # no weight is left
+    assert len(nothing.predict(texts)) == len(texts)

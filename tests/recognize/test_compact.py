@@ -24,6 +24,7 @@ from spanloom.models import load
 from spanloom.recognize import Recognizer, compact, teach
 from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
+from spanloom.vocabulary import Concept, Vocabulary
 from spanloom_lab import Cascade
 
 
@@ -191,8 +192,8 @@ def test_wrong_options(given: dict[str, Any], told: str, folder: Path) -> None:
 def test_what_cannot_be_compact(folder: Path) -> None:
     with pytest.raises(UsageError, match="compact already"):
         compact(load(folder))  # type: ignore[type-var]
-    with pytest.raises(UsageError, match="found a tagger, expected a recognizer"):
-        compact(PosTagger())  # type: ignore[type-var]
+    with pytest.raises(UsageError, match="found a vocabulary, which cannot be made compact"):
+        compact(Vocabulary.build([Concept("1", "pain")]))
     with pytest.raises(UsageError, match="not trained"):
         compact(Recognizer())
     with pytest.raises(DataError, match="no documents"):
@@ -257,3 +258,21 @@ def test_structures_of_others_stay(tmp_path: Path) -> None:
 def test_development_data_without_mentions_tell_nothing() -> None:
     with pytest.raises(DataError, match="dev holds no mentions"):
         compact(trained("tagger"), dev=[Document("No chest pain.")])
+
+
+def test_a_tagger_by_itself(tmp_path: Path) -> None:
+    words = ["no", "chest", "pain", "today"]
+    tokens = [(0, 2), (3, 8), (9, 13), (14, 19)]
+    notes = [
+        Document("no chest pain today", str(i), tokens, columns={"pos": [w[-1] for w in words]}) for i in range(40)
+    ]
+    tagger = PosTagger(epochs=2, min_count=1).fit(notes)
+    small = compact(tagger, dev=notes)
+    assert small.predict("no chest pain today").columns == tagger.predict("no chest pain today").columns
+    assert (
+        small.report_.compact.bytes_after < small.report_.compact.bytes_before and small.report_.compact.f1_after == 1
+    )
+    small.save(tmp_path / "small")
+    other = load(tmp_path / "small")
+    assert other.predict("no chest pain today").columns == tagger.predict("no chest pain today").columns
+    assert any(line.startswith("compact: ") for line in other.summary())

@@ -10,8 +10,9 @@ import pytest
 import spanloom
 from spanloom import Document, Mention
 from spanloom.errors import DataError, UsageError
+from spanloom.model.parameters import FLOOR
 from spanloom.recognize import Reliance
-from spanloom.recognize.relying import DOUBT, FLOOR, candidates, chance, fewest
+from spanloom.recognize.relying import DOUBT, chance, fewest
 
 TEXT = "a " * 400
 
@@ -97,7 +98,7 @@ def test_errors_that_come_by_documents_count_as_fewer():
 @pytest.mark.parametrize("which", ["model", "trained"])
 def test_candidates_are_all_that_have_a_chance(request, notes, which, model):
     one = spanloom.load(model) if which == "model" else request.getfixturevalue("trained")
-    found, plain = list(candidates(one, notes.test)), one.predict(notes.test)
+    found, plain = list(one.plausible(notes.test)), one.predict(notes.test)
     for more, own in zip(found, plain, strict=True):
         assert {m.key for m in own.mentions} <= {m.key for m in more.mentions}
         assert min((m.score for m in more.mentions), default=1.0) >= FLOOR

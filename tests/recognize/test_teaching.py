@@ -18,6 +18,7 @@ from spanloom.hypergraph import Potentials
 from spanloom.learn import CorpusTarget, EdgeTarget, SoftCounts
 from spanloom.model.structured import StructuredModel
 from spanloom.recognize import teach
+from spanloom.tag.pos_tagger import PosTagger
 from spanloom.text import prepare
 from spanloom_lab import Cascade
 
@@ -252,8 +253,13 @@ def test_mentions_of_unknown_types_are_left_out_and_told(teacher):
 
 
 def test_who_cannot_teach(teacher):
-    with pytest.raises(UsageError, match="a model of kind 'cascade' cannot teach, expected a trained recognizer"):
-        teach(Cascade(features=["bias"], epochs=1, l2=1.0).fit(GOLD, dev=DEV), RAW)
+    cascade = Cascade(features=["bias"], epochs=1, l2=1.0).fit(GOLD, dev=DEV)
+    with pytest.raises(UsageError, match="of several teachers the mean is learned, expected recognizers"):
+        teach([cascade, cascade], RAW)
+    with pytest.raises(UsageError, match="a teacher's way of teaching: the mentions that it finds"):
+        teach(teacher, RAW, crossed=[(cascade, RAW)])
+    with pytest.raises(UsageError, match="a model of kind 'tagger' cannot teach, expected a trained model that finds"):
+        teach(PosTagger(), RAW)
     with pytest.raises(UsageError, match="a model of kind 'str' cannot teach"):
         teach("model", RAW)
     with pytest.raises(UsageError, match="there is no teacher"):

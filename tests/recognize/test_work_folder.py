@@ -18,8 +18,8 @@ from spanloom.data import clinical
 from spanloom.errors import DataError, UsageError
 from spanloom.files.staging import locked
 from spanloom.learn import Progress
-from spanloom.recognize.spool import Picked, spooled
-from spanloom.recognize.work import Work
+from spanloom.model.spool import Picked, spooled
+from spanloom.model.work import Work
 from spanloom.text import prepare
 
 TEMPLATES = ("bias", "w[-1..1]", "low[0]|low[1]", "suffix(1..3)", "shape[0]", "section[0]")
@@ -312,7 +312,7 @@ def test_a_lock_that_was_removed_is_none(tmp_path: Path, monkeypatch: pytest.Mon
         (tmp_path / "spanloom-training" / "spanloom.lock").unlink()
         return locked(handle)
 
-    monkeypatch.setattr("spanloom.recognize.work.locked", late)
+    monkeypatch.setattr("spanloom.model.work.locked", late)
     with pytest.raises(UsageError, match="another process trains in"):
         Work(tmp_path)
 

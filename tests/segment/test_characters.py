@@ -109,6 +109,6 @@ def test_dictionaries(tmp_path):
 
 def test_dictionaries_and_features_belong_together():
     with pytest.raises(UsageError, match="take the features set3"):
-        make_features("set2", (), True)
+        make_features("set2", True)
     with pytest.raises(UsageError, match="give dictionaries, or take the features set2"):
-        make_features("set3", (), False)
+        make_features("set3", False)

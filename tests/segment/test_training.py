@@ -39,7 +39,7 @@ def corpus_of(documents, features, types, phrases=None):
 )
 def test_chains_trained_together_are_those_trained_apart(settings, chinese):
     types = tuple(sorted({mention.type for document in chinese[0] for mention in document.mentions}))
-    features = make_features("set1", (), False)
+    features = make_features("set1", False)
     train, dev = (corpus_of(documents, features, types) for documents in (chinese[0][:15], chinese[1][:8]))
     tagged = taggings(types, (), pairs=False)
     told = []

@@ -11,8 +11,8 @@ import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.formats import from_record, to_record
+from spanloom.model.parameters import LEAST
 from spanloom.models import load
-from spanloom.recognize.finding import LEAST
 from spanloom.serve import schema
 
 TEXT = "No chest pain, but infarctions, either watershed or embolic."

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -23,7 +25,7 @@ from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import answered
-from spanloom.model.choices import WhichMentions
+from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
@@ -43,9 +45,13 @@ from spanloom.model.store import (
 )
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
+from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
-from spanloom.parallel import threads
+from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
+from spanloom.recognize.constrained import constrained
+from spanloom.recognize.constraints import Constraints, constraints_of
+from spanloom.recognize.on_disk import prepared_on_disk
 from spanloom.recognize.parameters import check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
@@ -66,6 +72,7 @@ from spanloom_lab.cascade_parameters import CascadeParameters, Order
 from spanloom_lab.links import (
     PREFIX,
     STRUCTURE,
+    Folders,
     Link,
     Links,
     column_names,
@@ -161,11 +168,14 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
 
     kind: ClassVar[Literal["cascade"]] = "cascade"
     annotates: ClassVar = frozenset[Annotation](("mentions",))
-    capable: ClassVar = frozenset[Capability](("scores", "explain", "compact", "attributes"))
+    capable: ClassVar = frozenset[Capability](
+        ("scores", "explain", "alternatives", "compact", "attributes", "constraints", "guarantees")
+    )
 
     def fit(
-        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
-    ) -> Self:
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None,
+        work: str | Path | Work | None = None, executor: ExecutorName | Executor = "threads",
+    ) -> Self:  # fmt: skip
         """Train.
 
         Args:
@@ -174,22 +184,37 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
             dev: tunes each chain: documents, or a pair of X and y; a tenth of the training data, drawn by the
                 seed, when ``None``.
             progress: called at each step.
+            work, executor: as for `Recognizer.fit`; the tenth is then of documents, and may have all of a type.
 
         Raises:
             DataError: no tokens, or no mentions.
             UsageError: a parameter whose value is not valid, or an order that is not one of the types.
         """
         self.check()
+        check_executor(self, executor, work)
         began = monotonic()
         callback = progress or (lambda _: None)
         check = partial(_check_order, self.order)
-        ready = prepared(self, X, y, dev, callback, check_types=check, held_out=_hold_out)
+        if work is None:
+            ready = prepared(self, X, y, dev, callback, check_types=check, held_out=_hold_out)
+            return self._fit(ready, callback, began, None)
+        check_on_disk(self)
+        with Work.opened(work) as folder, ExitStack() as opened:
+            ready = prepared_on_disk(self, X, y, dev, callback, folder)
+            check(ready.types)
+            with folder.worked_on_by(executor, self.n_jobs):
+                return self._fit(ready, callback, began, Folders(folder, folder.workers or "threads", opened))
+
+    def _fit(self, ready: Prepared, callback: Listener, began: float, folder: Folders | None) -> Self:
+        """Train on prepared data, in memory or in a folder."""
         types, run = ready.types, threads(self.n_jobs)
         linked = Linked.of(self.link, ready.known.documents)
         fitted, first_pass, passes = choose_passes(
             self.passes if self.encoder is None else "one", ready.for_passes,
             PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
-            lambda known, unseen, features: self._links(known.views(), unseen.views(), types, features, callback),
+            lambda known, unseen, features: self._links(
+                known.views() if folder is None else known.documents, unseen.views(), types, features, callback, folder
+            ),
             lambda links: f1(link.counts for link in links), run,
         )  # fmt: skip
 
@@ -209,10 +234,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
 
     def _links(
         self, train: Sequence[Document], dev: Sequence[Document], types: tuple[str, ...], features: FeatureSet,
-        callback: Listener,
+        callback: Listener, folder: Folders | None,
     ) -> list[Link]:  # fmt: skip
         """Train the chains on some features, in their order."""
-        links = Links(self._chain_params, train, dev, types, features, callback)
+        links = Links(self._chain_params, train, dev, types, features, callback, folder)
         if not isinstance(self.order, str):
             return links.finish(list(self.order))
         return links.finish(search_order(links, types) if self.order == "search" else frequency_order(train))
@@ -220,6 +245,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
     def stream(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,
         mentions: WhichMentions = "find", attributes: Sequence[str] | str | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that the chains find, in place of their own; lazily, in batches.
 
@@ -231,6 +257,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
             threshold: leave out mentions with a lower score; what a chain sees of the others does not depend on it.
             answers: as for `Recognizer.stream`; a sentence's is the product over the chains.
             notice, mentions, attributes: as for `Recognizer.stream`.
+            constraints: likewise; they decide among candidates, see `spanloom.recognize.constrained`. Without answers.
         """
         if not 0 <= threshold <= 1:
             raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
@@ -238,7 +265,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         if mentions == "given":
             return self._of_given(documents, attributes, BATCH_TOKENS)
         stages, marked = self._marking(attributes)
-        return marked(self._stream(self.fitted, documents, threshold, answers, notice, stages))
+        chains = self.fitted
+        if asked := constraints_of(constraints, self.types_, mentions):
+            return marked(constrained(self, documents, asked, stages, threshold, notice, flat=False, answers=answers))
+        return marked(self._stream(chains, documents, threshold, answers, notice, stages))
 
     def _stream(
         self, chains: Sequence[Recognizer], documents: Iterable[Document], threshold: float, answers: bool,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from spanloom.model.choices import Attributes, Optimizer, Passes, Preset
 from spanloom.model.fields import (
+    CLUSTERS,
     EPOCHS,
     ITERATIONS,
     L2,
@@ -21,19 +22,18 @@ from spanloom.model.fields import (
     SPLIT_TOKENS,
     TUNE_PENALTY,
     TYPES,
+    VECTORS,
     VOCABULARY,
     VOCABULARY_COLUMNS,
     Parameter,
 )
 from spanloom.recognize.parameters import (
     ATTRIBUTES,
-    CLUSTERS,
     FEATURES,
     IGNORE,
     POS,
     RUNS,
     SECTIONS,
-    VECTORS,
     EncoderParameters,
 )
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from spanloom.document import Batch, Document, align, to_bilou
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress, search_step
-from spanloom.learn.folds import deal, out_of_fold, units
+from spanloom.learn.folds import FEW, deal, out_of_fold, units
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, by_sentence
 from spanloom.model.overlaps import OverlapRules, best_consistent
+from spanloom.model.spool import Picked
+from spanloom.model.work import Work
 from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.recognize.recognizer import Recognizer
 
@@ -55,9 +59,6 @@ class CascadeChain(Recognizer):
 
     made: FeatureSet
 
-    def _feature_set(self, train: Sequence[Document], dev: Sequence[Document] = ()) -> FeatureSet:
-        return self.made
-
     def _columns(self) -> FeatureSet | None:
         """The outputs of earlier chains, where there are any."""
         return self.made if self.made.templates else None
@@ -76,17 +77,21 @@ class Links:
         types: K names; their numbers name the columns.
         features: what every chain sees, besides the outputs of others.
         listener: called at each step.
+        folder: where the chains' trainings are, each in a folder of its own; ``None`` for memory.
     """
 
     def __init__(
         self, params: Mapping[str, Any], train: Sequence[Document], dev: Sequence[Document], types: Sequence[str],
-        features: FeatureSet, listener: Listener,
+        features: FeatureSet, listener: Listener, folder: Folders | None = None,
     ) -> None:  # fmt: skip
         self._params = params
         self._features = features
         self._tell = listener
         self._began = monotonic()
-        self._train = units(features.enrich(Batch.of(train)).views(), by_sentence)
+        self._folder = folder
+        if folder is None:
+            train = features.enrich(Batch.of(train)).views()
+        self._train = train if len(train) >= FEW else units(train, by_sentence)
         self._dev = features.enrich(Batch.of(dev)).views()
         self._names = column_names(types)
         self._fold = deal(len(self._train), FOLDS, params["random_state"])
@@ -134,16 +139,18 @@ class Links:
             documents = self._seen(self._train, place, self.held_out)
             executor: Executor = threads(self._params["n_jobs"])
             params = {**self._params, "l2": l2, "n_jobs": max(1, executor.workers // FOLDS)}
+            if self._folder is not None:
+                executor = SERIAL
             if self._params["encoder"] is not None:  # PyTorch's threads and random numbers are of the whole process
                 executor, params = SERIAL, {**self._params, "l2": None}
 
             def fit(rest: list[int]) -> Recognizer | None:
-                others = [documents[i] for i in rest]
+                others = Picked(documents, rest)
                 learnable = any(document.mentions for document in others)
-                return self._fit(place, others, params, None) if learnable else None
+                return self._fit(place, others, params, None, rest[:1]) if learnable else None
 
             def outputs(chain: Recognizer | None, rows: list[int]) -> list[list[str]]:
-                held = [documents[i] for i in rows]
+                held = Picked(documents, rows)
                 if chain is None:  # there was nothing to learn from, so nothing is found
                     return [[_OUTSIDE] * document.token_count for document in held]
                 return [tag_column(document) for document in chain.stream(held)]
@@ -152,8 +159,9 @@ class Links:
         return self._columns[place]
 
     def _fit(
-        self, place: tuple[str, ...], documents: Sequence[Document], params: Mapping[str, Any], stage: str | None
-    ) -> Recognizer:
+        self, place: tuple[str, ...], documents: Sequence[Document], params: Mapping[str, Any], stage: str | None,
+        fold: Sequence[int] = (),
+    ) -> Recognizer:  # fmt: skip
         names = [self._names[kind] for kind in place[:-1]]
         templates = [*map(str, self._features.templates), *output_templates(names)]
         own = {**params, "features": templates} if templates else params
@@ -165,22 +173,63 @@ class Links:
             seconds = monotonic() - self._began
             self._tell(replace(progress, stage=f"{stage}: {progress.stage}", seconds=seconds))
 
-        chain.fit(documents, dev=dev, progress=told if stage else None)
+        more = {} if self._folder is None else self._folder.of([*place, *map(str, fold)])
+        chain.fit(documents, dev=dev, progress=told if stage else None, **more)
         if place[:-1] and chain.tune_penalty:
             return _tuned(chain, dev, [self.link(place[:n]).counts for n in range(1, len(place))])
         return chain
 
-    def _seen(self, documents: Sequence[Document], place: tuple[str, ...], outputs: _Outputs) -> list[Document]:
+    def _seen(self, documents: Sequence[Document], place: tuple[str, ...], outputs: _Outputs) -> Sequence[Document]:
         """Documents with the mentions of the last type and the outputs of the others."""
         *before, kind = place
-        columns = {self._names[name]: outputs(place[: i + 1]) for i, name in enumerate(before)}
-        return [
-            document.copy(
-                columns={**document.columns, **{name: column[n] for name, column in columns.items()}},
-                mentions=[mention for mention in document.mentions if mention.type == kind],
-            )
-            for n, document in enumerate(documents)
-        ]
+        return Seen(documents, kind, {self._names[name]: outputs(place[: i + 1]) for i, name in enumerate(before)})
+
+
+class Seen(Sequence[Document]):
+    """Documents with the mentions of one type and some more columns; made when they are looked at.
+
+    Args:
+        documents: D documents.
+        kind: the type.
+        columns: name -> D columns.
+    """
+
+    def __init__(self, documents: Sequence[Document], kind: str, columns: Mapping[str, Sequence[list[str]]]) -> None:
+        self._documents, self._kind, self._columns = documents, kind, columns
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return (self._one(number, document) for number, document in enumerate(self._documents))
+
+    def __getitem__(self, number: Any) -> Any:
+        return self._one(number, self._documents[number])
+
+    def _one(self, number: int, document: Document) -> Document:
+        columns = {**document.columns, **{name: column[number] for name, column in self._columns.items()}}
+        return document.copy(
+            columns=columns, mentions=[mention for mention in document.mentions if mention.type == self._kind]
+        )
+
+
+class Folders(NamedTuple):
+    """Folders of the chains' trainings, which stay until all chains are trained.
+
+    Args:
+        work: what they are in.
+        executor: what L-BFGS's objective is summed by.
+        opened: closes them.
+    """
+
+    work: Work
+    executor: Any
+    opened: ExitStack
+
+    def of(self, names: Sequence[str]) -> dict[str, Any]:
+        """Return the arguments of the `fit` of a chain."""
+        folder = self.work.folder / ("chain-" + blake2b("\0".join(names).encode(), digest_size=8).hexdigest())
+        return {"work": self.opened.enter_context(Work(folder)), "executor": self.executor}
 
 
 def column_names(types: Sequence[str]) -> dict[str, str]:

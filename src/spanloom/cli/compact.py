@@ -35,7 +35,7 @@ def run(
         given: Any = load(model)
         if "compact" not in given.capable:
             kind = given.kind.replace("-", " ")
-            raise UsageError(f"{model} is a {kind}; only recognizers and segmenters can be made compact")
+            raise UsageError(f"{model} is a {kind}; only models of features can be made compact")
         given.set_params(n_jobs=jobs or ALL_CORES)
         with Reporter(quiet) as reporter:
             data = None if dev is None else reading(dev)

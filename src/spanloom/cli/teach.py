@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any, cast
+from typing import Any
 
 from pydantic import Field
 
@@ -16,7 +16,7 @@ from spanloom.errors import UsageError
 from spanloom.files.output import output_folder, own_files
 from spanloom.models import load
 from spanloom.recognize.parameters import RecognizerParameters
-from spanloom.recognize.teaching import Teacher, teach
+from spanloom.recognize.teaching import teach
 
 
 class TeachOptions(CommonOptions):
@@ -54,7 +54,7 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
     ) as folder:
         parameters = options.parameters()
         crossed = [_pair(text) for text in options.crossed]
-        models = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
+        models: dict[str, Any] = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
         teachers = [models[path] for path in paths]
         others = [models[name] for name, _ in crossed]
         for one in models.values():
@@ -70,8 +70,8 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
         )
         with Reporter(options.quiet) as reporter:
             student = teach(
-                cast("list[Teacher]", teachers), reading.raw(source), weight=options.weight, progress=reporter,
-                crossed=zip(cast("list[Teacher]", others), (reading.raw([path]) for _, path in crossed), strict=True),
+                teachers, reading.raw(source), weight=options.weight, progress=reporter,
+                crossed=zip(others, (reading.raw([path]) for _, path in crossed), strict=True),
                 train=None if options.train is None else reading.for_training(options.train),
                 dev=None if options.dev is None else reading(options.dev), **parameters,
             )  # fmt: skip

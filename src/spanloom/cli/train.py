@@ -116,7 +116,7 @@ def _beside_data(options: CommonOptions) -> Iterator[dict[str, Any]]:
     if more.get("work") is None:
         yield more
         return
-    with resolve_name("spanloom.recognize.work:Work")(more["work"]) as work:
+    with resolve_name("spanloom.model.work:Work")(more["work"]) as work:
         if Path(options.output).resolve().is_relative_to(work.folder.resolve()):
             raise UsageError(f"--output {options.output} lies in {work.folder}, which is removed; name another folder")
         yield {**more, "work": work}

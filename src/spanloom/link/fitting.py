@@ -239,7 +239,7 @@ class Fitter:
             return system, development.scores(system)
         self._step("tuning the bias", 0, len(_BIASES))
         tried: dict[float, LinkerScores] = {}
-        unit = float(self.plan.chosen.margin) or 10.0
+        unit = unit_of(self.plan.chosen)
         for bias, scores in development.compared(system, [factor * unit for factor in _BIASES]):
             tried[bias] = scores
             self._step("tuning the bias", len(tried), len(_BIASES), max(tried.values(), key=lambda one: one.mean))
@@ -303,6 +303,11 @@ class LinkerDevelopment:
     def _measured(self, system: System, decoded: DecodedMentions) -> LinkerScores:
         found = system.segments(self._instance, *decoded)
         return measure(self.documents, found, system.types, system.concepts)
+
+
+def unit_of(chosen: LinkerParameters) -> float:
+    """Return what a bias is a multiple of: the margin, or 10 without a margin."""
+    return float(chosen.margin) or 10.0
 
 
 def concept_forms(concepts: Concepts) -> Forms:

@@ -57,10 +57,12 @@ class KeyedWeights(NamedTuple):
     Args:
         roles: (F, R) of the features of tokens, each single one.
         table: of all others.
+        scales: (R + 1,) of which those of roles, and of the table, are multiples in a compact model.
     """
 
     roles: Singles
     table: WeightTable
+    scales: Singles | None = None
 
 
 @dataclass(frozen=True)

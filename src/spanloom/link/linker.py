@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -15,6 +16,7 @@ from spanloom.errors import UsageError
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
+from spanloom.features.computed import CATEGORY_COLUMN
 from spanloom.formats.inputs import (
     Dev,
     Given,
@@ -30,23 +32,27 @@ from spanloom.learn.folds import hold_out
 from spanloom.link import phases as groups
 from spanloom.link.columns import LANGUAGE_MODEL
 from spanloom.link.explain import explain
-from spanloom.link.fitting import Fitter, Plan
+from spanloom.link.fitting import Fitter, Plan, unit_of
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
 from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
 from spanloom.link.system import System
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, TypeFilter, by_sentence, training_types
+from spanloom.model.corpus import Lost, Notice, TypeFilter, by_sentence, training_types
 from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
+from spanloom.model.splitting import learn_splitter, splitter_of, splitter_part
 from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stages_of
 from spanloom.model.store import Estimated
+from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
+from spanloom.recognize.constrained import constrained
+from spanloom.recognize.constraints import Constraints, constraints_of
 from spanloom.recognize.source import whole_annotation
 from spanloom.scoring.explanation import Explanation
 from spanloom.tag.filling import (
@@ -55,11 +61,13 @@ from spanloom.tag.filling import (
     check_source,
     check_use,
     fill,
+    fill_batch,
     learn_tagger,
     open_tagger,
     told,
 )
 from spanloom.text import prepare
+from spanloom.text.splitting import Splitter, SplittingStream
 from spanloom.vocabulary.read import read_vocabulary
 from spanloom.vocabulary.store import Vocabulary
 
@@ -86,13 +94,15 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     {parameters}
 
-    Attributes after fitting: ``types_``, ``model_``, ``report_``, and ``lost_``, the mentions that no derivation
-    holds; the last is not saved.
+    Attributes after fitting: ``types_``, ``model_``, ``report_``, ``splitter_``, and ``lost_``, the mentions that no
+    derivation holds; the last is not saved.
     """
 
     kind: ClassVar[Literal["linker"]] = "linker"
     annotates: ClassVar = frozenset[Annotation](("mentions", "concepts"))
-    capable: ClassVar = frozenset[Capability](("scores", "given_mentions", "explain", "attributes"))
+    capable: ClassVar = frozenset[Capability](
+        ("scores", "given_mentions", "explain", "alternatives", "attributes", "compact", "constraints", "guarantees")
+    )
 
     def fit(
         self,
@@ -133,34 +143,38 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         train = whole_annotation(list(kept.checked(training_of(X, y))), given, **own)
         train = fill(map(prepare, train), pos, self.n_jobs)
         types = training_types(train)
+        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
         given = None if given is None else fill(map(prepare, given), pos, self.n_jobs)
         language = self.language_model
         if isinstance(language, str | Path):
             language = class_of(LANGUAGE_MODEL).load(language)
         part, held = (train, given) if given is not None else hold_out(train, self.random_state, by_sentence)
-        plan = self._plan()
+        plan = self._plan(vocabulary)
         learns = self.pos == AUTO and plan.sources.names(COLUMN)
         pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, callback)
+        train, part, held = (splitter.split(documents) for documents in (train, part, held))
         fitter = Fitter(plan, types, vocabulary, language, pos, callback, began)
         outcome = fitter.fit(part, held)
         if given is None:
             outcome = fitter.refit(train, outcome)
         check_use(pos, outcome.system.reader.tagger.scorer.features)
-        self.types_ = types
+        self.types_, self.splitter_ = types, splitter
         self.model_ = outcome.system
         self.lost_ = outcome.derivations.lost
         following, reports = learn_stages(
             train, given, None, self.attributes, sum(one.token_count for one in train), self.random_state,
             threads(self.n_jobs), lambda name: callback(Progress(name, seconds=monotonic() - began)),
         )  # fmt: skip
-        self.report_ = replace(make_report(train, outcome), **reports)
+        self.report_ = replace(make_report(train, outcome), splitting=splitting, **reports)
         self._follow(following)
         self._learn_profile(Batch.of(train))
         self._tell_lost()
         return self
 
-    def _plan(self) -> Plan:
-        sources = Sources(self.features, self.clusters, self.ignore, None, None)
+    def _plan(self, vocabulary: Vocabulary) -> Plan:
+        sources = Sources(self.features, self.clusters, self.ignore, None, None, self.vectors)
+        if not isinstance(self.features, str) and sources.names(CATEGORY_COLUMN):
+            sources = replace(sources, vocabulary=vocabulary)
         given = self.task == "normalize"
         return Plan(self, sources, self._groups(), given, self.evidence and not given, threads(self.n_jobs))
 
@@ -180,7 +194,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     def stream(
         self, X: Given, *, mentions: WhichMentions | None = None, threshold: float = 0.0, answers: bool = False,
-        attributes: Sequence[str] | str | None = None,
+        attributes: Sequence[str] | str | None = None, notice: Notice = warnings.warn,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the mentions that are found and their concepts, in place of their own; lazily, in batches.
 
@@ -194,7 +209,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
                 task when ``None``.
             threshold: leave out mentions with a lower score.
             answers: as for `Recognizer.stream`, of mentions without their concepts.
-            attributes: as for `Recognizer.stream`.
+            attributes, notice: as for `Recognizer.stream`.
+            constraints: likewise; they decide among candidates, see `spanloom.recognize.constrained`. Without answers.
 
         Raises:
             UsageError: another value, a threshold or answers of given mentions, or the linker is not trained.
@@ -207,8 +223,10 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         if wanted == "given" and (threshold or answers):
             raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
         stages, marked = self._marking(attributes)
-        documents = self._watched(documents_of(X), warnings.warn)
-        return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages))
+        documents = self._watched(documents_of(X), notice)
+        if asked := constraints_of(constraints, self.fitted.types, wanted):
+            return marked(constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers))
+        return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages, notice))
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
@@ -227,11 +245,24 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     def _stream(
         self, system: System, documents: Iterable[Document], mentions: str, threshold: float, answers: bool,
-        stages: Sequence[Stage],
+        stages: Sequence[Stage], notice: Notice,
     ) -> Iterator[Document]:  # fmt: skip
-        run = threads(self.n_jobs)
-        for batch in batches(documents, BATCH_TOKENS, prepare):
-            yield from run_stages(stages, system.link(batch, mentions == "given", run, threshold, answers))
+        run, splitting = threads(self.n_jobs), SplittingStream(self.splitter_, notice)
+        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
+            batch = splitting.split(fill_batch(Batch.of(ready), system.pos, run.workers)).documents
+            found = system.link(batch, mentions == "given", run, threshold, answers)
+            yield from run_stages(stages, splitting.join(found))
+
+    @property
+    def structured(self) -> tuple[AnyModel, ...]:
+        """The trained model of its tagging chain."""
+        return (self.fitted.reader.tagger,)
+
+    def with_penalty(self, penalty: float) -> Self:
+        """A copy with another bias of beginning a mention, in units of the margin."""
+        other = copy(self)
+        other.model_ = replace(self.fitted, bias=penalty * unit_of(self))
+        return other
 
     def learning(self) -> Learning:
         """Return the learning curve, pass by pass."""
@@ -277,12 +308,14 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         Raises:
             UsageError: a mention that the linker cannot hold, or of a type that it does not know.
         """
-        return explain(self.fitted, prepare(one_of(X)), asked_of(mentions))
+        [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.fitted.pos, self.n_jobs))
+        return explain(self.fitted, ready, asked_of(mentions))
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""
         said = _Described.of(self, search=search_values(self.fitted))
-        parts = {**parts_of(self.fitted), "profile": profile_part(self.profile_)}
+        parts: dict[str, ModelPart | None] = {**parts_of(self.fitted), "profile": profile_part(self.profile_)}
+        parts["split"] = splitter_part(self.splitter_)
         parts |= {stage.name: stage.to_part() for stage in self.stages_}
         return said.part(arrays_of(self.fitted), parts)
 
@@ -293,6 +326,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         system = system_of(part, said.search)
         made = said.restored(cls, system)
         made.types_, made.profile_ = system.types, profile_of(part.parts.get("profile"))
+        made.splitter_ = splitter_of(part.parts.get("split"))
         made._follow(stages_of(part))
         made.language_model = made.language_model or system.language
         made.pos = made.pos or system.pos
@@ -312,6 +346,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             )
 
     types_: tuple[str, ...]
+    splitter_ = Splitter()
     system_ = renamed("system_")
     report_: LinkReport
     lost_: tuple[Lost, ...]

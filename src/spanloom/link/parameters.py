@@ -8,8 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanloom.model.choices import Attributes, Preset, SearchMethod, Task
-from spanloom.model.fields import JOBS, SEED, TYPES, Choice, Number, Parameter, Probability, Switch, Whole
-from spanloom.recognize.parameters import ATTRIBUTES, CLUSTERS, FEATURES, IGNORE, POS
+from spanloom.model.fields import (
+    CLUSTERS,
+    JOBS,
+    SEED,
+    SPLIT_TOKENS,
+    TYPES,
+    VECTORS,
+    Choice,
+    Number,
+    Parameter,
+    Probability,
+    Switch,
+    Whole,
+)
+from spanloom.recognize.parameters import ATTRIBUTES, FEATURES, IGNORE, POS
 
 if TYPE_CHECKING:
     from spanloom.link.columns import WordModel
@@ -113,8 +126,10 @@ class LinkerParameters:
         "Minimum probability of a candidate span.", "probability from which on the chain proposes a span."
     )(0.01)
     clusters: str | int | None = CLUSTERS(None)
+    vectors: str | Path | None = VECTORS(None)
     ignore: Sequence[str] | None = IGNORE(None)
     pos: Source = POS("auto")
+    split_tokens: bool = SPLIT_TOKENS(False)
     language_model: str | Path | WordModel | None = Parameter(
         "A language model, whose probabilities become features.",
         "a `LanguageModel` of spanloom-lab, or the path of one: template 15, and columns ``bigram`` and ``trigram``.",

@@ -12,7 +12,8 @@ from spanloom.link.fitting import FittedLinker
 from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import CalibrationReport
 from spanloom.model.corpus import Lost
-from spanloom.model.report import lost_lines
+from spanloom.model.report import CompactReport, lost_lines
+from spanloom.model.splitting import SplittingReport
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class LinkReport:
         bias: of beginning an entity.
         history: updates, and both F1, of each pass.
         calibration: of mentions' probabilities on the development data; ``None`` where mentions are given.
-        attributes: as of a recognizer.
+        attributes, splitting, compact: as of a recognizer.
     """
 
     documents: int
@@ -53,6 +54,8 @@ class LinkReport:
     history: tuple[tuple[int, float, float], ...] = field(repr=False)
     calibration: CalibrationReport | None = None
     attributes: dict[str, AttributeQuality] | None = None
+    splitting: SplittingReport | None = None
+    compact: CompactReport | None = None
 
     def lines(self, lost: Sequence[Lost], types: Sequence[str]) -> Iterator[str]:
         """Yield lines on the training data, the choices of training, and lost mentions.
@@ -74,6 +77,8 @@ class LinkReport:
             f"{plural(self.passes, 'step')}, bias {self.bias:g}"
         )
         yield from lost_lines(self.lost, lost)
+        yield from () if self.splitting is None else self.splitting.lines()
+        yield from () if self.compact is None else self.compact.lines()
         yield from () if self.calibration is None else self.calibration.lines()
         for name, quality in (self.attributes or {}).items():
             yield f"attribute {name}: cross-validated {quality}"

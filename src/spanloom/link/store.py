@@ -16,7 +16,8 @@ from spanloom.link.proposals import Proposer
 from spanloom.link.system import System
 from spanloom.model.kinds import class_of
 from spanloom.model.store import model_of, model_part, shared_of, shared_part
-from spanloom.modelfile import Array, Bounded, Described, ModelPart
+from spanloom.modelfile import COMPACT, Array, Bounded, Described, ModelPart
+from spanloom.scoring.packing import packed_weights, stored_weights
 from spanloom.structures import STRUCTURES
 from spanloom.tag.filling import filler_of, filler_part
 from spanloom.vocabulary.candidates import METHODS, CandidateFinder
@@ -57,10 +58,13 @@ def arrays_of(system: System) -> dict[str, Array]:
     forms, table, combinations = system.search.forms, system.weights.table, system.concepts.combinations
     filled = table.keys != 0
     order = np.argsort(table.keys[filled])
+    weights, scales = table.weights[filled][order], system.weights.scales
+    learned = {"roles": system.weights.roles, "weights": weights}
+    if scales is not None:  # roles are a part
+        learned = {"weights": np.rint(weights / (scales[-1] or 1.0)).astype(np.int8), "scale": scales[-1:]}
     return {
-        "roles": system.weights.roles,
+        **learned,
         "keys": table.keys[filled][order],
-        "weights": table.weights[filled][order],
         "forms.first": forms.first,
         "forms.last": forms.last,
         "forms.size": forms.size,
@@ -71,7 +75,7 @@ def arrays_of(system: System) -> dict[str, Array]:
 
 def parts_of(system: System) -> dict[str, ModelPart | None]:
     """Return the parts of which a system is made."""
-    tagger, memory = system.reader.tagger, system.reader.proposer.memory
+    tagger, memory, scales = system.reader.tagger, system.reader.proposer.memory, system.weights.scales
     remembered = {
         "concept": memory.lexicon.concept,
         "counts": memory.lexicon.counts,
@@ -87,6 +91,7 @@ def parts_of(system: System) -> dict[str, ModelPart | None]:
         "finder": ModelPart(arrays=system.reader.proposer.finder.arrays()),
         "seen": ModelPart(arrays=memory.texts.arrays()),
         "language": None if system.language is None else system.language.to_part(),
+        COMPACT: None if scales is None else packed_weights(system.weights.roles[:, :, None], scales[:-1, None]),
     }
 
 
@@ -109,15 +114,25 @@ def system_of(part: ModelPart, plan: SearchValues) -> System:
     types = tagger.types
     search = Search(forms, plan.groups, len(types), plan.longest, plan.beam)
     proposer = Proposer(memory, finder, plan.candidates, plan.longest, len(types))
-    roles = part.array("roles", np.float32, len(tagger.scorer.index), search.roles)
     keys = part.array("keys", np.uint64, None)
+    if COMPACT in part.parts:
+        roles, scales = stored_weights(part, len(tagger.scorer.index), search.roles, 1)
+        assert scales is not None  # as there are where it is compact
+        scale = part.array("scale", np.float32, 1)
+        values = part.array("weights", np.int8, len(keys)) * scale
+        weights = KeyedWeights(
+            np.ascontiguousarray(roles[:, :, 0]), filled_table(keys, values), np.append(scales, scale)
+        )
+    else:
+        roles = part.array("roles", np.float32, len(tagger.scorer.index), search.roles)
+        weights = KeyedWeights(roles, filled_table(keys, part.array("weights", np.float32, len(keys))))
     if (keys == 0).any() or (keys[1:] <= keys[:-1]).any():
         raise ModelError("'keys' are not distinct")
     language = part.parts.get("language")
     return System(
         types, Reader(tagger, proposer, forms, plan.least, plan.evidence), concepts,
         None if language is None else class_of(LANGUAGE_MODEL).from_part(language), search,
-        KeyedWeights(roles, filled_table(keys, part.array("weights", np.float32, len(keys)))), plan.bias,
+        weights, plan.bias,
         filler_of(part.parts.get("pos")), plan.scalings,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.learn.tuning import Wanted
 from spanloom.link.columns import COMMON, WordModel, with_columns
 from spanloom.link.instances import Instance, Reader
-from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles
+from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles, filled_table
 from spanloom.link.names import NIL, Concepts
 from spanloom.link.transitions import label_of
 from spanloom.model.calibration import answered
@@ -24,6 +24,7 @@ from spanloom.model.corpus import place
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_scores
+from spanloom.scoring.packing import quantized, rows_with_weights
 from spanloom.structures import MentionTable
 from spanloom.structures.base import contiguous_table
 from spanloom.tag.filling import Filler, fill_batch
@@ -81,6 +82,30 @@ class System:
     bias: float = 0.0
     pos: Filler | None = None
     scalings: Scalings = UNSCALED
+
+    def compacted(self, threshold: float) -> System:
+        """The same with weights of eight bits; see `LinearScorer.compacted`.
+
+        Args:
+            threshold: weights of the chain that are nearer to 0 are left out; of the search, which are larger, as
+                many times that as their mean is that of the chain's.
+        """
+        tagger, (roles, table, _) = self.reader.tagger, self.weights
+        scorer, keyed, filled = tagger.scorer, tagger.scorer.index.keyed, table.keys != 0
+        means = [np.abs(one).sum() / max(1, np.count_nonzero(one)) for one in (roles, scorer.weights.features)]
+        least = threshold * float(means[0] / (means[1] or 1.0))
+        chain, scales = quantized(scorer.weights.features, threshold, keyed)
+        own, units = quantized(roles[:, :, None], least, keyed)
+        others, unit = quantized(table.weights[filled][:, None, None], least, int(filled.sum()))
+        stays = rows_with_weights(chain, keyed) | rows_with_weights(own, keyed)
+        kept = others[:, 0, 0] != 0
+        scorer = replace(
+            scorer, index=scorer.index.keeping(stays), weights=Weights(chain[stays], scorer.weights.constants),
+            scales=scales,
+        )  # fmt: skip
+        rest = filled_table(table.keys[filled][kept], others[kept, 0, 0])
+        weights = KeyedWeights(np.ascontiguousarray(own[stays, :, 0]), rest, np.append(units, unit))
+        return replace(self, reader=replace(self.reader, tagger=replace(tagger, scorer=scorer)), weights=weights)
 
     def columns(self, batch: Batch, run: Executor = SERIAL) -> Batch:
         """A batch with the columns that the features need."""

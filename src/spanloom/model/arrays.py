@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.document import Batch
+from spanloom.document import Batch, Document
 from spanloom.hypergraph import Floats, Ints
+from spanloom.parallel import grouped
 from spanloom.structures import MentionTable
+
+_AT_ONCE: Final = 1000  # documents
 
 
 class MentionArrays(NamedTuple):
@@ -57,6 +61,27 @@ def place_arrays(
     return MentionArrays(
         tuple(types), ptr, found.kind, found.ptr, _characters(batch, own, found.first, found.end), heads, scores
     )
+
+
+def arrays_of(documents: Iterable[Document], types: Sequence[str]) -> Iterator[MentionArrays]:
+    """Yield the mentions of documents, in their order, for some documents at a time.
+
+    Args:
+        documents: whose mentions have scores.
+        types: K names.
+    """
+    number = {name: kind for kind, name in enumerate(types)}
+    for some in grouped(documents, lambda _: 1, _AT_ONCE):
+        mentions = [mention for document in some for mention in document.mentions]
+        yield MentionArrays(
+            tuple(types),
+            np.cumsum([0, *(len(document.mentions) for document in some)]),
+            np.array([number[mention.type] for mention in mentions], np.int64),
+            np.cumsum([0, *(len(mention.spans) for mention in mentions)]),
+            np.array([*chain.from_iterable(mention.spans for mention in mentions)], np.int64).reshape(-1, 2),
+            np.array([mention.head or (-1, -1) for mention in mentions], np.int64).reshape(-1, 2),
+            np.array([1.0 if mention.score is None else mention.score for mention in mentions]),
+        )
 
 
 def _characters(batch: Batch, base: Ints, first: Ints, end: Ints) -> Ints:

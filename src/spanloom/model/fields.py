@@ -201,6 +201,21 @@ EPOCHS = Whole(
 )
 ITERATIONS = Whole("Maximum iterations of lbfgs.", "of L-BFGS, at most.")
 RATE = Number("Initial step size of adagrad.", "AdaGrad's first step.")
+CLUSTERS = Parameter(
+    "Word clusters: a paths file, or the number to induce.",
+    "Word clusters: a ``paths`` file, or how many Brown clusters to induce from the text at hand; ``None`` for none.",
+    metavar="PATHS",
+    toml=str | int,
+)
+VECTORS = Parameter(
+    "Word vectors: text, word2vec's .bin, or .npy or .safetensors beside a .txt of words; or an encoder's folder.",
+    "word vectors, which are dense columns of features (see `spanloom.features.word_vectors`): a file of text as "
+    "word2vec and GloVe write it, word2vec's ``.bin``, or ``.npy`` or ``.safetensors`` with the words in a ``.txt`` of "
+    "the same name, one a line. A preset then has the template ``vector[-1..1]``. Or a folder with an encoder of "
+    "Hugging Face's form, whose outputs are taken as they are; a preset then has ``vector[0]``. They are kept in the "
+    "model.",
+    metavar="FILE",
+)
 VOCABULARY = Parameter(
     "A vocabulary whose names and categories become features.",
     "a vocabulary whose names give the column ``category``; any that `read_vocabulary` knows.",

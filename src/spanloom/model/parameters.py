@@ -8,20 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from spanloom.document import Batch, Document
+from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.scorers import extend_scikit_learn
-from spanloom.formats.inputs import Given, One, Several, answer, training_of
+from spanloom.formats.inputs import Given, One, Several, answer, documents_of, training_of
 from spanloom.learn.checkpoints import remove_checkpoints
 from spanloom.learn.folds import spread
+from spanloom.model.arrays import MentionArrays, arrays_of
 from spanloom.model.fields import (
     LAMBDAS,
     MOST_WHOLE,
@@ -41,12 +42,19 @@ from spanloom.model.profile import Profile, ShiftWatch
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import LARGEST, ModelPart, save
 from spanloom.structures import Structure
+from spanloom.text import prepare
 
 if TYPE_CHECKING:
     from spanloom.model.corpus import Lost, Notice
 
 _OF_THE_MACHINE = ("n_jobs", "checkpoint")  # no model depends on them
 _PLAIN = (bool, int, float, str, list, tuple, dict, type(None))  # what JSON has
+LEAST: Final = 0.05
+"""The probability below which a mention is not worth a look."""
+FLOOR: Final = 0.001
+"""The probability from which on a mention is a candidate."""
+_PENALTIES: Final = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # with 7, a mention at odds of 1 to 1,000 is found
+_AT_ONCE: Final = 20_000  # tokens
 M = TypeVar("M")
 _WATCHES: WeakKeyDictionary[Any, ShiftWatch] = WeakKeyDictionary()
 """Watches by model; not attributes, because prediction must not change an estimator."""
@@ -237,7 +245,56 @@ class Parameters(Generic[M]):
 
 
 class MentionEstimator(Parameters[M]):
-    """An estimator that finds mentions."""
+    """An estimator that finds mentions.
+
+    A subclass gives `stream` and `with_penalty`; all else follows from these, unless it has a faster way.
+    """
+
+    types_: tuple[str, ...]
+
+    def with_penalty(self, penalty: float) -> Self:
+        """A copy with another mention penalty: the larger it is, the more mentions are found."""
+        raise NotImplementedError
+
+    def stream_arrays(
+        self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
+    ) -> Iterator[MentionArrays]:
+        """What `stream` finds, as arrays of types, spans, heads and scores; lazily, for some documents at a time.
+
+        The arguments are those of `stream`. Documents keep their order.
+        """
+        return arrays_of(self.stream(X, threshold=threshold, notice=notice), self.types_)
+
+    def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
+        """The documents with what is found with each of some mention penalties, in place of the tuned one."""
+        documents = list(documents_of(X))
+        return [list(self.with_penalty(penalty).stream(documents)) for penalty in penalties]
+
+    def plausible(self, X: Given, *, notice: Notice = warnings.warn) -> Iterator[Document]:
+        """Documents with all mentions of a probability of about 0.001 or more, found or not; lazily.
+
+        The arguments are those of `stream`.
+        """
+        for found, others in self._considered(X, notice, FLOOR):
+            yield found.copy(mentions=[*found.mentions, *others])
+
+    def alternatives(self, X: Given) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found, of a probability of at least 0.05; lazily."""
+        for found, others in self._considered(X, lambda _: None, LEAST):
+            yield found.copy(mentions=others)
+
+    def _considered(self, X: Given, notice: Notice, least: float) -> Iterator[tuple[Document, list[Mention]]]:
+        """Yield documents with what is found, and the mentions of a least probability that larger penalties find.
+
+        A mention that several penalties find has the probability under the smallest.
+        """
+        larger = [self.with_penalty(penalty) for penalty in _PENALTIES]
+        for some in batches(documents_of(X), _AT_ONCE, prepare):
+            runs = [list(own.stream(some, threshold=least, notice=lambda _: None)) for own in larger]
+            for found, *others in zip(self.stream(some, notice=notice), *runs, strict=True):
+                known = {mention.key for mention in found.mentions}
+                more = {m.key: m for other in reversed(others) for m in other.mentions if m.key not in known}
+                yield found, sorted(more.values(), key=lambda mention: (mention.start, -mention.end, mention.type))
 
     def learning(self) -> Learning:
         """Return the learning curve of each chain, step by step."""

@@ -41,7 +41,7 @@ class Sources:
     clusters: str | int | None
     ignore: Sequence[str] | None
     sections: str | Path | Mapping[str, Mapping[str, str]] | None
-    vocabulary: str | Path | None
+    vocabulary: str | Path | vocabulary.Vocabulary | None
     vectors: str | Path | None = None
     hash_bits: int | None = None
     vocabulary_columns: str | None = None
@@ -67,12 +67,12 @@ class Sources:
             UsageError: a file that cannot be read, or that no template has a use for.
             DataError: a file that is damaged, or a vocabulary that cannot be read.
         """
-        for name, value in (
-            ("sections", self.sections),
-            ("vocabulary", self.vocabulary),
-            ("vectors", self.vectors),
+        for name, value, kinds in (
+            ("sections", self.sections, str | Path | Mapping),
+            ("vocabulary", self.vocabulary, str | Path | vocabulary.Vocabulary),
+            ("vectors", self.vectors, str | Path),
         ):
-            if value is not None and not isinstance(value, str | Path | Mapping if name == "sections" else str | Path):
+            if value is not None and not isinstance(value, kinds):
                 raise UsageError(f"{name} is {value!r}, expected the path of a file")
         rules = Rules() if self.sections is None else read_rules(self.sections)
         resources = Resources(rules, self._categories(), self._vectors(train))
@@ -146,4 +146,6 @@ class Sources:
             if self.vocabulary_columns is not None:
                 raise UsageError("vocabulary_columns names columns of vocabulary; give it, too")
             return None
+        if isinstance(self.vocabulary, vocabulary.Vocabulary):
+            return category_phrases(self.vocabulary)
         return category_phrases(vocabulary.read_vocabulary(self.vocabulary, columns=self.vocabulary_columns))

@@ -15,10 +15,10 @@ from spanloom.model.corpus import Gold
 from spanloom.model.partial import given_mentions
 from spanloom.model.pieces import encode_pieces
 from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.work import Work
 from spanloom.parallel import Executor
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters
-from spanloom.recognize.work import Work
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import Structure
 

@@ -1,4 +1,4 @@
-"""Compact models: a smaller recognizer or segmenter that predicts almost the same."""
+"""Compact models: a smaller model of features that predicts almost the same."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from spanloom.evaluate.compare import exact, score
 from spanloom.evaluate.words import words
 from spanloom.formats.inputs import Dev, development_of, training_of
 from spanloom.learn import Listener, Progress
-from spanloom.model.parameters import MentionEstimator
+from spanloom.model.parameters import Parameters
+from spanloom.model.protocol import finds_mentions
 from spanloom.model.report import CompactReport
 from spanloom.scoring import LinearScorer
 from spanloom.tag.pos_tagger import PosTagger
 
 __all__ = ["LOSS", "THRESHOLD", "compact"]
 
-M = TypeVar("M", bound=MentionEstimator[Any])
+M = TypeVar("M", bound=Parameters[Any])
 
 THRESHOLD: Final = 0.02
 """Weights that are nearer to 0 are left out where there are no development data to choose by."""
@@ -48,9 +49,9 @@ def compact(
     left out. ``report_.compact`` reports the threshold, the sizes and F1.
 
     Args:
-        model: a trained recognizer or segmenter, whose scores are of features.
+        model: trained, whose scores are of features: a recognizer, segmenter, linker, cascade or tagger.
         dev: documents with gold mentions, or a pair of X and y, on which F1 is measured; of a segmenter the mean of
-            those of words and of mentions.
+            those of words and of mentions, and of a tagger the accuracy.
         loss: points of F1, from 0 to 100, that may be lost on ``dev``; the largest threshold that loses no more is
             taken. 0.3 when ``None``.
         threshold: weights that are nearer to 0 are left out; chosen on ``dev`` when ``None``, and 0.02 without ``dev``.
@@ -81,7 +82,7 @@ def compact(
             raise UsageError("a threshold and a loss to choose one by; give one of them")
         made = _compacted(model, threshold)
         return _told(model, made, threshold, (before, _f1(made, gold)))
-    if not any(document.mentions for document in gold):
+    if finds_mentions(model) and not any(document.mentions for document in gold):
         raise DataError("dev holds no mentions, so its F1 is meaningless; give annotated documents, or no dev")
     made, taken, after = _chosen(model, gold, before, LOSS if loss is None else loss, progress)
     return _told(model, made, taken, (before, after))
@@ -91,8 +92,7 @@ def _check(model: Any, loss: float | None, threshold: float | None) -> None:
     """Check what was given, before any work."""
     if "compact" not in getattr(model, "capable", ()):
         kind = getattr(model, "kind", type(model).__name__).replace("-", " ")
-        expected = "a recognizer or a segmenter"
-        raise UsageError(f"found a {kind}, expected {expected}, the models that can be made compact")
+        raise UsageError(f"found a {kind}, which cannot be made compact; give a trained model of features")
     if any(not isinstance(one.scorer, LinearScorer) for one in model.structured):
         raise UsageError("this model has an encoder; only models whose scores are of features can be made compact")
     if model.report_.compact is not None:
@@ -138,10 +138,11 @@ def _compacted(model: M, threshold: float) -> M:
         made.model_ = tuple(_compacted(chain, threshold) for chain in made.fitted)
     else:
         made.model_ = _scored(made.fitted, threshold)
-        made.strongest_ = {}
+        if "strongest_" in vars(made):
+            made.strongest_ = {}
     if getattr(made, "second_", None) is not None:
         made.second_ = made.second_.compacted(threshold)
-    if made.pass_ is not None:
+    if getattr(made, "pass_", None) is not None:
         made.pass_ = replace(made.pass_, model=_scored(made.pass_.model, threshold))
     own = _tagger(made)
     if own is not None:
@@ -155,6 +156,8 @@ def _compacted(model: M, threshold: float) -> M:
 
 
 def _scored(model: Any, threshold: float) -> Any:
+    if hasattr(model, "compacted"):
+        return model.compacted(threshold)
     return model.scored_by(lambda scorer: scorer.compacted(threshold))
 
 
@@ -164,7 +167,7 @@ def _tagger(model: Any) -> PosTagger | None:
     return own if isinstance(own, PosTagger) else None
 
 
-def _untagged(model: MentionEstimator[Any], document: Document) -> Document:
+def _untagged(model: Parameters[Any], document: Document) -> Document:
     """Return a document without the column that the model's own tagger fills, as new text is without it."""
     tagger = _tagger(model)
     if tagger is None:
@@ -172,8 +175,10 @@ def _untagged(model: MentionEstimator[Any], document: Document) -> Document:
     return document.copy(columns={name: values for name, values in document.columns.items() if name != tagger.column})
 
 
-def _f1(model: MentionEstimator[Any], gold: Sequence[Document]) -> float:
-    """Return F1 of mentions; of a model that finds words, too, the mean of both."""
+def _f1(model: Any, gold: Sequence[Document]) -> float:
+    """Return F1 of mentions, or accuracy of tags; of a model that finds words, too, the mean of both."""
+    if isinstance(model, PosTagger):
+        return model.accuracy(gold)
     found = list(judged(gold, model.stream(gold)))
     keys = (exact, words) if "words" in model.annotates else (exact,)
     return fmean(score(gold, found, key=key).f1 for key in keys)
@@ -185,5 +190,5 @@ def _told(model: M, made: M, threshold: float, f1: tuple[float, float] | tuple[N
     return made
 
 
-def _size(model: MentionEstimator[Any]) -> int:
+def _size(model: Parameters[Any]) -> int:
     return sum(array.nbytes for array in model.to_part().flat().values())

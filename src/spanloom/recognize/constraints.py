@@ -141,7 +141,7 @@ class Constraints:
                 object.__setattr__(self, name, (entries,))
             elif not all(isinstance(one, str | Document) for one in entries):
                 raise UsageError(f"{name}: expected texts such as 'problem: pain scale', or documents with mentions")
-        _ = self._patterns, self._rules
+        _ = self._patterns, self.nesting
 
     @cached_property
     def _patterns(self) -> dict[str, list[Pattern]]:
@@ -151,7 +151,8 @@ class Constraints:
         return {name: [one for one in found if isinstance(one, Pattern)] for name, found in parsed.items()}
 
     @cached_property
-    def _rules(self) -> list[tuple[str, str]]:
+    def nesting(self) -> list[tuple[str, str]]:
+        """Types of which the first may not be inside the second."""
         found = (_pattern(one, "forbid") for one in self.forbid if isinstance(one, str))
         return [one for one in found if not isinstance(one, Pattern)]
 
@@ -174,7 +175,7 @@ class Constraints:
             UsageError: one is not.
         """
         named = [one.type for own in self._patterns.values() for one in own] + [
-            name for rule in self._rules for name in rule
+            name for rule in self.nesting for name in rule
         ]
         for name in named:
             if name != ANY and name not in types:
@@ -185,7 +186,7 @@ class Constraints:
     def rules(self, types: Sequence[str]) -> OverlapRules:
         """Return which types may nest."""
         found = OverlapRules.free(len(types))
-        for inner, outer in self._rules:
+        for inner, outer in self.nesting:
             ins, outs = ([k for k, name in enumerate(types) if one in (ANY, name)] for one in (inner, outer))
             found.allowed[NESTED][np.ix_(outs, ins)] = False
         return found

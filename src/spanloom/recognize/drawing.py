@@ -18,6 +18,7 @@ from spanloom.model.choices import Reading
 from spanloom.model.corpus import Gold, place
 from spanloom.model.drawing import ExpectedF1, agreement, draw_mentions, entropies
 from spanloom.model.overlaps import OverlapRules
+from spanloom.model.parameters import MentionEstimator
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import SERIAL
 from spanloom.recognize.finding import Finder, finder
@@ -27,16 +28,11 @@ from spanloom.text.splitting import SplittingStream
 __all__ = ["Drawing"]
 
 
-class Drawing(ABC):
+class Drawing(MentionEstimator[AnyModel], ABC):
     """A recognizer as a distribution of answers."""
 
     reading: Reading
     overlaps_: OverlapRules | None
-
-    @property
-    @abstractmethod
-    def fitted(self) -> AnyModel:
-        """The trained model."""
 
     @abstractmethod
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
@@ -59,10 +55,6 @@ class Drawing(ABC):
     def structured(self) -> tuple[AnyModel, ...]:
         """The trained models that it is made of."""
         return (self.fitted,)
-
-    def alternatives(self, X: Given) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found: see `spanloom.recognize.finding`."""
-        return self._finder().alternatives(self._batches(documents_of(X)))
 
     def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
         """The documents with what is found with each of some mention penalties, in place of the tuned one.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +20,8 @@ from spanloom.rescoring.candidates import identities
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
-__all__ = ["LEAST", "Finder", "Found", "finder"]
+__all__ = ["Finder", "Found", "finder"]
 
-LEAST: Final = 0.05
-"""The probability below which a mention is not worth a look."""
-_STEPS = (1.0, 2.0, 3.0)  # added to the mention penalty; with 3, a mention at odds of 1 to 20 is found
 _LOWEST = (-1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)  # mention penalties; with 7, one at odds of 1 to 1,000
 
 
@@ -65,10 +62,6 @@ class Finder(ABC):
         """Find the mentions of a batch, and report sentences where the reading ``all`` is cut short."""
 
     @abstractmethod
-    def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
-        """Return mentions that are considered, but not found, and their probabilities."""
-
-    @abstractmethod
     def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
         """Return all mentions that have a chance of about one in a thousand, found or not, and their probabilities."""
 
@@ -92,23 +85,6 @@ class Finder(ABC):
         every = concatenate([model.decode(potentials, batch.sentences, self.reading, self.run) for model in models])
         _, kept = np.unique(identities(every), return_index=True)
         return every.take(np.sort(kept))
-
-    def alternatives(self, data: Iterable[Batch]) -> Iterator[Document]:
-        """Yield documents with what is considered, if its probability is at least `LEAST`.
-
-        A mention that nothing proposes is not among them, however probable.
-
-        >>> from spanloom import Document, Mention, Recognizer
-        >>> documents = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])])] * 50
-        >>> recognizer = Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(documents)
-        >>> [found] = recognizer.predict([Document("pain")])
-        >>> [more] = recognizer.alternatives([Document("pain")])
-        >>> len(found.mentions), len(more.mentions), 0.05 < more.mentions[0].score < 0.5
-        (0, 1, True)
-        """
-        for batch in data:
-            table, scores = self.considered(batch, self.score(batch))
-            yield from place(batch, table, self.model.types, scores, LEAST)
 
     def sweep(self, data: Iterable[Batch], penalties: Sequence[float]) -> list[list[Document]]:
         """Return the documents with what is found, for each penalty; features are scored once.
@@ -138,15 +114,6 @@ class OneStage(Finder):
         self.tell_crowds(batch, best.edges, notice)
         scores = model.scalings.mentions(best.marginals)
         return Found(best.table, scores, lambda: model.answers(potentials, offsets, best.edges))
-
-    def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
-        penalty = self.model.penalty
-        [found] = self.under(batch, potentials, [penalty])
-        free = replace(self, rules=OverlapRules.free(len(self.model.types)))
-        more = free.under(batch, potentials, [penalty, *(penalty + step for step in _STEPS)])
-        rows = sorted({row for table in more for row in table.headed()} - set(found.headed()))
-        table = MentionTable.build([row for row, _ in rows], [head for _, head in rows])
-        return table, self.probabilities(batch, potentials, table)
 
     def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
         table = self._proposed(batch, potentials)
@@ -179,11 +146,6 @@ class TwoStages(Finder):
         scores = self.second.probabilities(scored.odds[chosen])
         table = scored.candidates.table.take(chosen)
         return Found(table, scores, lambda: self.second.answers(scored, chosen, len(batch.sentences) - 1))
-
-    def considered(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
-        scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
-        others = ~self.second.chosen(scored)
-        return scored.candidates.table.take(others), self.second.probabilities(scored.odds[others])
 
     def plausible(self, batch: Batch, potentials: Potentials) -> tuple[MentionTable, Floats]:
         more = self._proposed(batch, potentials)

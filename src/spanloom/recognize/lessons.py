@@ -10,7 +10,7 @@ import numpy as np
 
 from spanloom.document import Batch
 from spanloom.hypergraph import Edges, Engine, Ints
-from spanloom.learn import CorpusTarget, EdgeTarget, Fit, SoftCounts, Training, TrainingSet, fit_together
+from spanloom.learn import CorpusTarget, EdgeTarget, Fit, SoftCounts, Target, Training, TrainingSet, fit_together
 from spanloom.model.corpus import number_of_texts
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.report import TeachingReport, TrainingReport
@@ -22,34 +22,36 @@ class Lessons(NamedTuple):
     """What teachers expect of raw documents, which follow a student's annotated ones.
 
     Args:
-        soft: expected counts of the raw sentences.
+        soft: expected counts of the raw sentences; ``None`` where the raw documents have the mentions to learn.
         annotated: how many documents have gold mentions.
         weights: of a raw sentence, to choose from.
         overlaps: rules of the teacher, for a student that sees no gold mentions.
         report: on all this; the weight is not chosen yet.
     """
 
-    soft: SoftCounts
+    soft: SoftCounts | None
     annotated: int
     weights: tuple[float, ...]
     overlaps: OverlapRules
     report: TeachingReport
 
-    def target(self, engine: Engine, offsets: Ints, edges: Edges) -> CorpusTarget:
+    def target(self, engine: Engine, offsets: Ints, edges: Edges) -> Target:
         """Return the target of a student.
 
         Args:
             engine: the student's.
             offsets: (N + 1,) of the annotated and the raw sentences.
-            edges: (T, K, D) gold structures; of raw sentences they are not looked at.
+            edges: (T, K, D) gold structures; of raw sentences they are not looked at, but without ``soft``.
         """
+        if self.soft is None:
+            return EdgeTarget(engine, offsets, edges)
         known = offsets[: len(offsets) - self.sentences]
         return CorpusTarget(EdgeTarget(engine, known, edges[: known[-1]]), self.soft)
 
     @property
     def sentences(self) -> int:
         """How many raw sentences there are."""
-        return len(self.soft.offsets) - 1
+        return self.report.sentences
 
     def weighed(
         self, training: Training, grid: Sequence[float]
@@ -86,5 +88,6 @@ class Lessons(NamedTuple):
             documents=number_of_texts(known.documents[: self.annotated]),
             sentences=report.sentences - self.report.sentences,
             tokens=report.tokens - self.report.tokens,
+            mentions=report.mentions - (0 if self.soft is not None else round(self.report.expected)),
             teaching=replace(self.report, weight=weight, tried=tried),
         )

@@ -24,6 +24,7 @@ from spanloom.model.choices import (
     StructureName,
 )
 from spanloom.model.fields import (
+    CLUSTERS,
     EPOCHS,
     ITERATIONS,
     JOBS,
@@ -38,6 +39,7 @@ from spanloom.model.fields import (
     SPLIT_TOKENS,
     TUNE_PENALTY,
     TYPES,
+    VECTORS,
     VOCABULARY,
     VOCABULARY_COLUMNS,
     Choice,
@@ -62,21 +64,6 @@ FEATURES = Choice(
 RUNS = Whole(
     "Number of adagrad runs to average.",
     "of AdaGrad, each in an order of its own, whose weights are averaged: a little more accurate, and as fast to use.",
-)
-CLUSTERS = Parameter(
-    "Word clusters: a paths file, or the number to induce.",
-    "Word clusters: a ``paths`` file, or how many Brown clusters to induce from the text at hand; ``None`` for none.",
-    metavar="PATHS",
-    toml=str | int,
-)
-VECTORS = Parameter(
-    "Word vectors: text, word2vec's .bin, or .npy or .safetensors beside a .txt of words; or an encoder's folder.",
-    "word vectors, which are dense columns of features (see `spanloom.features.word_vectors`): a file of text as "
-    "word2vec and GloVe write it, word2vec's ``.bin``, or ``.npy`` or ``.safetensors`` with the words in a ``.txt`` of "
-    "the same name, one a line. A preset then has the template ``vector[-1..1]``. Or a folder with an encoder of "
-    "Hugging Face's form, whose outputs are taken as they are; a preset then has ``vector[0]``. They are kept in the "
-    "model.",
-    metavar="FILE",
 )
 IGNORE = Texts(
     "Column not to use, such as pos; repeatable.",

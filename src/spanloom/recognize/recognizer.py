@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -12,6 +11,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
 from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import DataWarning, ModelError, UsageError
@@ -28,7 +29,7 @@ from spanloom.model.corpus import Lost, Notice, place
 from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
 from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
-from spanloom.model.parameters import MentionEstimator, lambdas, renamed
+from spanloom.model.parameters import lambdas, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
@@ -46,6 +47,7 @@ from spanloom.model.store import (
 )
 from spanloom.model.strongest import Strongest, names_from, strongest_features
 from spanloom.model.structured import AnyModel
+from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
@@ -59,15 +61,16 @@ from spanloom.recognize.crossing import cross_fitted, f1_interval
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
 from spanloom.recognize.lessons import Lessons
-from spanloom.recognize.on_disk import check_executor, check_on_disk, prepared_on_disk
+from spanloom.recognize.on_disk import prepared_on_disk
 from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
 from spanloom.recognize.preparing import Prepared, check_encoder, prepared
 from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
-from spanloom.recognize.work import Work
 from spanloom.rescoring import Rescorer
+from spanloom.rescoring.candidates import identities
 from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable, Structure, structure_of
+from spanloom.structures.base import concatenate
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
@@ -81,7 +84,7 @@ class _Described(Estimated[TrainingReport]):
     strongest: Strongest
 
 
-class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Staged):
+class Recognizer(RecognizerParameters, Drawing, Staged):
     """A trainable recognizer of mentions.
 
     {parameters}
@@ -119,7 +122,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
             progress: called at each step.
             work: a folder for text, features and gold structures that do not fit in memory; X is then read once, as
                 it comes. The model is the same. A killed training resumes from the folder. What it wrote is removed
-                at its end, or if this is a `spanloom.recognize.work.Work`, at the end of that.
+                at its end, or if this is a `spanloom.model.work.Work`, at the end of that.
             executor: what L-BFGS's objective is summed by: ``threads`` of this process, or with a folder that they
                 share ``processes``, ``ray`` or ``spark``, ``n_jobs`` of them, or an `spanloom.parallel.Executor`. The
                 model is the same, to the byte.
@@ -136,7 +139,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         if work is None:
             return self._fit_prepared(prepared(self, X, y, dev, callback, templates=more), callback, began)
         check_on_disk(self)
-        with nullcontext(work) if isinstance(work, Work) else Work(work) as folder:
+        with Work.opened(work) as folder:
             ready = prepared_on_disk(self, X, y, dev, callback, folder, templates=more)
             with folder.worked_on_by(executor, self.n_jobs):
                 return self._fit_prepared(ready, callback, began, work=folder)
@@ -170,7 +173,7 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
                     learned, self.pass_, passes = self._learn(ready, run, callback, began, None, None)
                 else:
                     given = ready.types, ready.known, ready.unseen, ready.features
-                    learned = self._learned(*given, run, callback, began)
+                    learned = self._learned(*given, run, callback, began, None, work)
                 beside = Beside(learned.stage, learned.data.target)
             stage, read = encoding.learn_encoder(
                 self, ready, self._structure, self._headless, run, callback, began, beside, self._columns()
@@ -348,6 +351,21 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         types, splitting = self.fitted.types, SplittingStream(self.splitter_, notice)
         found = self._found(self._watched(documents_of(X), notice), splitting, notice)
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
+
+    def _considered(self, X: Given, notice: Notice, least: float) -> Iterator[tuple[Document, list[Mention]]]:
+        """As of all estimators of mentions; features are scored once."""
+        splitting, way, types = SplittingStream(self.splitter_, notice), self._finder(), self.fitted.types
+        for batch in self._batches(self._watched(documents_of(X), notice), splitting):
+            potentials = way.score(batch)
+            found = way.find(batch, potentials, notice)
+            table, scores = way.plausible(batch, potentials)
+            more = ~np.isin(identities(table), identities(found.table)) & (scores >= least)
+            every = concatenate([found.table, table.take(more)])
+            own = [{m.key for m in one.mentions} for one in place(batch, found.table, types, found.scores)]
+            placed = splitting.join(place(batch, every, types, np.append(found.scores, scores[more])))
+            for keys, one in zip(own, run_stages(self.stages_, placed), strict=True):
+                mentions = [mention for mention in one.mentions if mention.key in keys]
+                yield one.copy(mentions=mentions), [mention for mention in one.mentions if mention.key not in keys]
 
     def _stream(
         self, tagger: AnyModel, documents: Iterable[Document], threshold: float, answers: bool, notice: Notice,

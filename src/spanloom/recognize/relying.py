@@ -8,10 +8,11 @@ were not kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import exp, inf, log, log1p
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +21,13 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.formats.inputs import Given, documents_of
 from spanloom.hypergraph import Floats, Ints
-from spanloom.model.corpus import Notice, place
-from spanloom.model.stages import run_stages
-from spanloom.text.splitting import SplittingStream
-
-if TYPE_CHECKING:
-    from spanloom.recognize.recognizer import Recognizer
+from spanloom.model.corpus import Notice
+from spanloom.model.parameters import MentionEstimator
 
 __all__ = ["RELY", "Limits", "Reliance"]
 
 RELY: Final = "rely"
 """The attribute of a mention: ``yes``, ``ask`` or ``no``."""
-FLOOR: Final = 0.001  # the probability from which on a mention is a candidate
 DOUBT: Final = 0.01  # the chance, over annotated documents, that a rate is not kept
 GAPS: Final = "gaps"
 ALL: Final = "all"
@@ -89,7 +85,7 @@ class Reliance:
     groups: dict[str, Limits]
 
     @classmethod
-    def fit(cls, model: Recognizer, X: Given, rate: float = 0.95) -> Reliance:
+    def fit(cls, model: MentionEstimator[Any], X: Given, rate: float = 0.95) -> Reliance:
         """Find thresholds.
 
         Args:
@@ -98,17 +94,19 @@ class Reliance:
             rate: as of the class.
 
         Raises:
-            UsageError: the rate is not from 0.5 to below 1, or the model is not a recognizer.
+            UsageError: the rate is not from 0.5 to below 1, or the model finds no mentions.
             DataError: there is no mention.
         """
         if "guarantees" not in model.capable:
             raise UsageError(
-                f"the model is a {model.kind}, whose candidates have no rates to promise; train a recognizer"
+                f"the model is a {model.kind}, which finds no mentions with probabilities; train a recognizer"
             )
         if not 0.5 <= rate < 1:
             raise UsageError(f"rely is {rate}, expected a rate from 0.5 to below 1, such as 0.95")
         given = list(documents_of(X))
-        return cls.of(given, list(candidates(model, given)), rate)
+        bare: Any = copy(model)
+        bare.stages_ = ()  # what they add makes no difference to what a mention is
+        return cls.of(given, list(bare.plausible(given, notice=lambda _: None)), rate)
 
     @classmethod
     def of(cls, gold: Sequence[Document], found: Sequence[Document], rate: float) -> Reliance:
@@ -139,9 +137,11 @@ class Reliance:
         score = mention.score or 0.0
         return "yes" if score >= limits.yes else "no" if score < limits.no else "ask"
 
-    def stream(self, model: Recognizer, X: Given, notice: Notice | None = None) -> Iterator[Document]:
+    def stream(
+        self, model: MentionEstimator[Any], X: Given, notice: Notice = lambda _: None
+    ) -> Iterator[Document]:  # fmt: skip
         """Yield documents with all candidates, each with the attribute ``rely``; arguments as of `predict`."""
-        for document in candidates(model, X, notice, staged=True):
+        for document in model.plausible(X, notice=notice):
             labelled = [m.replace(attributes={**m.attributes, RELY: self.label(m)}) for m in document.mentions]
             yield document.copy(mentions=labelled)
 
@@ -158,26 +158,6 @@ class Reliance:
             pooled = [what for what, own in (("yes", one.own_yes), ("no", one.own_no)) if not own]
             few = f"; {' and '.join(pooled)} by all types together, as there are few" if pooled else ""
             yield f"{name}: {yes}, {no} ({plural(one.candidates, 'candidate')}, {one.gold:,} gold){few}"
-
-
-def candidates(
-    model: Recognizer, X: Given, notice: Notice | None = None, *, staged: bool = False
-) -> Iterator[Document]:
-    """Yield documents with all candidates of a probability of at least `FLOOR`.
-
-    Args:
-        model: trained.
-        X: as of `predict`.
-        notice: called with a warning of domain shift.
-        staged: whether stages after recognition add to them.
-    """
-    told: Callable[[str], object] = notice or (lambda _: None)
-    splitting = SplittingStream(model.splitter_, told)
-    way = model._finder()
-    for batch in model._batches(model._watched(documents_of(X), told), splitting):
-        table, scores = way.plausible(batch, way.score(batch))
-        placed = splitting.join(place(batch, table, model.fitted.types, scores, FLOOR))
-        yield from run_stages(model.stages_, placed) if staged else placed
 
 
 def _group(mention: Mention) -> str:

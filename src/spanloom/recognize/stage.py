@@ -148,6 +148,8 @@ def fit_second(
         proposer = Proposer(model, features, estimator.reading, report.dev_f1, silent, None, seen)
     else:
         known = stage.known if annotated is None else stage.known.take(range(annotated))
+        if annotated is not None:  # raw text may have the mentions that a teacher finds
+            stage.gold.keep(stage.gold.table.sentence < len(known.sentences) - 1)
         gold, steps = stage.gold, learned.fit.steps if estimator.optimizer == "adagrad" else _PASSES
         first = FirstStage(
             model, learned.data, stage.edges, learned.fit.l2, steps, estimator.rate, seed, estimator.reading,

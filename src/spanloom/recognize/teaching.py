@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from time import monotonic
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from spanloom.learn import CountTarget, Listener, Progress, SoftCounts
 from spanloom.learn.folds import hold_out
 from spanloom.model.corpus import by_sentence, known_types, place
 from spanloom.model.overlaps import OverlapRules
+from spanloom.model.parameters import MentionEstimator
 from spanloom.model.report import TeachingReport
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import Executor, threads
@@ -30,7 +32,7 @@ from spanloom.recognize.parameters import OF_TEACHER, RecognizerParameters
 from spanloom.recognize.preparing import Material, finished
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.scoring import Scorer
-from spanloom.structures import Structure
+from spanloom.structures import Structure, structure_of
 from spanloom.tag.filling import fill, open_tagger
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
@@ -54,15 +56,19 @@ class Teacher(Protocol):
         """Return documents with the tokens, sentences and columns that `fitted` needs."""
 
 
+AnyTeacher: TypeAlias = Teacher | MentionEstimator[Any]
+
+
 def teach(
-    teacher: Teacher | Sequence[Teacher], raw: Given, *, crossed: Iterable[tuple[Teacher, Given]] = (),
+    teacher: AnyTeacher | Sequence[AnyTeacher], raw: Given, *, crossed: Iterable[tuple[AnyTeacher, Given]] = (),
     train: Given | None = None, dev: Dev | None = None, weight: float | Sequence[float] | None = None,
     progress: Listener | None = None, **parameters: Any,
 ) -> Recognizer:  # fmt: skip
     """Train a linear recognizer on what a model expects of raw text, and on gold mentions, where there are any.
 
     The student has the teacher's structure, types, way of counting and splits of tokens; all else is its own. It is as
-    fast as any recognizer with its features.
+    fast as any recognizer with its features. A teacher that is no single structured model, such as a cascade, a
+    segmenter or a linker, teaches the mentions that it finds, and the student's structure is ``separators``.
 
     Args:
         teacher: a trained model, or several of one structure, whose mean is learned.
@@ -92,7 +98,7 @@ def teach(
     """
     began = monotonic()
     callback = progress or (lambda _: None)
-    faculty = _Faculty.of(teacher)
+    faculty = _faculty(teacher)
     student = _student(faculty, parameters)
     weights = _weights(weight, given=train is not None)
     pos, jobs, types = open_tagger(student.pos), student.n_jobs, faculty.types
@@ -102,13 +108,13 @@ def teach(
     own = [_texts(given, f"crossed[{number}]") for number, (_, given) in enumerate(others)]
     known = [] if train is None else list(training_of(train, name="train"))
     check_one_voice(known, "a student")
-    known = fill(map(prepare, known), pos, jobs)
+    known = fill(map(faculty.prepared, known), pos, jobs)
     if train is not None and not any(document.mentions for document in known):
         raise DataError("train holds no mentions to learn from; give annotated documents, or no train")
     known = known_types(known, types, what="training data", lack=_LACK)
     numbers = len(texts), sum(map(len, own))
     if dev is not None:
-        held = fill(map(prepare, training_of(*development_of(dev), "dev")), pos, jobs)
+        held = fill(map(faculty.prepared, training_of(*development_of(dev), "dev")), pos, jobs)
         if not any(document.mentions for document in held):
             raise DataError("dev holds no mentions, so its F1 is meaningless; give annotated documents, or no dev")
         held = known_types(held, types, lack=_LACK)
@@ -119,9 +125,11 @@ def teach(
         held = fill(faculty.marked(held, threads(jobs)), pos, jobs)
     classes = [(faculty, texts), *((other, each) for (other, _), each in zip(others, own, strict=True))]
     taught = [each.lessons(given, threads(jobs), callback, began) for each, given in classes]
-    soft, report = SoftCounts.join([each for each, _ in taught]), TeachingReport.of([each for _, each in taught])
+    softs, reports, seen = zip(*taught, strict=True)
+    soft = None if None in softs else SoftCounts.join(softs)
+    report = TeachingReport.of(reports)
     report = replace(report, documents=numbers[0], crossed=numbers[1], own=dev is None and not known)
-    material = Material(known, held, types, pos, faculty.splitter, raw=[one for _, given in classes for one in given])
+    material = Material(known, held, types, pos, faculty.splitter, raw=[*chain.from_iterable(seen)])
     ready = finished(student, material, callback, templates=faculty.structure.templates())
     lessons = Lessons(soft, len(known), weights, faculty.overlaps, report)
     return student._fit_prepared(ready, callback, began, lessons)
@@ -135,19 +143,19 @@ def _texts(given: Given, name: str) -> list[Document]:
     return found
 
 
-def _crossed(pairs: Any, first: _Faculty) -> Iterator[tuple[_Faculty, Given]]:
+def _crossed(pairs: Any, first: _Faculty | _Marker) -> Iterator[tuple[_Faculty | _Marker, Given]]:
     """Yield teachers, which agree with the first, and the texts of each."""
     if isinstance(pairs, str | dict) or not isinstance(pairs, Iterable):
         raise UsageError(f"crossed is {pairs!r}, expected pairs of a teacher and its texts")
     for number, pair in enumerate(pairs):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise UsageError(f"crossed[{number}] is {pair!r}, expected a pair of a teacher and its texts")
-        faculty = _Faculty.of(pair[0])
-        first.check_agrees(faculty)
+        faculty = _faculty(pair[0])
+        _check_agree(first, faculty)
         yield faculty, pair[1]
 
 
-def _student(faculty: _Faculty, parameters: dict[str, Any]) -> Recognizer:
+def _student(faculty: _Faculty | _Marker, parameters: dict[str, Any]) -> Recognizer:
     known = [one.name for one in fields(RecognizerParameters) if one.name not in OF_TEACHER]
     for name in parameters:
         if name in OF_TEACHER:
@@ -174,6 +182,89 @@ def _weights(weight: float | Sequence[float] | None, *, given: bool) -> tuple[fl
     return tuple(dict.fromkeys(grid))
 
 
+def _faculty(teachers: Any) -> _Faculty | _Marker:
+    """Check that models can teach, and together: one model or several."""
+    given: list[Any] = list(teachers) if isinstance(teachers, list | tuple) else [teachers]
+    if not given:
+        raise UsageError("there is no teacher; give a trained recognizer")
+    for one in given:
+        # the class is asked first: an untrained model has no `fitted`, and says so itself
+        structured = hasattr(type(one), "ready") and isinstance(one.fitted, StructuredModel)
+        if not structured and not isinstance(one, MentionEstimator):
+            kind = getattr(one, "kind", type(one).__name__)
+            raise UsageError(f"a model of kind {kind!r} cannot teach, expected a trained model that finds mentions")
+    if not all(isinstance(one.fitted, StructuredModel) for one in given):
+        if len(given) > 1:
+            raise UsageError("of several teachers the mean is learned, expected recognizers; give one model")
+        return _Marker(given[0])
+    each = [_Faculty([one], [one.fitted], getattr(one, "splitter_", Splitter())) for one in given]
+    for other in each[1:]:
+        _check_agree(each[0], other)
+    return _Faculty(given, [one.models[0] for one in each], each[0].splitter)
+
+
+def _check_agree(first: _Faculty | _Marker, other: _Faculty | _Marker) -> None:
+    """Check that teachers can teach the same student.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    for what, found, expected in (
+        ("structure", str(other.structure), str(first.structure)),
+        ("counting", other.counting, first.counting),
+        ("types", ", ".join(other.types), ", ".join(first.types)),
+        ("splits of tokens", _patterns(other.splitter), _patterns(first.splitter)),
+        ("way of teaching", other.way, first.way),
+    ):
+        if found != expected:
+            raise UsageError(
+                f"a teacher's {what}: {found}, expected {expected}, as of the first teacher; teachers of one "
+                "student must agree in this"
+            )
+
+
+class _Marker(NamedTuple):
+    """A teacher that is not one structured model, and teaches the mentions that it finds."""
+
+    teacher: MentionEstimator[Any]
+    splitter: Splitter = Splitter()
+    structure: Structure = structure_of("separators")
+    counting: Any = "subgraphs"
+    way: str = "the mentions that it finds"
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """K names."""
+        return self.teacher.types_
+
+    @property
+    def overlaps(self) -> OverlapRules:
+        """Which mentions may overlap: all, as those that are found show."""
+        return OverlapRules.free(len(self.types))
+
+    def prepared(self, document: Document) -> Document:
+        """Return a document with the tokens that a student will see: without words that the teacher finds."""
+        if "words" in self.teacher.annotates:
+            document = Document(document.text, document.id, mentions=document.mentions, meta=document.meta)
+        return prepare(document)
+
+    def marked(self, texts: Sequence[Document], _: Executor) -> list[Document]:
+        """Return prepared text with the mentions that the teacher finds."""
+        found = self.teacher.stream(texts)
+        return [one.copy(mentions=marked.mentions) for one, marked in zip(texts, found, strict=True)]
+
+    def lessons(
+        self, texts: Sequence[Document], run: Executor, callback: Listener, began: float
+    ) -> tuple[None, TeachingReport, list[Document]]:
+        """Return prepared text with the mentions that the teacher finds."""
+        found = self.marked(texts, run)
+        sentences, tokens = sum(one.sentence_count for one in found), sum(one.token_count for one in found)
+        mentions = sum(len(one.mentions) for one in found)
+        callback(Progress(f"teaching, {tokens:,} tokens", seconds=monotonic() - began))
+        report = TeachingReport(1, len(texts), sentences, tokens, mentions, None, weight=1.0, tried=(), own=False)
+        return None, report, found
+
+
 class _Faculty(NamedTuple):
     """Teachers of one structure.
 
@@ -186,40 +277,12 @@ class _Faculty(NamedTuple):
     teachers: Sequence[Teacher]
     models: Sequence[StructuredModel[Scorer]]
     splitter: Splitter
+    way: str = "the structures that it expects"
 
-    @classmethod
-    def of(cls, teachers: Any) -> _Faculty:
-        """Check that they can teach, and together: one model or several."""
-        given: list[Any] = list(teachers) if isinstance(teachers, list | tuple) else [teachers]
-        if not given:
-            raise UsageError("there is no teacher; give a trained recognizer")
-        for one in given:
-            # the class is asked first: an untrained model has no `fitted`, and says so itself
-            if not hasattr(type(one), "ready") or not isinstance(one.fitted, StructuredModel):
-                kind = getattr(one, "kind", type(one).__name__)
-                raise UsageError(f"a model of kind {kind!r} cannot teach, expected a trained recognizer")
-        each = [cls([one], [one.fitted], getattr(one, "splitter_", Splitter())) for one in given]
-        for one in each[1:]:
-            each[0].check_agrees(one)
-        return cls(given, [one.models[0] for one in each], each[0].splitter)
-
-    def check_agrees(self, other: _Faculty) -> None:
-        """Check that others can teach the same student.
-
-        Raises:
-            UsageError: they cannot.
-        """
-        for what, found, expected in (
-            ("structure", str(other.structure), str(self.structure)),
-            ("counting", other.counting, self.counting),
-            ("types", ", ".join(other.types), ", ".join(self.types)),
-            ("splits of tokens", _patterns(other.splitter), _patterns(self.splitter)),
-        ):
-            if found != expected:
-                raise UsageError(
-                    f"a teacher's {what}: {found}, expected {expected}, as of the first teacher; teachers of one "
-                    "student must agree in this"
-                )
+    @staticmethod
+    def prepared(document: Document) -> Document:
+        """Return a document with tokens and sentences."""
+        return prepare(document)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -244,7 +307,7 @@ class _Faculty(NamedTuple):
 
     def lessons(
         self, texts: Sequence[Document], run: Executor, callback: Listener, began: float
-    ) -> tuple[SoftCounts, TeachingReport]:
+    ) -> tuple[SoftCounts, TeachingReport, Sequence[Document]]:
         """Return what the teachers expect of prepared text: the mean of their expected counts."""
         engine, rows = self.models[0].engine, self.models[0].start_rows
         parts, sentences, tokens = [], 0, 0
@@ -263,7 +326,7 @@ class _Faculty(NamedTuple):
         report = TeachingReport(
             len(self.models), len(texts), sentences, tokens, expected, agreement, weight=1.0, tried=(), own=False
         )
-        return SoftCounts.join(parts), report
+        return SoftCounts.join(parts), report, texts
 
     def marked(self, texts: Sequence[Document], run: Executor) -> list[Document]:
         """Return prepared text with the mentions that the teachers find: those of the best structure for all."""

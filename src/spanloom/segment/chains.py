@@ -104,6 +104,11 @@ class Chains:
         }
         return Chains(scorer, models)
 
+    def with_penalty(self, penalty: float) -> Chains:
+        """Return the same with another mention penalty."""
+        models = {name: one if name == WORDS else one.with_penalty(penalty) for name, one in self.models.items()}
+        return replace(self, models=models)
+
     def score(self, batch: Batch, run: Executor = SERIAL) -> dict[str, Scored]:
         """Each chain with its potentials.
 

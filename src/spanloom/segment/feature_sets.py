@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
 from spanloom.features import FeatureSet
+from spanloom.model.resources import Sources
 from spanloom.scoring import Scorer
 from spanloom.segment.characters import COLUMNS
 from spanloom.text import Phrases
@@ -50,19 +52,23 @@ def fold(character: str) -> str:
     return character.translate(_WIDTHS).lower()
 
 
-def make_features(features: str | Sequence[str], more: Sequence[str], dictionaries: bool) -> FeatureSet:
+def make_features(
+    features: str | Sequence[str], dictionaries: bool, documents: Sequence[Document] = (),
+    clusters: str | int | None = None, vectors: str | Path | None = None,
+) -> FeatureSet:  # fmt: skip
     """The feature set that parameters name.
 
     Args:
         features: a key of `SETS`, or templates.
-        more: further templates.
         dictionaries: whether there are dictionaries.
+        documents: the training text, each of whose tokens is a character.
+        clusters, vectors: of characters, as for `spanloom.model.resources.Sources`.
 
     Raises:
         UsageError: a template that cannot be read; dictionaries without a template for them, or the reverse.
     """
     templates = SETS[features] if isinstance(features, str) else tuple(features)
-    result = FeatureSet([*templates, *more])
+    result = Sources(templates, clusters, None, None, None, vectors).feature_set(documents)
     named = {column.name for column in result.columns}
     if dictionaries and "dictionary" not in named:
         raise UsageError("dictionaries are given, but no template names the column dictionary; take the features set3")

@@ -128,6 +128,16 @@ class SegmenterModel:
         """Return the same with other scorers, made of those of its parts."""
         return replace(self, parts=tuple(part.scored_by(change) for part in self.parts))
 
+    @property
+    def penalty(self) -> float:
+        """The mention penalty of the chain that decides on mentions."""
+        models = self.parts[-1].models
+        return models[PAIRS if PAIRS in models else MENTIONS].penalty
+
+    def with_penalty(self, penalty: float) -> SegmenterModel:
+        """The same with another mention penalty."""
+        return replace(self, parts=tuple(part.with_penalty(penalty) for part in self.parts))
+
     @cached_property
     def allowed(self) -> Bools:
         """(4, L) which tags of words and of mentions are allowed at the same character."""

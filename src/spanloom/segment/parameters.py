@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from spanloom.model.choices import Attributes, CharacterSet, Optimizer, Passes, SegmentMethod
 from spanloom.model.fields import (
+    CLUSTERS,
     EPOCHS,
     ITERATIONS,
     L2,
@@ -20,6 +21,7 @@ from spanloom.model.fields import (
     RATE,
     TUNE_PENALTY,
     TYPES,
+    VECTORS,
     VOCABULARY,
     Choice,
     Number,
@@ -85,6 +87,10 @@ class _OfSegmenters:
     vocabulary: str | Path | None = replace(
         VOCABULARY, doc="a table of concepts whose names and categories are one more dictionary."
     )(None)
+    clusters: str | int | None = replace(
+        CLUSTERS, doc="clusters of characters: a ``paths`` file, or how many to induce from the training text."
+    )(None)
+    vectors: str | Path | None = replace(VECTORS, doc="vectors of characters, see `Recognizer`.")(None)
     optimizer: Optimizer = OPTIMIZER("adagrad")
     l2: float | Sequence[float] | None = replace(
         L2,

@@ -24,7 +24,6 @@ from spanloom.rescoring.candidates import Words as CandidateWords
 from spanloom.rescoring.explaining import whole_parts
 from spanloom.rescoring.fitting import folds_of, names_of
 from spanloom.rescoring.rescorer import ScoredCandidates
-from spanloom.rescoring.values import TokenColumns
 from spanloom.scoring import LinearScorer, Part
 from spanloom.segment.chains import Chains, Scored
 from spanloom.segment.corpus import Corpus
@@ -146,18 +145,6 @@ def rescored(
         labels, decoded.text, decoded.make_sides, decoded.solution, second.scalings, second=second, scored=scored,
         chosen=chosen, beside=beside,
     )  # fmt: skip
-
-
-def considered(decoded: Decoded, run: Executor = SERIAL) -> MentionTable:
-    """Return candidates that are not found."""
-    if isinstance(decoded, Rescored):
-        candidates = decoded.scored.candidates
-    else:
-        side, batch = decoded.side(words=False), decoded.text.batch
-        words = TokenColumns(batch, (), WORDS).words(batch)
-        candidates = propose(MentionSide(side), side.potentials, words, run=run)
-    found = set(decoded.mentions.rows())
-    return candidates.table.take(np.array([row not in found for row in candidates.table.rows()], np.bool_))
 
 
 def _keeping_to(side: Scored, tags: Ints) -> Scored:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,19 +34,21 @@ from spanloom.learn.folds import hold_out, units
 from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, Notice, TypeFilter, known_types, place, training_types
+from spanloom.model.corpus import Lost, Notice, TypeFilter, known_types, training_types
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
 from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
-from spanloom.model.store import NOTHING, near_encoder
+from spanloom.model.store import near_encoder, shared_of
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
-from spanloom.recognize.finding import LEAST
+from spanloom.recognize.constrained import constrained
+from spanloom.recognize.constraints import Constraints
+from spanloom.recognize.constraints import constraints_of as constraint_demands
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.recognize.source import whole_annotation
@@ -63,12 +66,13 @@ from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
-from spanloom.segment.second import considered, fit_second, rescored
+from spanloom.segment.second import fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
-from spanloom.segment.store import PASS, SegmenterValues, model_of, parts_of, second_of
+from spanloom.segment.store import PASS, RESOURCES, SegmenterValues, model_of, parts_of, second_of
 from spanloom.segment.training import Settings, Trained
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
+from spanloom.text.splitting import split_at_mentions
 
 
 class Probabilities(NamedTuple):
@@ -127,7 +131,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
     kind: ClassVar[Literal["segmenter"]] = "segmenter"
     annotates: ClassVar = frozenset[Annotation](("mentions", "words"))
     capable: ClassVar = frozenset[Capability](
-        ("scores", "explain", "alternatives", "compact", "attributes", "dictionary")
+        ("scores", "explain", "alternatives", "compact", "attributes", "constraints", "dictionary", "guarantees")
     )
 
     def fit(
@@ -166,9 +170,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             train = units(train, sentences_of)
         given = known_types(given, types)
         phrases = read_dictionaries(self.dictionaries, self.vocabulary)
-        features = FeatureSet(()) if self.encoder is not None else make_features(self.features, (), phrases is not None)
         held = constraints if self.method in ("joint_labels", "dual", "exact") else None
         gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
+        features = FeatureSet(())
+        if self.encoder is None:
+            text = gold.batch.batch.documents
+            features = make_features(self.features, phrases is not None, text, self.clusters, self.vectors)
         known, tuning = (
             Corpus(part.batch.with_own_columns(own_columns(features), phrases), part.labels, len(part.lost))
             for part in (gold, gold_dev)
@@ -233,8 +240,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         if self.encoder is None and self.method != "incremental":
             held_out = partial(held_out_models, trained[0], model, tagged, known, tuning, settings, features)
         if self.method == "incremental":
-            templates = [str(template) for template in features.templates]
-            trained += train_stack(trained[0], model, tagged, templates, known, tuning, settings)
+            trained += train_stack(trained[0], model, tagged, features, known, tuning, settings)
             model = replace(empty, parts=tuple(each.chains for each in trained))
         start = process_time()
         if self.tune_penalty and self.method != "joint_labels":
@@ -247,6 +253,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         self, X: Given, *, threshold: float = 0.0, scores: bool = True, answers: bool = False,
         notice: Notice = warnings.warn, mentions: WhichMentions = "find",
         attributes: Sequence[str] | str | None = None, dictionary: Words | Mapping[str, Words] | None = None,
+        constraints: Constraints | Mapping[str, Any] | None = None,
     ) -> Iterator[Document]:  # fmt: skip
         """Documents with the words and mentions that the model finds, in place of their own; lazily, in batches.
 
@@ -265,6 +272,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             dictionary: words that stay whole wherever they occur, the longest from the left: a file with one word a
                 line, or a list. Or a mapping to such from ``word`` and mention types; a word of a type is a mention of
                 it, with the score 1. All else is the best that agrees with them; a second stage is left out.
+            constraints: as for `Recognizer.stream`; they decide among candidates, see `spanloom.recognize.constrained`,
+                and a word is cut where a mention then begins or ends. Without answers or a dictionary.
 
         Raises:
             UsageError: the threshold is not a probability, or is given without scores; the model adds nothing to given
@@ -286,6 +295,12 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
                 raise UsageError("a dictionary finds words, which documents with given mentions keep; leave one out")
             return self._of_given(documents, attributes, BATCH_TOKENS)
         model = self.fitted
+        if asked := constraint_demands(constraints, self.types_, mentions):
+            if dictionary is not None or not scores:
+                raise UsageError("constraints decide by scores, and without a dictionary; leave one of the two out")
+            stages, marked = self._marking(attributes)
+            found = constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers)
+            return marked(map(split_at_mentions, found))
         # the chains of these methods are independent, without constraints between them
         allowed = np.ones_like(model.allowed) if self.method in ("independent", "incremental") else model.allowed
         kept = None if dictionary is None else Dictionary(dictionary, model.types, allowed)
@@ -307,20 +322,13 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             marked = placed(characters.batch, decoded, chances, model.types, threshold)
             yield from run_stages(stages, answered(marked, decoded.answers()) if answers else marked)
 
-    def alternatives(self, X: Given) -> Iterator[Document]:
-        """Documents with mentions that are considered, but not found, of a probability of at least 0.05; lazily.
-
-        Their words are those that the model finds.
-        """
-        model, run = self.fitted, threads(self.n_jobs)
-        for ready in batches(documents_of(X), BATCH_TOKENS, prepare):
-            characters = split(ready)
-            decoded = self._decode(model, characters, run)
-            more = considered(decoded, run)
-            chances = decoded.probabilities(more, words=False, run=run)
-            words = list(placed(characters.batch, decoded, None, model.types, 0.0))
-            for own, other in zip(words, place(characters.batch, more, model.types, chances, LEAST), strict=True):
-                yield own.copy(mentions=other.mentions)
+    def with_penalty(self, penalty: float) -> Self:
+        """A copy with another mention penalty."""
+        other, model = copy(self), self.fitted
+        other.model_ = model.with_penalty(penalty)
+        if self.second_ is not None:
+            other.second_ = self.second_.with_penalty(penalty - model.penalty)
+        return other
 
     def _decode(self, model: SegmenterModel, characters: Characters, run: Executor) -> Decoded:
         found = self._solve(model, self._seen(model, characters, run), run)
@@ -419,7 +427,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         made.profile_ = profile_of(part.parts.get("profile"))
         made.second_ = second_of(part, model)
         made._follow(stages_of(part))
-        made.pass_ = pass_of(part.parts.get(PASS), NOTHING, model.types, said.report.passes)
+        shared = shared_of(part.parts.get(RESOURCES))
+        made.pass_ = pass_of(part.parts.get(PASS), shared, model.types, said.report.passes)
         return made
 
     def check(self) -> None:
@@ -438,9 +447,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
 
     def _check_beside_encoder(self) -> None:
         check_one_pass(self.encoder, self.passes)
-        if self.dictionaries is not None or self.vocabulary is not None:
-            given = "dictionaries" if self.dictionaries is not None else "a vocabulary"
-            raise UsageError(f"{given} beside an encoder, which is trained in place of features; take one of the two")
+        for name in ("dictionaries", "vocabulary", "clusters", "vectors"):
+            if getattr(self, name) is not None:
+                raise UsageError(f"{name} beside an encoder, which is trained in place of features; leave it out")
 
     types_: tuple[str, ...]
     report_: SegmenterReport

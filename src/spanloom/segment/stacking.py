@@ -11,7 +11,6 @@ from spanloom.parallel import Executor
 from spanloom.segment import encoding
 from spanloom.segment.chains import MENTIONS, WORDS, Tagging
 from spanloom.segment.corpus import Corpus
-from spanloom.segment.feature_sets import make_features
 from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, SegmenterModel, output_columns, output_templates
 from spanloom.segment.training import Settings, Trained, train_chains
 
@@ -19,7 +18,7 @@ FOLDS = 3
 
 
 def train_stack(
-    alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], templates: Sequence[str], train: Corpus,
+    alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], features: FeatureSet, train: Corpus,
     dev: Corpus, settings: Settings,
 ) -> tuple[Trained, Trained]:  # fmt: skip
     """The chain of words that sees mentions, and the chain of mentions that sees words.
@@ -31,21 +30,20 @@ def train_stack(
         alone: the two independent chains.
         model: of them.
         tagged: what the two chains tag.
-        templates: of the features.
+        features: of the independent chains.
         train: the training data.
         dev: the development data.
         settings: of learning.
     """
-    own = make_features(templates, (), model.phrases is not None)
     settings.report("outputs on held-out text")
-    models = held_out_models(alone, model, tagged, train, dev, settings, own)
+    models = held_out_models(alone, model, tagged, train, dev, settings, features)
     columns = held_out_outputs(models, train, settings.run)
     seen = train.with_columns(columns)
     seen_dev = dev.with_columns(_outputs(model, dev, settings.run))
     stacked = []
     for name, column in ((WORDS, MENTION_COLUMN), (MENTIONS, WORD_COLUMN)):
-        features = make_features(templates, output_templates(column), model.phrases is not None)
-        stacked.append(learn_chains({name: tagged[name]}, features, seen, seen_dev, settings))
+        own = features.extended(output_templates(column))
+        stacked.append(learn_chains({name: tagged[name]}, own, seen, seen_dev, settings))
     return stacked[0], stacked[1]
 
 

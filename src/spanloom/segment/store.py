@@ -11,7 +11,7 @@ from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import SubgraphEngine
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.overlaps import OverlapRules
-from spanloom.model.store import Estimated, named_phrases, packed, unpacked
+from spanloom.model.store import ColumnResources, Estimated, named_phrases, packed, shared_of, shared_part, unpacked
 from spanloom.model.strongest import Strongest
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
@@ -36,7 +36,7 @@ _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see 
 _PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
 _COLUMNS = "columns"  # what an encoder cannot see
 _SHARED = (_INDEX, _COLUMNS, *ENCODED)  # parts that are no chains
-PASS, SECOND = "pass", "second"
+PASS, SECOND, RESOURCES = "pass", "second", "resources"
 
 
 class SegmenterValues(Estimated[SegmenterReport]):
@@ -59,6 +59,10 @@ class _Chain(Described):
 def parts_of(model: SegmenterModel, first: DocumentPass | None, second: Rescorer | None) -> dict[str, ModelPart]:
     """The chains of a model, those that share features together, its dictionaries, first pass and second stage."""
     parts = {f"{_PART}{number}": _part_of(part) for number, part in enumerate(model.parts)}
+    scorer = model.parts[0].scorer
+    shared = shared_part(scorer.features) if isinstance(scorer, LinearScorer) else None
+    if shared is not None:
+        parts[RESOURCES] = shared
     if model.phrases is not None:
         dictionaries = packed(named_phrases(model.phrases, ""), ascii=False)
         parts[_DICTIONARIES] = ModelPart(arrays={"phrases": dictionaries})
@@ -99,7 +103,8 @@ def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
         raise ModelError(f"chains of {len(own)} parts, for types {types}")
     constraints = constraints_of(types, said.params["single_word"], said.params["constraints"])
     tagged = taggings(types, constraints, pairs=layout == ((PAIRS,),))
-    parts = tuple(_chains(each, names, tagged) for each, names in zip(own, layout, strict=True))
+    shared = shared_of(part.parts.get(RESOURCES))
+    parts = tuple(_chains(each, names, tagged, shared) for each, names in zip(own, layout, strict=True))
     phrases = None
     if _DICTIONARIES in part.parts:
         lists = unpacked(part.part(_DICTIONARIES).array("phrases", np.uint8, None))
@@ -117,10 +122,13 @@ def second_of(part: ModelPart, model: SegmenterModel) -> Rescorer | None:
     return Rescorer.from_part(part.part(SECOND), features_of_chains(model.parts[-1]), rules)
 
 
-def _chains(part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging]) -> Chains:
+def _chains(
+    part: ModelPart, names: tuple[str, ...], tagged: Mapping[str, Tagging], shared: ColumnResources
+) -> Chains:  # fmt: skip
     if set(ENCODED) & part.parts.keys():
         return _encoded(part, names, tagged)
-    index, features = FeatureIndex.from_part(part.part(_INDEX)), FeatureSet(part.read(_Part).templates)
+    index, templates = FeatureIndex.from_part(part.part(_INDEX)), part.read(_Part).templates
+    features = FeatureSet(templates, clusters=shared.clusters, resources=shared.resources)
     models = {}
     for name in names:
         (structure, types), own = tagged[name], part.part(name)

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from spanloom import __version__
 from spanloom.errors import clip
-from spanloom.recognize.finding import LEAST
+from spanloom.model.parameters import LEAST
 from spanloom.serve import schema
 from spanloom.serve.answers import NO_TRAINING, Job
 from spanloom.serve.limits import Limits, Refused

@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 
-from spanloom.model.fields import EPOCHS, JOBS, MIN_COUNT, RATE, SEED, Number, Parameter
+from spanloom.model.choices import Optimizer
+from spanloom.model.fields import (
+    CLUSTERS,
+    EPOCHS,
+    ITERATIONS,
+    JOBS,
+    MIN_COUNT,
+    OPTIMIZER,
+    RATE,
+    SEED,
+    VECTORS,
+    VOCABULARY,
+    VOCABULARY_COLUMNS,
+    Number,
+    Parameter,
+)
 
 # words, beginnings, endings and shapes of a token and its neighbours; transitions have one weight each
 _TEMPLATES = (
@@ -31,6 +47,12 @@ class TaggerParameters:
         doc="passes of AdaGrad at most; it stops when development accuracy no longer rises, and the best is kept.",
     )(15)
     rate: float = RATE(0.1)
+    optimizer: Optimizer = OPTIMIZER("adagrad")
+    iterations: int = ITERATIONS(200)
     min_count: int = MIN_COUNT(2)
+    clusters: str | int | None = CLUSTERS(None)
+    vectors: str | Path | None = VECTORS(None)
+    vocabulary: str | Path | None = VOCABULARY(None)
+    vocabulary_columns: str | None = VOCABULARY_COLUMNS(None)
     n_jobs: int | None = JOBS(1)
     random_state: int = SEED(0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Final, Literal, Self, overload
@@ -14,16 +13,22 @@ import numpy as np
 from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError, plural
 from spanloom.features import FeatureSet, index_batch
+from spanloom.files.scratch import MEMORY
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.hypergraph import Ints
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.learn.folds import hold_out
+from spanloom.model.choices import ExecutorName
 from spanloom.model.corpus import by_sentence, number_of_texts
 from spanloom.model.development import trained
 from spanloom.model.parameters import Parameters
-from spanloom.model.protocol import Annotation
-from spanloom.model.store import NOTHING, Estimated, model_of, model_part
+from spanloom.model.protocol import Annotation, Capability
+from spanloom.model.report import CompactReport
+from spanloom.model.resources import Sources
+from spanloom.model.spool import line_of
+from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part
 from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.work import BLOCK, Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart, load
 from spanloom.parallel import Executor, threads
 from spanloom.scoring import LinearScorer, Weights, role_scores
@@ -45,6 +50,7 @@ class TaggerReport:
         rows: rows of weights.
         steps: the pass whose weights are kept.
         accuracy: share of the development data's tokens with the right tag.
+        compact: whether the model was made compact, which then has accuracy for F1.
     """
 
     documents: int
@@ -54,6 +60,7 @@ class TaggerReport:
     rows: int
     steps: int
     accuracy: float
+    compact: CompactReport | None = None
 
     def lines(self, tags: int) -> Iterator[str]:
         """Yield lines on the data and the choices of the training.
@@ -65,6 +72,7 @@ class TaggerReport:
         yield f"trained on {seen}, {plural(tags, 'tag')}"
         yield f"{plural(self.rows, 'row')} of weights, {plural(self.steps, 'step')}"
         yield f"development accuracy {100 * self.accuracy:.2f} on {plural(self.development, 'token')}"
+        yield from () if self.compact is None else self.compact.lines()
 
 
 class PosTagger(TaggerParameters, Parameters[LinearModel]):
@@ -85,10 +93,12 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
     kind: ClassVar[Literal["tagger"]] = "tagger"
     annotates: ClassVar = frozenset[Annotation](("columns",))
+    capable: ClassVar = frozenset[Capability](("compact",))
 
     def fit(
-        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
-    ) -> Self:
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None,
+        work: str | Path | Work | None = None, executor: ExecutorName | Executor = "threads",
+    ) -> Self:  # fmt: skip
         """Train.
 
         Args:
@@ -97,43 +107,69 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
             dev: determines the number of passes: documents, or a pair of X and y; a tenth of the training data, drawn
                 by the seed, when ``None``.
             progress: called at each pass; it has accuracy in the place of F1.
+            work, executor: as for `Recognizer.fit`.
 
         Raises:
             DataError: no tokens, or a token without a tag.
             UsageError: a parameter whose value is not valid.
         """
         self.check()
+        check_executor(self, executor, work)
         began = monotonic()
         callback = progress or (lambda _: None)
-        train = [prepare(document) for document in self._tagged(X, y)]
-        if dev is None:
-            train, held = hold_out(train, self.random_state, by_sentence) if train else ([], [])
-        else:
-            held = [prepare(document) for document in self._tagged(*development_of(dev), "dev")]
-        given = _given_tags(train, self.column)
-        tags = tuple(sorted(set(given)))
+        given = None if dev is None else [prepare(one) for one in self._tagged(*development_of(dev), "dev")]
+        documents = self._tagged(X, y)
+        if work is None:
+            train = list(map(prepare, documents))
+            if given is None:
+                train, given = hold_out(train, self.random_state, by_sentence) if train else ([], [])
+            return self._fit(Batch.of(train), given, callback, began)
+        check_on_disk(self)
+        with Work.opened(work) as folder:
+            folder.identify(self)
+            known = folder.spooled(batches(documents, BLOCK, prepare), "documents")
+            if given is None:
+                rest, given = folder.hold_out(known.documents, self.random_state)
+                known = folder.spooled(batches(rest, BLOCK, prepare), "split")
+            folder.saw(map(line_of, given))
+            folder.begin()
+            with folder.worked_on_by(executor, self.n_jobs):
+                return self._fit(known, given, callback, began, folder)
+
+    def _fit(
+        self, known: Batch, held: Sequence[Document], callback: Listener, began: float, work: Work | None = None
+    ) -> Self:
+        """Train on prepared documents, in memory or in a folder."""
+        train, offsets = known.documents, known.sentences
+        tags = tuple(sorted({*_given_tags(train, self.column)}))
+        if not tags:
+            raise DataError("the data hold no tokens; give annotated text")
         number = {tag: i for i, tag in enumerate(tags)}
-        numbers = np.array([number[tag] for tag in given], np.int64)
-        wanted = np.array([number.get(tag, -1) for tag in _given_tags(held, self.column)] if held else [], np.int64)
+        numbers = np.fromiter((number[tag] for tag in _given_tags(train, self.column)), np.int64)
+        wanted = np.fromiter((number.get(tag, -1) for tag in _given_tags(held, self.column)), np.int64)
 
         callback(Progress("features", seconds=monotonic() - began))
         run = threads(self.n_jobs)
-        features = FeatureSet(self.features)
-        offsets = (known := Batch.of(train)).sentences
-        built = index_batch(features, known, min_count=self.min_count, run=run)
+        features = self._sources.feature_set(train, held)
+        scratch, index = (MEMORY, index_batch) if work is None else (work.scratch, work.built)
+        built = index(features, known, min_count=self.min_count, run=run)
         model = StructuredModel.build(
             TAGS, "subgraphs", tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
         )
-        target = EdgeTarget(model.engine, offsets, TAGS.write_tags(numbers, offsets, tags))
-        data = TrainingSet(model.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
+        edges = TAGS.write_tags(numbers, offsets, tags)
+        target = EdgeTarget(model.engine, offsets, edges, scratch)
+        sizes = built.index.group_sizes
+        data = TrainingSet(model.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
         training = Training(
-            data=data, judge=_Accuracy(Batch.of(held), wanted, model, run), epochs=self.epochs, rate=self.rate,
-            seed=self.random_state, executor=run, callback=callback, began=began,
+            data=data, judge=_Accuracy(Batch.of(held), wanted, model, run), optimizer=self.optimizer,
+            epochs=self.epochs, iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run,
+            callback=callback, began=began, keeper=None if work is None else work.keeper,
+            workers=None if work is None else work.workers,
         )  # fmt: skip
         [fit] = fit_together([training], [self.l2])
         self.model_ = trained(model, data, fit)
         self.report_ = TaggerReport(
-            number_of_texts(train), len(offsets) - 1, len(given), len(wanted), len(built.index), fit.steps, fit.dev_f1
+            number_of_texts(train), len(offsets) - 1, len(numbers), len(wanted), len(built.index), fit.steps, fit.dev_f1
         )
         return self
 
@@ -208,18 +244,20 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
             DataError: no tokens, or a token without a tag.
         """
         documents = [prepare(document) for document in self._tagged(X, y)]
-        given = _given_tags(documents, self.column)
-        found = _given_tags(list(self.stream(documents)), self.column)
-        return sum(map(str.__eq__, given, found)) / len(given)
+        given = list(_given_tags(documents, self.column))
+        if not given:
+            raise DataError("the data hold no tokens; give annotated text")
+        return sum(map(str.__eq__, given, _given_tags(self.stream(documents), self.column))) / len(given)
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
-        return Estimated[TaggerReport].of(self).part({}, {"model": model_part(self.fitted)})
+        shared = shared_part(features_of(self.fitted))
+        return Estimated[TaggerReport].of(self).part({}, {"model": model_part(self.fitted), "resources": shared})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
-        model = model_of(part.part("model"), NOTHING, TAGS)
+        model = model_of(part.part("model"), shared_of(part.parts.get("resources")), TAGS)
         if len(set(model.types)) < len(model.types):
             raise ModelError(f"the tags are {', '.join(model.types)}, expected each once")
         return part.read(Estimated[TaggerReport]).restored(cls, model)
@@ -236,8 +274,21 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         column: Any = self.column
         if not isinstance(column, str) or not column:
             raise UsageError(f"column is {column!r}, expected the name of a column")
-        if self.column in FeatureSet(self.features).needs:
+        if self.clusters is None and self.vectors is None:
+            FeatureSet(self.features)  # which refuses templates without their source
+        if self._sources.names(self.column):
             raise UsageError(f"a template names the column {self.column!r}, which is to be learned; take it out")
+
+    @property
+    def structured(self) -> tuple[LinearModel, ...]:
+        """The trained model."""
+        return (self.fitted,)
+
+    @property
+    def _sources(self) -> Sources:
+        """What the features are made of."""
+        more = self.clusters, None, None, self.vocabulary, self.vectors
+        return Sources(self.features, *more, vocabulary_columns=self.vocabulary_columns)
 
     @property
     def tags_(self) -> tuple[str, ...]:
@@ -285,8 +336,8 @@ def load_tagger(path: str | Path) -> PosTagger:
     return load(PosTagger, path)
 
 
-def _given_tags(documents: Sequence[Document], column: str) -> list[str]:
-    """Return the tags of documents, concatenated.
+def _given_tags(documents: Iterable[Document], column: str) -> Iterator[str]:
+    """Yield the tags of documents, one after the other.
 
     Raises:
         DataError: a tag is missing or invalid.
@@ -305,7 +356,4 @@ def _given_tags(documents: Sequence[Document], column: str) -> list[str]:
                 f"document {document.id!r}, token {odd}: the tag in column {column!r} is {values[odd]!r}, expected one "
                 "without white space"
             )
-    tags = list(chain.from_iterable(document.columns.get(column, ()) for document in documents))
-    if not tags:
-        raise DataError("the data hold no tokens; give annotated text")
-    return tags
+        yield from document.columns.get(column, ())

@@ -30,7 +30,7 @@ from spanloom.errors import SpanloomError
 from spanloom.files.output import output_folder
 from spanloom.lake.leases import Leases
 from spanloom.learn.checkpoints import Checkpoint, Kept, Run
-from spanloom.recognize.work import Work
+from spanloom.model.work import Work
 from spanloom.vocabulary import read_vocabulary
 
 sys.path.append(str(Path(__file__).parents[3] / "lab" / "src"))  # where it is not installed

@@ -7,12 +7,13 @@ else is ever written or removed: users name folders that hold their data.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +21,7 @@ from typing import Any, Final, Self
 
 from numpy.typing import NDArray
 
+from spanloom import __version__
 from spanloom.document import Batch, Document
 from spanloom.errors import DataError, UsageError, reason_of
 from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_batch
@@ -28,13 +30,18 @@ from spanloom.files.staging import locked
 from spanloom.files.walk import NO_LINK, check_plain, read_plain
 from spanloom.learn import EarlyStopping
 from spanloom.learn.executors import executor_named
+from spanloom.learn.folds import FEW, held_numbers
 from spanloom.learn.kept_passes import KeptPasses
+from spanloom.model.fields import declared
+from spanloom.model.parameters import Parameters
+from spanloom.model.spool import Picked, spooled
 from spanloom.parallel import Executor
-from spanloom.recognize.spool import spooled
 from spanloom.scoring import Weights
 
-__all__ = ["Work"]
+__all__ = ["BLOCK", "Work", "check_executor", "check_on_disk"]
 
+BLOCK: Final = 1 << 15
+"""Tokens of documents that are prepared at once."""
 _OWN: Final = "spanloom-training"
 _STATE, _LOCK, _PASSES = "work.json", "spanloom.lock", "passes-"
 _FORMAT: Final = 1
@@ -116,8 +123,32 @@ class Work:
         except FileNotFoundError:
             return False
 
+    @staticmethod
+    def opened(work: str | Path | Work) -> AbstractContextManager[Work]:
+        """Return a folder that is closed at the end of this, or one that stays open."""
+        return nullcontext(work) if isinstance(work, Work) else Work(work)
+
+    def identify(self, estimator: Any) -> None:
+        """Note the version, the parameters, and the files that these name."""
+        self.saw(_identity(estimator))
+
+    def hold_out(self, train: Sequence[Document], seed: int) -> tuple[Sequence[Document], list[Document]]:
+        """Return the training documents without a tenth, and that tenth, in memory.
+
+        Raises:
+            UsageError: there are too few.
+        """
+        if len(train) < FEW:
+            raise UsageError(
+                f"with a folder (work) a tenth of the training documents is held out, and there are {len(train)}, "
+                f"expected {FEW}; give development data (dev)"
+            )
+        chosen = held_numbers(len(train), seed)
+        rest = [number for number in range(len(train)) if number not in chosen]
+        return Picked(train, rest), [train[number] for number in sorted(chosen)]
+
     def spooled(self, batches: Iterable[list[Document]], name: str) -> Batch:
-        """Return documents as a batch that reads them from a file; see `spanloom.recognize.spool.spooled`."""
+        """Return documents as a batch that reads them from a file; see `spanloom.model.spool.spooled`."""
         return spooled(batches, name, self.scratch, self._digest.update)
 
     def saw(self, values: Iterable[object]) -> None:
@@ -224,3 +255,72 @@ def _described(said: Any) -> dict[str, Any]:
     if any(size < 0 for size in sizes.values()):
         raise ValueError("an array has less than no elements")
     return {name: [_ARRAYS[name], size] for name, size in sizes.items()}
+
+
+def check_on_disk(estimator: Parameters[Any]) -> None:
+    """Check that an estimator can be trained on what is on disk.
+
+    Raises:
+        UsageError: it has a parameter that needs all text in memory.
+    """
+    for name, accepted, expected, hint in (
+        ("passes", ("one",), "'one'", "take that"),
+        ("vectors", (None,), "none", "leave them out"),
+        ("clusters", (None, str, Path), "a file", "make one with spanloom train clusters, which reads a stream"),
+        ("annotation", ("complete",), "'complete'", "learn from a part of the text in memory"),
+        ("density", (None,), "none", "learn from a part of the text in memory"),
+    ):
+        value = getattr(estimator, name, accepted[0])
+        if value not in accepted and type(value) not in accepted:
+            raise UsageError(
+                f"{name} is {value!r}, but training with a folder (work) takes {expected}; {hint}, or train in memory"
+            )
+
+
+def check_executor(estimator: Parameters[Any], executor: str | Executor, work: object) -> None:
+    """Check that an estimator can be trained by an executor.
+
+    Args:
+        estimator: its parameters.
+        executor: its name, or itself.
+        work: the folder that workers are to share; ``None`` for none.
+
+    Raises:
+        UsageError: its name is unknown, or a requirement is missing.
+    """
+    if isinstance(executor, str):
+        executor_named(executor, 1)
+    elif isinstance(executor, type) or not all(hasattr(executor, name) for name in ("map", "shared", "workers")):
+        raise UsageError(
+            f"executor is {executor!r}, expected a name, or an executor, which has map, shared and workers"
+        )
+    if executor == "threads":
+        return
+    given = estimator.get_params()
+    alone = given.get("encoder") is not None and not given.get("with_features")
+    expected = "the optimizer 'lbfgs', as steps of 'adagrad' follow each other; take that"
+    for found, needed in (
+        (work is None, "a folder that its workers share; name one (work)"),
+        (alone, "sums over features, as steps of an encoder follow each other; add features (with_features)"),
+        (given.get("optimizer") != "lbfgs", expected),
+    ):
+        if found:
+            name = repr(executor) if isinstance(executor, str) else type(executor).__name__
+            raise UsageError(f"executor is {name}, which needs {needed}, or leave executor out")
+
+
+def _identity(estimator: Any) -> Iterator[object]:
+    """Yield what makes a training the one that it is, beside its data: version, parameters, and what they name."""
+    yield __version__
+    for name, _, _ in declared(estimator):
+        value = getattr(estimator, name)
+        if name != "n_jobs":
+            yield name, value.filling() if hasattr(value, "filling") else str(value)  # of a tagger
+            if isinstance(value, str | Path):
+                yield _content(Path(value))
+
+
+def _content(path: Path) -> list[str]:
+    """Return the digests of a file, or of a folder's files; none where there is no such thing."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
