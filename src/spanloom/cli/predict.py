@@ -60,6 +60,7 @@ def run(
     cues: str | None,
     sections: bool,
     expand: bool,
+    document_concepts: bool,
     encoder: str | None,
     force: bool,
     jobs: int | None,
@@ -84,6 +85,7 @@ def run(
             "--language": language,
             "--cues": cues,
             "--sections": sections,
+            "--document-concepts": document_concepts,
         }
         others = [name for name, value in {**given, "--force": force}.items() if value]
         others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
@@ -128,6 +130,10 @@ def run(
     found = marked(found)
     if sections:
         found = resolve_name("spanloom.attributes:with_sections")(found, language, own)
+    if document_concepts:
+        if "concepts" not in predictor.annotates:
+            raise UsageError(f"--document-concepts needs a model that links, found a {predictor.kind}; leave it out")
+        found = resolve_name("spanloom.concepts.documents:with_document_concepts")(found)
     tally: Counter[str] = Counter()
     if rely is not None:
         found = _counting(found, tally)
