@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import spanloom
 from spanloom.data import chinese_clinical, clinical
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
 from spanloom.formats import read
 from spanloom.lake import Annotator
@@ -98,6 +98,22 @@ def test_it_finds_what_predict_finds(kind: str, threshold: float, models: dict[s
     assert annotator.counts == {"rows": len(texts), "mentions": sum(map(len, wanted)), "problems": 0}
     if kind != "linker":  # what it finds in a text may depend on the texts beside it
         assert rows(annotator(whole.slice(i, 1) for i in range(len(texts)))) == wanted
+
+
+@pytest.mark.parametrize("rescore", [False, True])
+def test_expansions_are_those_of_predict(tmp_path: Path, notes: Any, rescore: bool) -> None:
+    texts = ["no chest pain and back pain", "no fever", "no right and left arm pain"]
+    whole = [Document(text, mentions=[Mention("problem", [(3, len(text))])]) for text in texts]
+    small = ["bias", "low[-1..1]", "suffix(2..3)"]
+    model = spanloom.Recognizer("separators", small, rescore=rescore, rate=0.3, l2=0.1, epochs=3)
+    model.fit([*notes.train, *whole * 20], dev=notes.dev).save(tmp_path / "model")
+    assert (model.second_ is not None) == rescore
+    wanted = [expected(document) for document in model.predict(texts, expand=True)]
+    assert [len(mentions) for mentions in wanted] == [3, 1, 3]
+    annotator = Annotator(tmp_path / "model", id=None, expand=True)
+    assert rows(pickle.loads(pickle.dumps(annotator))([pa.record_batch({"text": texts})])) == wanted
+    plain = rows(Annotator(tmp_path / "model", id=None)([pa.record_batch({"text": texts})]))
+    assert plain == [mentions[:1] for mentions in wanted]
 
 
 @pytest.mark.parametrize("kind", ["recognizer", "second", "heads"])
@@ -212,6 +228,8 @@ def test_what_are_no_record_batches_is_told(model: Path) -> None:
         ({"threshold": "high"}, "threshold is 'high', expected a probability"),
         ({"longest": 1.5}, r"longest is 1\.5, expected a number of bytes"),
         ({"encoder": 7}, "encoder is 7, expected the folder of an encoder"),
+        ({"expand": 1}, "expand is 1, expected True or False"),
+        ({"threshold": True}, "threshold is True, expected a probability"),
         ({"longest": 0}, "longest is 0"),
         ({"threshold": 1.5}, "threshold is 1.5"),
     ],

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import spanloom
+from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError
 from spanloom.lake import Annotator, workers
 from spanloom.lake.fragments import fragments_of
@@ -390,7 +391,33 @@ def test_another_model_or_other_settings_are_refused(model: Path, lake: Path, tm
     done = process("predict", model, lake, "--output", out, "--threshold", 0.5)
     assert done.returncode == 2
     assert "was begun with settings" in done.stderr
+    done = process("predict", model, lake, "--output", out, "--expand")
+    assert done.returncode == 2
+    assert 'was begun with settings {"' in done.stderr and '"expand": true}; give what' in done.stderr
     assert contents(out) == before
+
+
+def test_expansions_are_those_of_the_command_for_files(tmp_path: Path, process: Run) -> None:
+    texts = ["no chest pain and back pain", "no fever"]
+    notes = [Document(text, mentions=[Mention("problem", [(3, len(text))])]) for text in texts] * 20
+    spanloom.Recognizer(features=["bias", "w[0]", "w[-1]"]).fit(notes).save(tmp_path / "model")
+    (tmp_path / "lake").mkdir()
+    pq.write_table(pa.table({"id": ["a", "b"], "text": texts}), tmp_path / "lake" / "a.parquet")
+    line = ["predict", tmp_path / "model"]
+    done = process(*line, tmp_path / "lake", "--output", tmp_path / "out", "--expand", "--jobs", 1)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    process(*line, tmp_path / "in.jsonl", "--output", tmp_path / "out.jsonl", "--expand")
+    made = pq.read_table(tmp_path / "out" / "a.parquet")["mentions"].to_pylist()
+    lines = [document.mentions for document in spanloom.read(tmp_path / "out.jsonl")]
+    assert [[(m["score"], m["attributes"]) for m in row] for row in made] == [
+        [(m.score, '{"expanded": true}' if m.attributes else None) for m in row] for row in lines
+    ]
+    spans = [[[(span["start"], span["end"]) for span in m["spans"]] for m in row] for row in made]
+    assert spans == [[[(3, 27)], [(3, 13)], [(18, 27)]], [[(3, 8)]]]
+    done = process(*line, tmp_path / "lake", "--output", tmp_path / "out")  # half an answer with, half without
+    assert done.returncode == 2
+    assert '"expand": true}, and this is {' in done.stderr
 
 
 def test_wrong_usage(model: Path, lake: Path, tmp_path: Path, command: Run) -> None:

@@ -81,7 +81,7 @@ def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     options |= dict.fromkeys(("attributes", "language", "cues", "dictionary"))
     options |= {"on_error": "stop", "threshold": 0.0, "answers": False, "force": False, "quiet": False}
     options |= dict.fromkeys(("keep", "require", "forbid", "rely", "rely_data"))
-    options |= {"sections": False, "expand": False}
+    options |= {"sections": False, "expand": False, "document_concepts": False}
     given = [str(tmp_path / "in.jsonl")]
     predict_verb.run(loaded, given, str(tmp_path / "out.jsonl"), **options)
     [found] = read(tmp_path / "out.jsonl")

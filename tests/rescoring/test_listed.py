@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from spanloom.text import prepare
 from spanloom.vocabulary import Concept, Vocabulary
 from spanloom.vocabulary.folding import fold_text, fold_word
 from spanloom.vocabulary.lexicon import lexicon_of
+from spanloom.vocabulary.runs import runs
 
 DISEASES = Vocabulary.build([Concept("D1", "breast cancer", ("cancers of the breast",)), Concept("D2", "renal tumours"),
                              Concept("D3", "fever"), Concept("D4", "old mice disease")])  # fmt: skip
@@ -29,8 +32,9 @@ WORDS = tuple(
 )
 
 
-def names(gaps: tuple[bool, bool, bool] = (True, True, False)) -> ListedNames:
-    return ListedNames.of([lexicon_of(DISEASES), lexicon_of(CELLS)], TYPES, KINDS, np.array(gaps))
+def names(gaps: tuple[bool, bool, bool] = (True, True, False), links: tuple[str, ...] = ()) -> ListedNames:
+    made = ListedNames.of([lexicon_of(DISEASES), lexicon_of(CELLS)], TYPES, KINDS, np.array(gaps))
+    return replace(made, links=runs(links).low)
 
 
 def listed(text: str, own: ListedNames | None = None) -> tuple[ListedIn, Batch]:
@@ -42,7 +46,9 @@ def folded(words: list[str], loose: bool = False) -> tuple[str, ...]:
     return tuple(sorted(fold_text(" ".join(words), loose=loose)))
 
 
-def expected(batch: Batch, known: dict[str, Counter[tuple[str, ...]]], gaps: set[str]) -> list[tuple[int, int, tuple]]:
+def expected(
+    batch: Batch, known: dict[str, Counter[tuple[str, ...]]], gaps: set[str], links: tuple[str, ...] = ()
+) -> list[tuple[int, int, tuple]]:
     """All mentions by definition."""
     found = []
     for sentence, (low, high) in enumerate(zip(batch.sentences[:-1], batch.sentences[1:], strict=True)):
@@ -57,9 +63,19 @@ def expected(batch: Batch, known: dict[str, Counter[tuple[str, ...]]], gaps: set
                     for c in range(b + 1, b + 6):
                         for d in range(c + 1, min(len(words), c + 3) + 1):
                             ends = (a, b - 1, c, d - 1)
-                            sound = max(ends) < len(words) and all(solid[at] for at in ends)
+                            sound = max(ends) < len(words) and all(
+                                solid[at] or (at == b - 1 and words[at].lower() in links) for at in ends
+                            )
+                            sound = sound and solid[a]
                             if sound and folded(words[a:b] + words[c:d]) in known.get(name, ()):
                                 found.append((sentence, kind, ((a, b), (c, d))))
+                shapes = product(range(1, 4), range(1, 6), range(1, 5), range(1, 4)) if name in gaps else ()
+                for one, gap, behind, two in shapes:
+                    b, link, c, d = a + one, a + one + gap, a + one + gap + 1 + behind, a + one + gap + 1 + behind + two
+                    if d <= len(words) and words[link].lower() in links and not solid[link]:
+                        sound = all(solid[at] for at in (a, b - 1, c, d - 1))
+                        if sound and folded(words[a:b] + words[c:d]) in known.get(name, ()):
+                            found.append((sentence, kind, ((a, b), (link, link + 1), (c, d))))
     return sorted(found)
 
 
@@ -76,6 +92,37 @@ def test_all_runs_and_pairs_that_are_names_are_found() -> None:
         rows = own.table().rows()
         assert len(set(rows)) == len(rows)
         assert sorted(rows) == expected(batch, of_names(), {"Cell", "Disease"})
+
+
+def test_links_end_parts_and_are_parts() -> None:
+    chance, count = random.Random(1), Counter[int]()
+    for _ in range(60):
+        text = " ".join(chance.choices([*WORDS, "of", "breast", "cancer", "Of"], k=chance.randrange(5, 14)))
+        own, batch = listed(text, names(links=("of", "with")))
+        rows = own.table().rows()
+        assert len(set(rows)) == len(rows)
+        assert sorted(rows) == expected(batch, of_names(), {"Cell", "Disease"}, ("of", "with"))
+        count.update(len(ranges) for _, _, ranges in rows)
+    assert min(count[1], count[2], count[3]) > 5
+    found, batch = listed("cancer of the left breast and growth", names(links=("of",)))
+    assert (0, 1, ((0, 2), (4, 5))) in found.table().rows()
+    assert (0, 1, ((0, 2), (4, 5))) not in listed("cancer of the left breast and growth")[0].table().rows()
+
+
+def test_links_are_the_empty_words_that_end_parts_of_training_mentions() -> None:
+    text = "cancer of the left breast ( T and B cells , fever in old mice ) with disease"
+    own, batch = listed(text)
+    assert batch.words[1] == "of" and batch.words[12] == "in"
+    gapped, others = (
+        (0, 1, ((0, 2), (4, 5))),
+        [(0, 1, ((11, 13), (14, 15))), (0, 0, ((6, 8), (9, 10))), (0, 1, ((0, 3),))],
+    )
+    learned = own.learning(MentionTable.build([gapped] * 5 + others * 4))
+    assert learned.names.links.tolist() == runs(["of"]).low.tolist()
+    assert sorted(learned.table().rows()) == expected(batch, of_names(), {"Cell", "Disease"}, ("of",))
+    many = own.learning(MentionTable.build([gapped] * 6 + others * 5))
+    assert sorted(many.names.links.tolist()) == sorted(runs(["of", "in", "and"]).low.tolist())
+    assert not len(own.learning(MentionTable.build([])).names.links)
 
 
 def test_training_mentions_propose_too() -> None:
@@ -101,6 +148,15 @@ def test_degrees_tell_how_a_mention_is_a_name() -> None:
     asked = [((0, 2),), ((3, 5),), ((6, 7), (8, 9)), ((3, 4),), ((10, 11),)]
     table = MentionTable.build([(0, kind, ranges) for ranges in asked for kind in range(3)])
     assert own.degrees(table).reshape(-1, 3).tolist() == [[1, 3, 0], [1, 2, 0], [1, 3, 0], [1, 1, 0], [3, 3, 0]]
+
+
+def test_names_without_links_are_read_as_older_versions_wrote_them() -> None:
+    part = names(links=("of",)).to_part()
+    arrays = {name: array for name, array in part.arrays.items() if name != "links"}
+    old, new = (ListedNames.from_part(ModelPart(arrays=one), 3) for one in (arrays, dict(part.arrays)))
+    text = "cancer of the left breast"
+    assert listed(text, old)[0].table().rows() == listed(text)[0].table().rows()
+    assert len(listed(text, new)[0].table()) > len(listed(text, old)[0].table())
 
 
 def test_stored_names_are_checked() -> None:

@@ -156,6 +156,7 @@ def _predict(
     cues: options.AttributeCues = None,
     sections: options.Sections = False,
     expand: options.Expand = False,
+    document_concepts: options.DocumentConcepts = False,
 ) -> None:
     """Predict mentions in text or documents; existing annotations are ignored unless --mentions given or --keep own."""
 

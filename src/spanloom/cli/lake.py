@@ -16,7 +16,7 @@ from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import duration
-from spanloom.cli.predict import load_model, predict, tallied
+from spanloom.cli.predict import add_expansions, load_model, predict, tallied
 from spanloom.cli.reading import Reading
 from spanloom.errors import DataError, UsageError, as_json, log_line, plural
 from spanloom.files import STDIO
@@ -73,8 +73,8 @@ def _holds_tables(folder: Path) -> bool:
 
 
 def run(
-    model: str, lake: str, output: str, columns: str | None, on_error: str, threshold: float, encoder: str | None,
-    jobs: int | None, quiet: bool, others: Sequence[str],
+    model: str, lake: str, output: str, columns: str | None, on_error: str, threshold: float, expand: bool,
+    encoder: str | None, jobs: int | None, quiet: bool, others: Sequence[str],
 ) -> int | None:  # fmt: skip
     """Annotate the documents of a lake that are not annotated yet.
 
@@ -84,6 +84,7 @@ def run(
         columns: the option ``--columns``.
         on_error: ``skip`` or ``stop``.
         threshold: of scores.
+        expand: whether the mentions that coordinated ones stand for are added.
         encoder: the folder of the model's encoder.
         jobs: processes.
         quiet: print errors only.
@@ -107,8 +108,8 @@ def run(
         raise UsageError(f"{lake} holds no fragment ({known}); to mark up other files, name a file as output")
     if find_spec("pyarrow") is None and all(fragment.lines for fragment in fragments):
         reading = Reading(say, columns=columns, on_error=on_error)
-        return _write_lines(load_model(model, jobs, encoder), reading, fragments, output, threshold, say)
-    annotator = Annotator(model, threshold=threshold, encoder=encoder, **_columns(columns))
+        return _write_lines(load_model(model, jobs, encoder), reading, fragments, output, threshold, expand, say)
+    annotator = Annotator(model, threshold=threshold, encoder=encoder, expand=expand, **_columns(columns))
     ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
     line = _Line(quiet)
     workers = worker_count(jobs or ALL_CORES)
@@ -133,8 +134,9 @@ def run(
 
 
 def _write_lines(
-    model: Model, reading: Reading, fragments: Sequence[Fragment], output: str, threshold: float, say: Messages
-) -> int | None:
+    model: Model, reading: Reading, fragments: Sequence[Fragment], output: str, threshold: float, expand: bool,
+    say: Messages,
+) -> int | None:  # fmt: skip
     """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
     say(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
     count: Counter[str] = Counter()
@@ -143,7 +145,8 @@ def _write_lines(
             target = folder / fragment.name
             target.parent.mkdir(parents=True, exist_ok=True)
             documents = reading(str(fragment.path), mentions=not finds_mentions(model))
-            write(tallied(predict(model, documents, say, threshold=threshold), count), target, format="jsonl")
+            found = predict(model, documents, say, threshold=threshold)
+            write(tallied(add_expansions(model, found) if expand else found, count), target, format="jsonl")
     say(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
     return reading.finish()
 

@@ -220,6 +220,9 @@ AttributeCues = Annotated[
     str | None, option("--cues TOML", "More cues of attributes and headings, see docs/negation.md.")
 ]
 Expand = Annotated[bool, option("--expand", "Add the mentions that coordinated ones stand for, with probabilities.")]
+DocumentConcepts = Annotated[
+    bool, option("--document-concepts", "Add the concepts of each document, with probabilities, as meta.concepts.")
+]
 Sections = Annotated[bool, option("--sections", "Add the sections of documents, and the section of each mention.")]
 LinkedMentions = Annotated[
     str | None,

@@ -60,6 +60,7 @@ def run(
     cues: str | None,
     sections: bool,
     expand: bool,
+    document_concepts: bool,
     encoder: str | None,
     force: bool,
     jobs: int | None,
@@ -84,12 +85,12 @@ def run(
             "--language": language,
             "--cues": cues,
             "--sections": sections,
-            "--expand": expand,
+            "--document-concepts": document_concepts,
         }
         others = [name for name, value in {**given, "--force": force}.items() if value]
         others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
         code: int | None = resolve_name("spanloom.cli.lake:run")(
-            model, source[0], output, columns, on_error, threshold, encoder, jobs, quiet, others
+            model, source[0], output, columns, on_error, threshold, expand, encoder, jobs, quiet, others
         )
         return code
     say = Messages(quiet)
@@ -125,13 +126,14 @@ def run(
             dictionary=_dictionary(dictionary),
         )  # fmt: skip
     if expand:
-        if not finds_mentions(predictor):
-            raise UsageError(f"--expand is about mentions, which a {predictor.kind} does not find; leave it out")
-        known = getattr(predictor, "second_", None)
-        found = resolve_name("spanloom.recognize.expanding:expanded")(found, known)
+        found = add_expansions(predictor, found)
     found = marked(found)
     if sections:
         found = resolve_name("spanloom.attributes:with_sections")(found, language, own)
+    if document_concepts:
+        if "concepts" not in predictor.annotates:
+            raise UsageError(f"--document-concepts needs a model that links, found a {predictor.kind}; leave it out")
+        found = resolve_name("spanloom.concepts.documents:with_document_concepts")(found)
     tally: Counter[str] = Counter()
     if rely is not None:
         found = _counting(found, tally)
@@ -283,6 +285,22 @@ def predict(
     if "readings" in model.capable:
         asked["notice"] = say
     return model.stream(documents, **asked)
+
+
+def add_expansions(model: Model, documents: Iterable[Document]) -> Iterator[Document]:
+    """Return documents with the mentions that their coordinated mentions stand for, too.
+
+    Args:
+        model: that found the mentions.
+        documents: that it annotated.
+
+    Raises:
+        UsageError: it finds no mentions.
+    """
+    if not finds_mentions(model):
+        raise UsageError(f"--expand is about mentions, which a {model.kind} does not find; leave it out")
+    expanded: Callable[..., Iterator[Document]] = resolve_name("spanloom.recognize.expanding:expanded")
+    return expanded(documents, getattr(model, "second_", None))
 
 
 def _with_words(documents: Iterable[Document], model: Model) -> Iterator[Document]:

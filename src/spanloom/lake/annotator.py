@@ -19,6 +19,7 @@ from spanloom.lake.texts import holds_text, texts_of
 from spanloom.model.protocol import MentionModel, finds_mentions, gives_arrays
 from spanloom.modelfile import read_digest
 from spanloom.models import load, locate
+from spanloom.recognize.expanding import expanded
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
@@ -34,6 +35,7 @@ _EXPECTED: Final[tuple[tuple[str, Any, str], ...]] = (
     ("threshold", Real, "a probability"),
     ("longest", Integral, "a number of bytes"),
     ("encoder", str | Path | None, "the folder of an encoder"),
+    ("expand", bool, "True or False"),
 )
 """Of arguments: their valid values, and the message for others."""
 _MOST_MODELS: Final = 4  # that a process keeps
@@ -56,6 +58,7 @@ class Annotator:
         threshold: leave out mentions with a lower score.
         longest: bytes of a text; a longer one is a problem.
         encoder: the folder of the encoder that the model names, if it is elsewhere.
+        expand: whether the mentions that coordinated ones stand for are added; see `spanloom.recognize.expanding`.
 
     Attributes: ``digest`` of the model, and ``counts`` of ``rows``, ``mentions`` and ``problems`` of what this object
     annotated in this process.
@@ -83,6 +86,7 @@ class Annotator:
     threshold: float = field(default=0.0, kw_only=True)
     longest: int = field(default=LONGEST, kw_only=True)
     encoder: str | Path | None = field(default=None, kw_only=True)
+    expand: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         with extra("arrow", "an annotator of tables"):
@@ -153,7 +157,7 @@ class Annotator:
             raise UsageError(f"keep is {clip(self.keep)}, expected a list of columns: [{clip(self.keep)}]")
         for name, kinds, expected in _EXPECTED:
             value = getattr(self, name)
-            if not isinstance(value, kinds) or isinstance(value, bool):
+            if not isinstance(value, kinds) or isinstance(value, bool) is not (kinds is bool):
                 raise UsageError(f"{name} is {clip(repr(value))[1:-1]}, expected {expected}")
 
     def _opened(self) -> MentionModel:
@@ -193,9 +197,12 @@ class Annotator:
             return []
         try:
             asked = {"threshold": self.threshold} if self.threshold else {}
-            if gives_arrays(model):
+            if gives_arrays(model) and not self.expand:
                 return [column_of_arrays(found) for found in model.stream_arrays(documents, **asked)]
-            return [column_of_documents(list(model.stream(documents, **asked)))]
+            found = model.stream(documents, **asked)
+            if self.expand:
+                found = expanded(found, getattr(model, "second_", None))
+            return [column_of_documents(list(found))]
         except Exception as error:
             if len(documents) == 1:
                 problems[rows[0]] = f"not annotated: {reason_of(error)}"

@@ -176,7 +176,8 @@ class Ledger:
 
 
 def _settings(annotator: Annotator) -> dict[str, Any]:
-    names = ("text", "id", "keep", "threshold", "longest")
+    names = ["text", "id", "keep", "threshold", "longest"]
+    names += ["expand"] * annotator.expand  # without it, so that jobs of versions without it resume
     return {name: list(value) if isinstance(value := getattr(annotator, name), tuple) else value for name in names}
 
 

@@ -284,7 +284,7 @@ def fit_rescorer(
     if len(gold.table) < FEWEST or len(train.sentences) <= FOLDS or not development.gold.total:
         return None, None, None
     kinds, features = len(first.model.types), first.features
-    listed_in = None if listed is None else listed.within(train)
+    listed_in = None if listed is None else listed.within(train).learning(gold.table)
     words = TokenColumns(train, (), features).words(train)
     pairs, own_pairs = None, None
     if paired and not gold.table.contiguous.all() and not first.model.structure.heads:

@@ -7,7 +7,7 @@ gaps is the sum over its parts, and *T and B cells* has the name *T cells* as we
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
@@ -20,7 +20,7 @@ from spanloom.hashing import Slots, UInt64, find_numbers, mixed
 from spanloom.hypergraph import Ints
 from spanloom.modelfile import Array, ModelPart
 from spanloom.structures import MentionTable
-from spanloom.structures.base import concatenate, contiguous_table, no_heads
+from spanloom.structures.base import concatenate, no_heads
 from spanloom.vocabulary.folding import CLOSE, LOOSE
 from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
@@ -32,6 +32,8 @@ __all__ = ["ListedIn", "ListedNames", "listed_names"]
 LONGEST: Final = 8
 """Tokens of a name that is looked for in text."""
 _FIRST, _SECOND, _GAP = 4, 3, 5  # tokens of the parts of a name with a gap, and of the gap, at most
+_OUTER, _BEHIND = 3, 4  # tokens of the first part and of the second gap of a name of three parts, at most
+_FEWEST = 5  # parts of training mentions that a word must end, to be among the links
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class ListedNames:
         proposing: keys of names, and of training mentions, folded closely -> the types that they propose.
         linked: (K,) which types have a vocabulary.
         gaps: (K,) of which types training mentions have gaps.
+        links: hashes of words that folded names lack, but that parts of training mentions end with, in lower case.
     """
 
     close: UInt64
@@ -51,6 +54,7 @@ class ListedNames:
     proposing: KeyTable
     linked: NDArray[np.bool_]
     gaps: NDArray[np.bool_]
+    links: UInt64 = field(default_factory=lambda: np.empty(0, np.uint64))
 
     @classmethod
     def of(
@@ -100,7 +104,7 @@ class ListedNames:
         own = self.proposing
         arrays: dict[str, Array] = {
             "close": self.close, "loose": self.loose, "keys": own.keys, "ptr": own.ptr, "kinds": own.values,
-            "linked": self.linked.astype(np.uint8), "gaps": self.gaps.astype(np.uint8),
+            "linked": self.linked.astype(np.uint8), "gaps": self.gaps.astype(np.uint8), "links": self.links,
         }  # fmt: skip
         return ModelPart(arrays=arrays)
 
@@ -117,7 +121,8 @@ class ListedNames:
             raise ModelError(f"{part.name}kinds names types beyond the {types} of the model; train the model again")
         table = KeyTable(keys, part.array("ptr", np.int64, len(keys) + 1), kinds, np.ones(len(kinds), np.int32))
         linked, gaps = (part.array(name, np.uint8, types) > 0 for name in ("linked", "gaps"))
-        return cls(close, loose, table, linked, gaps)
+        links = part.array("links", np.uint64, None) if "links" in part.arrays else np.empty(0, np.uint64)
+        return cls(close, loose, table, linked, gaps, links)
 
 
 def listed_names(
@@ -161,6 +166,14 @@ class ListedIn:
         parts = sums[base + table.end] - sums[base + table.first]
         return np.add.reduceat(parts, table.ptr[:-1]) if len(parts) else parts
 
+    def learning(self, gold: MentionTable) -> ListedIn:
+        """Return the same, with the links of training mentions, such as *of* in *cortex of* the *kidney*."""
+        inner = np.ones(len(gold.end), np.bool_)
+        inner[gold.ptr[1:] - 1] = False  # the last part of each
+        at = (np.repeat(self.sentences[gold.sentence], np.diff(gold.ptr)) + gold.end - 1)[inner]
+        words, counts = np.unique(self.tokens.low[at[~self.tokens.solid[at]]], return_counts=True)
+        return replace(self, names=replace(self.names, links=words[counts >= _FEWEST]))
+
     def degrees(self, table: MentionTable) -> Ints:
         """Return whether the words of each mention, gaps closed, are a name of its type's vocabulary, (M,).
 
@@ -180,9 +193,10 @@ class ListedIn:
 
         1. Runs of up to `LONGEST` tokens.
         2. If a type has gaps, two parts of up to four and three tokens with up to five between them. The sum of both
-           keys is looked up, so that no text is built.
+           keys is looked up, so that no text is built. The first may end with a link: *tip of* each *digit*.
+        3. Then also three parts, the second a link: *growth* and division *of* hair *cells*.
 
-        Parts begin and end with words that mean something.
+        Parts begin and end with words that mean something, but for links.
         """
         bounds = np.repeat(self.sentences[1:], np.diff(self.sentences))
         solid, sums, tokens = self.tokens.solid, self.tokens.sums[CLOSE], np.flatnonzero(self.tokens.solid)
@@ -199,7 +213,9 @@ class ListedIn:
             start = start[solid[start + size - 1]]
             at = named(sums[start + size] - sums[start])
             kept = np.flatnonzero(at >= 0)
-            found.append(self._mentions(start[kept], size, None, None, names.gather(at[kept]), gapped=False))
+            found.append(self._mentions([(start[kept], start[kept] + size)], names.gather(at[kept])))
+        links = ~solid & np.isin(self.tokens.low, self.names.links)
+        ends = solid | links
         shapes = (
             (one, gap, two)
             for one in range(1, _FIRST + 1) for gap in range(1, _GAP + 1) for two in range(1, _SECOND + 1)
@@ -207,29 +223,35 @@ class ListedIn:
         for one, gap, two in shapes if self.names.gaps.any() else ():
             start = tokens[tokens + one + gap + two <= bounds[tokens]]
             other, end = start + one + gap, start + one + gap + two
-            kept = np.flatnonzero(solid[start + one - 1] & solid[other] & solid[end - 1])
+            kept = np.flatnonzero(ends[start + one - 1] & solid[other] & solid[end - 1])
             start, other, end = start[kept], other[kept], end[kept]
             at = named(sums[start + one] - sums[start] + (sums[end] - sums[other]))
-            kept = np.flatnonzero(at >= 0)
-            found.append(self._mentions(start[kept], one, other[kept], end[kept], names.gather(at[kept]), gapped=True))
+            start, other, end = (places[at >= 0] for places in (start, other, end))
+            found.append(self._mentions([(start, start + one), (other, end)], names.gather(at[at >= 0])))
+        link, low = np.flatnonzero(links), np.repeat(self.sentences[:-1], np.diff(self.sentences))
+        before, behind = (sizes.ravel() + 1 for sizes in np.indices((_GAP, _BEHIND)))
+        for one, two in np.ndindex(_OUTER, _SECOND) if self.names.gaps.any() and len(link) else ():
+            at = np.repeat(link, len(before))
+            start, other = (link[:, None] - before - (one + 1)).ravel(), (link[:, None] + 1 + behind).ravel()
+            kept = np.flatnonzero((start >= low[at]) & (other + two < bounds[at]))
+            start, at, other = start[kept], at[kept], other[kept]
+            kept = np.flatnonzero(solid[start] & solid[start + one] & solid[other] & solid[other + two])
+            start, at, other = start[kept], at[kept], other[kept]
+            number = named(sums[start + one + 1] - sums[start] + (sums[other + two + 1] - sums[other]))
+            start, at, other = (places[number >= 0] for places in (start, at, other))
+            parts = [(start, start + one + 1), (at, at + 1), (other, other + two + 1)]
+            found.append(self._mentions(parts, names.gather(number[number >= 0])))
         return concatenate(found)
 
-    def _mentions(
-        self, start: Ints, size: int, other: Ints | None, end: Ints | None, kinds: tuple[Ints, NDArray[np.int32]], *,
-        gapped: bool,
-    ) -> MentionTable:  # fmt: skip
-        """Return mentions of each place and each of its types; of one part or, with ``other`` and ``end``, of two."""
+    def _mentions(self, parts: Sequence[tuple[Ints, Ints]], kinds: tuple[Ints, NDArray[np.int32]]) -> MentionTable:
+        """Return mentions of each place and each of its types, whose parts have these first tokens and ends."""
         ptr, kind = kinds
-        rows = np.repeat(np.arange(len(start)), np.diff(ptr))
-        if gapped:
+        rows = np.repeat(np.arange(len(parts[0][0])), np.diff(ptr))
+        if len(parts) > 1:
             kept = self.names.gaps[kind]
             rows, kind = rows[kept], kind[kept]
-        sentence = np.searchsorted(self.sentences, start, side="right") - 1
+        sentence = np.searchsorted(self.sentences, parts[0][0][rows], side="right") - 1
         base = self.sentences[sentence]
-        first = (start - base)[rows]
-        if other is None or end is None:
-            return contiguous_table(sentence[rows], kind.astype(np.int64), first, first + size)
-        starts = np.stack([first, (other - base)[rows]], 1).reshape(-1)
-        ends = np.stack([first + size, (end - base)[rows]], 1).reshape(-1)
-        every = 2 * np.arange(len(rows) + 1)
-        return MentionTable(sentence[rows], kind.astype(np.int64), every, starts, ends, no_heads(len(rows)))
+        firsts, ends = (np.stack([part[side][rows] - base for part in parts], 1).reshape(-1) for side in (0, 1))
+        every = len(parts) * np.arange(len(rows) + 1)
+        return MentionTable(sentence, kind.astype(np.int64), every, firsts, ends, no_heads(len(rows)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from spanloom.document import Document
@@ -31,12 +31,14 @@ class Job(NamedTuple):
         model: its name.
         threshold: leave out mentions with a lower score.
         others: whether mentions that are considered, but not found, are asked for.
+        expand: whether the mentions that coordinated ones stand for are added.
     """
 
     verb: str
     model: str
     threshold: float = 0.0
     others: bool = False
+    expand: bool = False
 
 
 def error(message: str) -> bytes:
@@ -44,7 +46,9 @@ def error(message: str) -> bytes:
     return encode({"error": message})
 
 
-def predict(served: Served, raw: bytes, limits: Limits, *, threshold: float = 0.0, others: bool = False) -> bytes:
+def predict(
+    served: Served, raw: bytes, limits: Limits, *, threshold: float = 0.0, others: bool = False, expand: bool = False
+) -> bytes:
     """The record with the mentions that a model finds; a list of them for a list.
 
     Args:
@@ -53,6 +57,7 @@ def predict(served: Served, raw: bytes, limits: Limits, *, threshold: float = 0.
         limits: of the request.
         threshold: leave out mentions with a lower score.
         others: whether ``meta["others"]`` lists mentions that are considered, but not found.
+        expand: whether the mentions that coordinated ones stand for are added.
 
     Raises:
         Refused: the body is not JSON, or holds no records, or too many, or too long ones.
@@ -63,13 +68,9 @@ def predict(served: Served, raw: bytes, limits: Limits, *, threshold: float = 0.
         raise Refused(413, f"the batch has {len(records):,} records, at most {limits.documents:,} are taken; split it")
     documents = list(_documents(records, isinstance(value, list)))
     documents = ready(documents, limits)
-    marked = served.stream(documents, threshold)
+    marked: Iterable[Document] = served.stream(documents, threshold, expand)
     if others:
-        considered = [list(map(mention_record, document.mentions)) for document in served.others(documents)]
-        marked = (
-            document.copy(meta={**document.meta, "others": mentions})
-            for document, mentions in zip(marked, considered, strict=True)
-        )
+        marked = list(map(_with_others, marked, served.others(documents)))
     found = list(map(to_record, marked))
     return encode(found if isinstance(value, list) else found[0])
 
@@ -154,6 +155,13 @@ def _check_sentences(document: Document, limits: Limits) -> None:
 def encode(value: Any) -> bytes:
     """JSON as bytes."""
     return _ENCODER.encode(value).encode()
+
+
+def _with_others(document: Document, considered: Document) -> Document:
+    """A document with what was considered, and is not among its mentions, as ``meta["others"]``."""
+    there = {(mention.type, mention.spans) for mention in document.mentions}
+    others = [mention for mention in considered.mentions if (mention.type, mention.spans) not in there]
+    return document.copy(meta={**document.meta, "others": list(map(mention_record, others))})
 
 
 def _finite(value: Any) -> Any:

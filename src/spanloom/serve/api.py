@@ -40,6 +40,14 @@ Others = Annotated[
         f"{LEAST:.0%}, each with its calibrated probability."
     ),
 ]
+Expand = Annotated[
+    bool,
+    Query(
+        description="Add the mentions that coordinated ones stand for, as *breast cancer* for *breast and ovarian "
+        "cancer*, with the attribute `expanded`; a probability is that of the mention times that of the expansion, and "
+        "may be lower than `threshold`."
+    ),
+]
 
 
 class Api:
@@ -57,8 +65,9 @@ class Api:
         self._workers = workers
 
     async def predict(
-        self, request: Request, model: ModelName = None, threshold: Threshold = 0.0, others: Others = False
-    ) -> Response:
+        self, request: Request, model: ModelName = None, threshold: Threshold = 0.0, others: Others = False,
+        expand: Expand = False,
+    ) -> Response:  # fmt: skip
         """Mark up a record, or a list of records: each comes back with the mentions that the model finds.
 
         Tokens, sentences and columns of a record are used where it has them, its mentions never.
@@ -68,7 +77,7 @@ class Api:
             raise Refused(422, f"{served.name} is a {served.kind}, which gives no probabilities; leave out threshold")
         if others and not served.considers:
             raise Refused(422, f"{served.name} is a {served.kind}, which gives no other mentions; leave out others")
-        return await self._answer(request, Job("predict", served.name, threshold, others))
+        return await self._answer(request, Job("predict", served.name, threshold, others, expand))
 
     async def explain(self, request: Request, model: ModelName = None) -> Response:
         """Explain why a model finds a mention, or does not: what each role of each token adds, and its features.

@@ -14,6 +14,7 @@ from spanloom.errors import UsageError
 from spanloom.model.protocol import MentionModel, Saved, considers, finds_mentions
 from spanloom.modelfile import read_digest
 from spanloom.models import explain, load, locate
+from spanloom.recognize.expanding import expanded
 
 if TYPE_CHECKING:
     from spanloom.scoring.explanation import Explanation
@@ -57,14 +58,16 @@ class Served:
         """True if `others` can be asked for."""
         return considers(self.model)
 
-    def stream(self, documents: Iterable[Document], threshold: float = 0.0) -> Iterator[Document]:
+    def stream(self, documents: Iterable[Document], threshold: float = 0.0, expand: bool = False) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.
 
         Args:
             documents: of any number; where reading them raises, so does this.
             threshold: leave out mentions with a lower score; 0 for a model that gives no scores.
+            expand: whether the mentions that coordinated ones stand for are added.
         """
-        return self.model.stream(documents, **({"threshold": threshold} if self.scores else {}))
+        found = self.model.stream(documents, **({"threshold": threshold} if self.scores else {}))
+        return expanded(found, getattr(self.model, "second_", None)) if expand else found
 
     def others(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Documents with mentions that are considered, but not found; without mentions if `considers` is false."""

@@ -89,7 +89,7 @@ def bound_memory(megabytes: int) -> None:
 
 VERBS: Final[Mapping[str, Callable[[Served, Job, bytes, Limits], bytes]]] = {
     "predict": lambda served, job, raw, limits: predict(
-        served, raw, limits, threshold=job.threshold, others=job.others
+        served, raw, limits, threshold=job.threshold, others=job.others, expand=job.expand
     ),
     "explain": lambda served, _, raw, limits: explain(served, raw, limits),
     "label-studio setup": lambda served, _, raw, limits: label_studio.setup(served, raw),
