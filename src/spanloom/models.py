@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -15,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from spanloom import modelfile
 from spanloom.document import Mention
 from spanloom.errors import DataWarning, ModelError, UsageError, meant
+from spanloom.extras import entry_points
 from spanloom.files.walk import meant_path
 from spanloom.formats.inputs import One
 from spanloom.model.kinds import KINDS, class_of, kind_at
@@ -78,7 +78,7 @@ def installed() -> dict[str, Installed]:
         ModelError: a package cannot be imported, or its catalogue cannot be read.
     """
     found: dict[str, Installed] = {}
-    for entry in sorted(entry_points(group=_GROUP), key=lambda entry: entry.name):
+    for entry in sorted(entry_points(_GROUP), key=lambda entry: entry.name):
         try:
             folder = Path(entry.load().FOLDER)
             listed = _LISTS.validate_json((folder / _CATALOGUE).read_bytes())
