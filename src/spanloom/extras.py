@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -68,12 +68,12 @@ def _entries(path: tuple[str, ...]) -> list[EntryPoint]:
     found, seen = [], set()
     for folder in path:
         with suppress(OSError):  # an archive, or no folder
-            for name in sorted(os.listdir(folder or ".")):
-                distribution = name.partition("-")[0].lower()
-                if not name.endswith((".dist-info", ".egg-info")) or distribution in seen:
+            for place in sorted(Path(folder).iterdir()):
+                distribution = place.name.partition("-")[0].lower()
+                if place.suffix not in (".dist-info", ".egg-info") or distribution in seen:
                     continue
                 seen.add(distribution)
-                with suppress(OSError), open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8") as file:
+                with suppress(OSError), (place / "entry_points.txt").open(encoding="utf-8") as file:
                     group = ""
                     for line in map(str.strip, file):
                         if line.startswith("["):

@@ -46,8 +46,8 @@ from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
-from spanloom.recognize.parameters import check_encoder_training
-from spanloom.recognize.preparing import Prepared, check_encoder, prepared
+from spanloom.recognize.parameters import check_encoder, check_encoder_training
+from spanloom.recognize.preparing import Prepared, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import STRUCTURES
@@ -130,9 +130,10 @@ class CascadeReport(ReportLines):
             yield f"attribute {name}: cross-validated {quality}"
 
 
-class _Described(Estimated[CascadeReport]):
+class _Described(Estimated):
     """Values of a cascade in a model file; the strongest features of each chain."""
 
+    report: CascadeReport
     strongest: list[Strongest]
 
 

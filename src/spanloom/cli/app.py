@@ -117,7 +117,12 @@ def _train_clusters(
     """Cluster the words of raw text by their contexts, and unknown words by their letters."""
 
 
-@verb("teach", parameters="spanloom.recognize.parameters:RecognizerParameters", around=[training], without="spanloom.recognize.parameters:OF_TEACHER")
+@verb(
+    "teach",
+    parameters="spanloom.recognize.parameters:RecognizerParameters",
+    around=[training],
+    without="spanloom.recognize.parameters:OF_TEACHER",
+)
 def _teach(
     model: options.TeacherModel,
     source: options.RawInputs,

@@ -14,12 +14,11 @@ from unicodedata import name
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from spanloom.document import Document
 from spanloom.errors import DataWarning, ModelError, plural
 from spanloom.hashing import UInt64, hash_values
-from spanloom.modelfile import Described, ModelPart
+from spanloom.modelfile import Described, ModelPart, Within
 from spanloom.text.characters import CJK
 
 _WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
@@ -37,7 +36,7 @@ _USUAL, _EXPECTED = (
     10.0,
 )  # share and number of expected words with a capital letter
 
-Share = Annotated[float, Field(ge=0, le=1)]
+Share = Annotated[float, Within(0, 1)]
 
 
 @dataclass
@@ -93,7 +92,7 @@ class _Described(Described):
     capitals: Share
     cased: Share
     scripts: list[str]
-    broken: Annotated[float, Field(ge=0)]
+    broken: Annotated[float, Within(0)]
 
 
 @dataclass(frozen=True, eq=False)

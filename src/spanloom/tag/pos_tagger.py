@@ -67,6 +67,12 @@ class TaggerReport:
         yield f"development accuracy {100 * self.accuracy:.2f} on {plural(self.development, 'token')}"
 
 
+class _Described(Estimated):
+    """Values of a tagger in a model file."""
+
+    report: TaggerReport
+
+
 class PosTagger(TaggerParameters, Parameters[LinearModel]):
     """A trainable tagger that fills a column, such as parts of speech.
 
@@ -214,7 +220,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
-        return Estimated[TaggerReport].of(self).part({}, {"model": model_part(self.fitted)})
+        return _Described.of(self).part({}, {"model": model_part(self.fitted)})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -222,7 +228,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         model = model_of(part.part("model"), NOTHING, TAGS)
         if len(set(model.types)) < len(model.types):
             raise ModelError(f"the tags are {', '.join(model.types)}, expected each once")
-        return part.read(Estimated[TaggerReport]).restored(cls, model)
+        return part.read(_Described).restored(cls, model)
 
     def check(self) -> None:
         """Check that the parameters have valid values.

@@ -8,8 +8,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict
-
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
 from spanloom.extras import extra
@@ -23,8 +21,6 @@ _UNUSED = ("parser", "ner", "entity_ruler", "entity_linker", "lemmatizer", "text
 
 class _Described(Described):
     """Values of a pipeline in a model file."""
-
-    model_config = ConfigDict(extra="forbid")
 
     spacy: str
 
