@@ -64,7 +64,7 @@ def entry_points(group: str) -> list[EntryPoint]:
 
 @cache
 def _entries(path: tuple[str, ...]) -> list[EntryPoint]:
-    """Return all entry points whose group begins with ``spanloom.``."""
+    """Return all entry points."""
     found, seen = [], set()
     for folder in path:
         with suppress(OSError):  # an archive, or no folder
@@ -78,6 +78,6 @@ def _entries(path: tuple[str, ...]) -> list[EntryPoint]:
                     for line in map(str.strip, file):
                         if line.startswith("["):
                             group = line.strip("[]")
-                        elif group.startswith("spanloom.") and "=" in line:
+                        elif "=" in line:
                             found.append(EntryPoint(group, *map(str.strip, line.split("=", 1))))
     return found

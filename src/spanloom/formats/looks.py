@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from spanloom.formats.layouts import plain, words
+from spanloom.text.patterns import pattern
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
     "a b i em strong u s p br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 body html head title italic "
@@ -16,17 +17,17 @@ SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
 )
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
 _FIELD: Final = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
-_LINES: Final = re.compile(r"\{[^\n]*" + _FIELD + r"[^\n]*\}[ \t\r]*(?:\n|\Z)")
-_RECORDS: Final = re.compile(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)
-_AROUND: Final = re.compile(
+_LINES: Final = pattern(r"\{[^\n]*" + _FIELD + r"[^\n]*\}[ \t\r]*(?:\n|\Z)")
+_RECORDS: Final = pattern(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)
+_AROUND: Final = pattern(
     r"(?:\w[ ,(]|\w)<(\w[\w.-]{0,60})(?:\s[^<>]{0,300})?>[^<>]{1,300}</\1>"
     r"|<(\w[\w.-]{0,60})(?:\s[^<>]{0,300})?>[^<>]{1,300}</\2>\s{0,9}\w"
 )
-_LINKED: Final = re.compile(r"\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}\)")  # of Rasa
-_TAGGED: Final = re.compile(r".*\S[\t ]+(?:O|[BIESLUMW]-[^\W\d_]\S*)\s*")
-_INSIDE: Final = re.compile(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
-_CELLS: Final = re.compile(r"\t|\|\|?")
-_NUMBERS: Final = re.compile(r"(\d{1,9})(?:[ \-](\d{1,9}))?")
+_LINKED: Final = pattern(r"\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}\)")  # of Rasa
+_TAGGED: Final = pattern(r".*\S[\t ]+(?:O|[BIESLUMW]-[^\W\d_]\S*)\s*")
+_INSIDE: Final = pattern(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
+_CELLS: Final = pattern(r"\t|\|\|?")
+_NUMBERS: Final = pattern(r"(\d{1,9})(?:[ \-](\d{1,9}))?")
 _TABLE: Final = (
     "a table of mentions; put a line with the names of its columns on top, such as doc_id, start, end, type and text, "
     "and name the texts (--input-format tsv --texts TEXTS)"

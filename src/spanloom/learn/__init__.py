@@ -46,7 +46,8 @@ _EXPORTS = by_name(
         "spanloom.learn.lbfgs": "Iteration minimize",
         "spanloom.learn.objective": "Objective",
         "spanloom.learn.target": "AllowedTarget CountTarget EdgeTarget Target Wanted",
-        "spanloom.learn.training": "Chosen EarlyStopping Fit Judge Listener Progress Training TrainingHistory fit_together",
+        "spanloom.learn.training": "Chosen EarlyStopping Fit Judge Listener Progress Training TrainingHistory "
+        "fit_together",
         "spanloom.learn.tuning": "search_step",
     }
 )

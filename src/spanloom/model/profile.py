@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,9 +19,10 @@ from spanloom.errors import DataWarning, ModelError, plural
 from spanloom.hashing import UInt64, hash_values
 from spanloom.modelfile import Described, ModelPart, Within
 from spanloom.text.characters import CJK
+from spanloom.text.patterns import pattern
 
-_WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
-_LINE_END: Final = re.compile(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # counts if a lower-case letter follows
+_WORD: Final = pattern(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
+_LINE_END: Final = pattern(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # counts if a lower-case letter follows
 _DOCUMENTS: Final = 2  # that a word must occur in, so that a model reveals no name of a single document
 _BITS, _HASHES = 10, 4  # of the Bloom filter, for each word: about 1.2 % false positives
 _RARE: Final = 0.01  # scripts with a smaller share of the words are ignored
