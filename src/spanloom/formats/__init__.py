@@ -111,7 +111,9 @@ def _documents(
                 continue
             notices.add(problems)
             if scanned.document is not None:
-                yield scanned.document if mentions else scanned.document.copy(mentions=[])
+                if not mentions:
+                    scanned.document.mentions = []
+                yield scanned.document
     finally:
         notices.tell(notice)
 

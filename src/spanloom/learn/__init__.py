@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from spanloom.lazy import by_name, lazily
 
 if TYPE_CHECKING:
-    from spanloom.learn.adagrad import Epoch as Epoch
-    from spanloom.learn.adagrad import adagrad as adagrad
-    from spanloom.learn.adagrad import adagrad_together as adagrad_together
     from spanloom.learn.bounds import check_weights as check_weights
     from spanloom.learn.corpus_target import CorpusTarget as CorpusTarget
     from spanloom.learn.corpus_target import SoftCounts as SoftCounts
     from spanloom.learn.data import Residual as Residual
     from spanloom.learn.data import TrainingSet as TrainingSet
     from spanloom.learn.density import DensityTarget as DensityTarget
+    from spanloom.learn.descent import Epoch as Epoch
+    from spanloom.learn.descent import adagrad as adagrad
+    from spanloom.learn.descent import adagrad_together as adagrad_together
     from spanloom.learn.lbfgs import Iteration as Iteration
     from spanloom.learn.lbfgs import minimize as minimize
     from spanloom.learn.objective import Objective as Objective
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 # module -> names; imported when first used, as a model that is used needs little of what trains it
 _EXPORTS = by_name(
     {
-        "spanloom.learn.adagrad": "Epoch adagrad adagrad_together",
+        "spanloom.learn.descent": "Epoch adagrad adagrad_together",
         "spanloom.learn.bounds": "check_weights",
         "spanloom.learn.corpus_target": "CorpusTarget SoftCounts",
         "spanloom.learn.data": "Residual TrainingSet",

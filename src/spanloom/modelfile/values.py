@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from sys import float_info
 from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
-    ClassVar,
     Final,
     Literal,
     NamedTuple,
@@ -46,12 +46,13 @@ Bounded = Annotated[float, Within(-LARGEST, LARGEST)]
 @cache
 def _types(kind: type) -> dict[str, tuple[Any, Any]]:
     """Return the types of a class's fields, and their defaults."""
-    if is_dataclass(kind):
-        defaults = {one.name: one.default for one in fields(kind) if one.default is not MISSING}
-    else:
-        defaults = getattr(kind, "_field_defaults", vars(kind))
     hints = get_type_hints(kind, include_extras=True)
-    return {name: (one, defaults.get(name, MISSING)) for name, one in hints.items() if get_origin(one) is not ClassVar}
+    if is_dataclass(kind):
+        return {one.name: (hints[one.name], one.default) for one in fields(kind)}
+    defaults = getattr(kind, "_field_defaults", None)  # of a named tuple
+    if defaults is None:
+        defaults = {name: getattr(kind, name) for name in hints if hasattr(kind, name)}
+    return {name: (one, defaults.get(name, MISSING)) for name, one in hints.items()}
 
 
 def fields_of(kind: type, given: Mapping[str, Any], place: str = "") -> dict[str, Any]:
@@ -94,10 +95,14 @@ def checked(kind: Any, value: Any, place: str = "") -> Any:
             raise ModelError(f"{place}: found {clip(str(value))}, expected one from {least:g} to {most:g}")
         return found
     if origin in (Union, UnionType):
-        for one in inner:
+        if value is None and NoneType in inner:
+            return None
+        *others, last = (one for one in inner if one is not NoneType)
+        for one in others:
             with suppress(ModelError):
                 return checked(one, value, place)
-    elif origin in (list, tuple) and isinstance(value, list | tuple):
+        return checked(last, value, place)
+    if origin in (list, tuple) and isinstance(value, list | tuple):
         if origin is list or inner[-1] is ...:
             return origin(_each(inner[0], value, range(len(value)), place))
         if len(value) == len(inner):
@@ -106,13 +111,13 @@ def checked(kind: Any, value: Any, place: str = "") -> Any:
         return dict(zip(value, _each(inner[1], value.values(), value, place), strict=True))
     elif origin is Literal and value in inner:
         return value
-    elif kind is float and isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+    elif kind is float and hasattr(value, "__float__") and type(value) is not bool and abs(value) <= float_info.max:
         return float(value)
-    elif kind is int and hasattr(value, "__index__") and not isinstance(value, bool):
+    elif kind is int and hasattr(value, "__index__") and type(value) is not bool:
         return int(value)
-    elif kind in (str, bool, NoneType) and isinstance(value, kind):
+    elif kind in (str, bool) and isinstance(value, kind):
         return value
-    elif is_dataclass(kind) and isinstance(value, Mapping):
+    elif isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping):
         return kind(**fields_of(kind, value, f"{place}."))
     elif hasattr(kind, "_fields") and isinstance(value, list | tuple):
         return kind(**fields_of(kind, dict(zip(kind._fields, value)), f"{place}."))  # noqa: B905

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, ModelError, UsageError
 from spanloom.extras import entry_points, extra
 from spanloom.modelfile import Described, ModelPart
 from spanloom.text import prepare
@@ -104,4 +104,7 @@ class SpacyTagger:
     @classmethod
     def from_part(cls, part: ModelPart) -> SpacyTagger:
         """Restore a tagger from the result of `to_part`."""
-        return cls(part.read(_Described).spacy)
+        said = part.read(_Described)
+        if others := part.values.keys() - vars(said).keys():
+            raise ModelError(f"{part.name}{min(others)} is unknown, expected spacy alone")
+        return cls(said.spacy)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 
 class _Pattern:
     """Stands for a compiled expression, whose methods and attributes it gets one by one."""
 
-    def __init__(self, expression: str, flags: int) -> None:
+    def __init__(self, expression: Any, flags: int) -> None:
         self._given = expression, flags
 
     def __getattr__(self, name: str) -> Any:
@@ -18,11 +18,11 @@ class _Pattern:
         return value
 
 
-def pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
+def pattern(expression: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return an expression that is compiled when it is first used.
 
     >>> numbers = pattern("[0-9]+")
     >>> numbers.findall("3 of 12")
     ['3', '12']
     """
-    return cast("re.Pattern[str]", _Pattern(expression, flags))
+    return cast("re.Pattern[AnyStr]", _Pattern(expression, flags))
