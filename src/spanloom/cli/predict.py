@@ -135,7 +135,7 @@ def run(
         found = _counting(found, tally)
     if draws:
         resolve_name("spanloom.cli.view:show")(_with_words(tallied(found, tally), predictor))
-    elif losses := write(tallied(found, tally), output, format=output_format, force=force):
+    elif losses := write(tallied(found, tally), output, format=output_format, force=force, checked=True):
         say.notice(lost(losses))
     if tally["documents"] or not reader.left_out:
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"

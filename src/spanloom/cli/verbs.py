@@ -47,6 +47,10 @@ class _Unchanged:
             return list(value)
         if type(value) is kind and (kind is str or value == param.default):
             return value
+        if kind is int and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS:
+            least, most = (getattr(param.type_descriptor.parameter_info, name) for name in ("min", "max"))
+            if (least is None or int(value) >= least) and (most is None or int(value) <= most):
+                return int(value)
         param._runtime_param = None
         return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
 
@@ -127,6 +131,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 _WRONG_LINE: Final[Any] = typer.BadParameter.__base__  # of all that is wrong with a command line; it has no public name
 _MOVED: Final = ("cascade", "language-model")  # from `train` to `lab`
 _OF_THE_LAB: Final = ("lab", "ambiguity", "compare", "heads")
+_DIGITS: Final = 10  # of a whole number that is not left to the library
 _WHOLE = 1000  # characters; help is wrapped, and not cut
 
 app = typer.Typer(
@@ -228,11 +233,15 @@ class _Call:
     Args:
         name: as the user writes it.
         declaration: the function without a body.
-        others: as of `verb`, by name.
+        parameters, around, without, shared: as of `verb`.
     """
 
-    def __init__(self, name: str, declaration: Callable[..., None], **others: Any) -> None:
-        self.name, self.declaration, self.others = name, declaration, others
+    def __init__(
+        self, name: str, declaration: Callable[..., None], parameters: str | None,
+        around: Sequence[Callable[..., None]], without: str | Sequence[str], shared: str,
+    ) -> None:  # fmt: skip
+        self.name, self.declaration, self.parameters = name, declaration, parameters
+        self.around, self.without, self.shared = around, without, shared
         self.__name__, self.__doc__ = declaration.__name__, declaration.__doc__
         self.__annotations__: dict[str, Any] = {}  # the signature has them
 
@@ -241,14 +250,13 @@ class _Call:
 
     @cached_property
     def __signature__(self) -> Signature:
-        parameters, without, around, shared = map(self.others.get, ("parameters", "without", "around", "shared"))
-        if parameters is None:
+        if self.parameters is None:
             given = signature(self.declaration, eval_str=True)
         else:
             made = resolve_name("spanloom.cli.parameter_options:with_parameters")
-            left = resolve_name(without) if isinstance(without, str) else without
-            given = made(resolve_name(parameters), self.declaration, *around, without=left)
-        return options.with_reading(options.with_shared(given, shared))
+            left = resolve_name(self.without) if isinstance(self.without, str) else self.without
+            given = made(resolve_name(self.parameters), self.declaration, *self.around, without=left)
+        return options.with_reading(options.with_shared(given, self.shared))
 
 
 def verb(
@@ -273,7 +281,7 @@ def verb(
         VERBS[name] = place
 
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
-        call = _Call(name, declaration, parameters=parameters, around=around, without=without, shared=shared)
+        call = _Call(name, declaration, parameters, around, without, shared)
         # without a short help of its own, the list of verbs would cut the sentence
         said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}
         group.command(name.split()[-1], **said)(call)

@@ -265,7 +265,8 @@ def packed(value: Mapping[str, Any], *, ascii: bool = True) -> Array:
 
 def unpacked(array: Array) -> dict[str, list[str]]:
     """Lists of texts that were `packed`."""
-    return checked(dict[str, list[str]], json.loads(array.tobytes()))
+    found: dict[str, list[str]] = checked(dict[str, list[str]], json.loads(array.tobytes()))
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -126,12 +126,14 @@ class Recognizer(RecognizerParameters, MentionEstimator[AnyModel], Drawing, Stag
         callback, more = progress or (lambda _: None), self._more_templates()
         if work is None:
             ready = training.prepared(self, X, y, dev, callback, templates=more)
-            return training.fit_prepared(self, ready, callback, began)
+            training.fit_prepared(self, ready, callback, began)
+            return self
         training.check_on_disk(self)
         with nullcontext(work) if isinstance(work, training.Work) else training.Work(work) as folder:
             ready = training.prepared_on_disk(self, X, y, dev, callback, folder, templates=more)
             with folder.worked_on_by(executor, self.n_jobs):
-                return training.fit_prepared(self, ready, callback, began, work=folder)
+                training.fit_prepared(self, ready, callback, began, work=folder)
+        return self
 
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""

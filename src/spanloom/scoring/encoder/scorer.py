@@ -89,7 +89,7 @@ class EncoderScorer(WindowScorer):
                 attach(network.encoder, settings.adapters)
         window = min(settings.window, opened.longest)
         own = {"digest": opened.digest, "window": window, "folder": Path(path).name}
-        kept = settings.model_copy(update=own)
+        kept = EncoderSettings(**vars(settings) | own)
         return cls(network.to(place), opened.tokenizer, kept, len(outputs.roles), types).ready()
 
     def ready(self) -> EncoderScorer:
