@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from spanloom.document.annotation import zones_of
 from spanloom.document.claims import claims_of
 from spanloom.document.counting import CountedText
@@ -123,10 +121,7 @@ def _text_errors(text: str) -> Iterator[Problem]:
 def _token_errors(tokens: Offsets, length: int) -> Iterator[Problem]:
     flat = tokens.ravel()
     if not len(flat) or (
-        flat[0] >= 0
-        and flat[-1] <= length
-        and not np.count_nonzero(flat[1:] < flat[:-1])  # which takes a fifth of the time of `all`
-        and not np.count_nonzero(flat[1::2] <= flat[::2])
+        flat[0] >= 0 and flat[-1] <= length and (flat[1:] >= flat[:-1]).all() and (flat[1::2] > flat[::2]).all()
     ):
         return
     previous = 0
