@@ -65,16 +65,20 @@ IMPORTS_BY_NAME = {
     "cli/execute.py",
     "cli/predict.py",  # lakes, which one sentence does without
     "cli/train.py",
+    "cli/verbs.py",  # parameters of models, which the verb that is run asks for
     "cli/view.py",  # drawings of hypergraphs, which need kernels
     "document/document.py",  # its drawing, which only a notebook asks for
     "evaluate/report.py",  # likewise
+    "extras.py",  # what other distributions add
     "features/computed.py",  # the dictionary of lemmas, which most models do not use
     "formats/listed.py",  # the modules of formats, of which most runs need one
     "formats/scanning.py",
     "integrations/spacy.py",
     "lazy.py",
     "model/kinds.py",
+    "model/parameters.py",  # checkpoints, which a training with an encoder has
     "model/stages.py",
+    "parallel.py",  # pools of threads and processes, which one sentence does without
     "recognize/recognizer.py",  # concepts and attributes, which most models do not have
     "recognize/stage.py",  # names of vocabularies, likewise
     "rescoring/rescorer.py",  # names of vocabularies, likewise

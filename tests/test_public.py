@@ -41,7 +41,7 @@ PUBLIC = {
         "concept_test evaluate evaluate_attributes evaluate_concepts evaluate_tags exact f1_macro f1_micro findings "
         "heads join_spans overlaps paired_test precision_recall score"
     ),
-    "spanloom.extras": "extra",
+    "spanloom.extras": "EntryPoint entry_points extra",
     "spanloom.features": (
         "Built Dense FeatureIndex FeatureSet FeatureTemplate Keys PRESETS Resources Sparse WordVectors "
         "available_columns build_index category_phrases index_batch name_rows parse parse_all"
@@ -67,8 +67,8 @@ PUBLIC = {
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.model": "",
     "spanloom.modelfile": (
-        "Array Bounded COMPACT Described FORMAT LARGEST ModelPart OtherModelError damaged load read read_digest "
-        "read_kind save write"
+        "Array Bounded COMPACT Described FORMAT LARGEST ModelPart OtherModelError Within checked damaged load read "
+        "read_digest read_kind save write"
     ),
     "spanloom.models": "Installed KINDS Model Saved class_of explain installed load locate",
     "spanloom.native": "Kernel library",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from warnings import warn
 
-from spanloom.lazy import by_name, lazily
+from spanloom.lazy import TYPE_CHECKING, by_name, lazily
 
 if TYPE_CHECKING:  # what editors and type checkers see; nothing of it is loaded before it is used
     from spanloom.document import Document as Document

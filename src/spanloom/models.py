@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
-from importlib.metadata import entry_points
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 from warnings import warn
-
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from spanloom import modelfile
 from spanloom.document import Mention
 from spanloom.errors import DataWarning, ModelError, UsageError, meant
+from spanloom.extras import entry_points
 from spanloom.files.walk import meant_path
 from spanloom.formats.inputs import One
 from spanloom.model.kinds import KINDS, class_of, kind_at
@@ -54,18 +54,14 @@ class Installed(NamedTuple):
     size: int
 
 
-class _Listed(BaseModel):
+@dataclass(frozen=True)
+class _Listed:
     """Fields of a model in a catalogue; other fields are ignored."""
-
-    model_config = ConfigDict(allow_inf_nan=False)
 
     finds: str
     licence: str
-    f1: float = Field(ge=0, le=1)
-    bytes: int = Field(ge=0)
-
-
-_LISTS: Final = TypeAdapter(dict[str, _Listed])
+    f1: Annotated[float, modelfile.Within(0, 1)]
+    bytes: Annotated[int, modelfile.Within(0)]
 
 
 def installed() -> dict[str, Installed]:
@@ -78,11 +74,11 @@ def installed() -> dict[str, Installed]:
         ModelError: a package cannot be imported, or its catalogue cannot be read.
     """
     found: dict[str, Installed] = {}
-    for entry in sorted(entry_points(group=_GROUP), key=lambda entry: entry.name):
+    for entry in sorted(entry_points(_GROUP), key=lambda entry: entry.name):
         try:
             folder = Path(entry.load().FOLDER)
-            listed = _LISTS.validate_json((folder / _CATALOGUE).read_bytes())
-        except (ImportError, AttributeError, TypeError, OSError, ValidationError) as error:
+            listed = modelfile.checked(dict[str, _Listed], json.loads((folder / _CATALOGUE).read_bytes()))
+        except (ImportError, AttributeError, TypeError, OSError, ValueError, ModelError) as error:
             reason = " ".join(str(error).split())
             raise ModelError(
                 f"the installed models {entry.name} cannot be read: {reason}; install them again"

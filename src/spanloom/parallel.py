@@ -10,12 +10,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor as Pool
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from itertools import pairwise
-from multiprocessing import get_context, parent_process
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Thread, local
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
@@ -23,6 +20,8 @@ from typing import TYPE_CHECKING, Final, Protocol, Self, TypeVar
 from spanloom.errors import SpanloomError, reason_of
 
 if TYPE_CHECKING:  # which this module can do without
+    from concurrent.futures import Executor as Pool
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -140,7 +139,8 @@ class Threads(_Pooled):
         return SERIAL.map(function, pieces) if hasattr(self._here, "worker") else super().map(function, pieces)
 
     def _open(self) -> Pool:
-        return ThreadPoolExecutor(self.workers, initializer=setattr, initargs=(self._here, "worker", True))
+        pool: type[Pool] = resolve_name("concurrent.futures:ThreadPoolExecutor")
+        return pool(self.workers, initializer=setattr, initargs=(self._here, "worker", True))  # type: ignore[call-arg]
 
 
 class Processes(_Pooled):
@@ -168,12 +168,13 @@ class Processes(_Pooled):
         """
         try:
             return super().map(function, pieces)
-        except BrokenProcessPool as error:
+        except resolve_name("concurrent.futures.process:BrokenProcessPool") as error:
             self.__exit__(None, None, None)
             raise unfinished("a worker process", error) from error
 
     def _open(self) -> Pool:
-        return ProcessPoolExecutor(self.workers, get_context("spawn"), _follow)
+        pool: type[Pool] = resolve_name("concurrent.futures:ProcessPoolExecutor")
+        return pool(self.workers, resolve_name("multiprocessing:get_context")("spawn"), _follow)  # type: ignore[call-arg]
 
 
 def _follow() -> None:
@@ -181,7 +182,7 @@ def _follow() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        parent = parent_process()
+        parent = resolve_name("multiprocessing:parent_process")()
         if parent is not None:
             parent.join()
             os._exit(1)

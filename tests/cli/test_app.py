@@ -72,3 +72,22 @@ def test_help_and_version_import_nothing_heavy():
 def test_the_package_is_the_command():
     done = subprocess.run([sys.executable, "-m", "spanloom", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"spanloom {__version__}\n"
+
+
+def test_help_and_one_sentence_import_few_modules(model):
+    """Most of the time of both is that of imports, so their number has a bound; a library counts as its modules."""
+    code = (
+        "import sys\nbefore = set(sys.modules)\nfrom spanloom.cli import main\ntry:\n    main(sys.argv[1:])\n"
+        "except SystemExit:\n    print(*(sys.modules.keys() - before), file=sys.stderr)\n"
+    )
+    heavy = (
+        "asyncio concurrent.futures.process email http importlib.metadata lxml multiprocessing pydantic "
+        "rapidfuzz rich simplemma spanloom.learn.checkpoints spanloom.recognize.fitting spanloom.view sqlite3 xml"
+    )
+    for arguments, most, ours in ((["--help"], 180, 20), (["predict", str(model), "-"], 560, 260)):
+        line = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(line, input="no pain\n", capture_output=True, encoding="utf-8", check=True)
+        found = set(done.stderr.splitlines()[-1].split())
+        assert found & set(heavy.split()) == set()
+        assert len(found) <= most
+        assert 10 < len([name for name in found if name.startswith("spanloom")]) <= ours

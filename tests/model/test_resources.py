@@ -158,7 +158,7 @@ def damaged(files, tmp_path):
     ("change", "message"),
     [
         ({"rules": {"sections": {"x": "("}, "notes": {}}}, "not a regular expression"),
-        ({"rules": {"sections": {}}}, "rules.notes: Field required"),
+        ({"rules": {"sections": {}}}, "rules.notes: is missing"),
         ({"categories": b"{"}, "damaged"),
         ({"categories": b'{"x": "pain"}'}, "damaged"),
         ({"categories": b"\xff"}, "damaged"),

@@ -52,8 +52,8 @@ from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
 from spanloom.recognize.constrained import constrained
 from spanloom.recognize.constraints import Constraints, constraints_of
 from spanloom.recognize.on_disk import prepared_on_disk
-from spanloom.recognize.parameters import check_encoder_training
-from spanloom.recognize.preparing import Prepared, check_encoder, prepared
+from spanloom.recognize.parameters import check_encoder, check_encoder_training
+from spanloom.recognize.preparing import Prepared, prepared
 from spanloom.recognize.recognizer import BATCH_TOKENS, Recognizer
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import STRUCTURES
@@ -137,9 +137,10 @@ class CascadeReport(ReportLines):
             yield f"attribute {name}: cross-validated {quality}"
 
 
-class _Described(Estimated[CascadeReport]):
+class _Described(Estimated):
     """Values of a cascade in a model file; the strongest features of each chain."""
 
+    report: CascadeReport
     strongest: list[Strongest]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -195,7 +195,13 @@ class AttributeModel:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
-        said = _Described(attributes=list(self.classifiers), language=self.language)
+        said = _Described(
+            attributes=[
+                LearnedAttribute(*(getattr(each, one.name) for one in fields(LearnedAttribute)))
+                for each in self.classifiers
+            ],
+            language=self.language,
+        )
         weights = [regression for one in self.classifiers for regression in one.weights]
         arrays = {
             "weights": np.stack([one.sparse for one in weights]),

@@ -2,11 +2,12 @@
 
 The functions here have no body: the signature is the command line, the docstring its help, and the decorator
 (`verbs.verb`) adds options that many verbs share, and hands all to the verb's module. Nothing here may import what a
-verb needs (see `execute`).
+verb needs (see `execute`): the parameters of a model are named, and imported for the verb that is run.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -34,10 +35,6 @@ from spanloom.cli.options import (
 )
 from spanloom.cli.verbs import app, only, train_app, training, verb
 from spanloom.errors import LOG
-from spanloom.link.parameters import LinkerParameters
-from spanloom.recognize.parameters import OF_TEACHER, RecognizerParameters
-from spanloom.segment.parameters import SegmenterParameters
-from spanloom.tag.parameters import TaggerParameters
 
 _OBJECTS: Final = 50_000
 """Between two collections of garbage; importing the libraries makes more than all, and no garbage."""
@@ -81,14 +78,14 @@ def _demo(
 _train = partial(verb, group=train_app, around=[training])
 
 
-@_train("train recognizer", parameters=RecognizerParameters)
+@_train("train recognizer", parameters="spanloom.recognize.parameters:RecognizerParameters")
 def _train_recognizer(
     annotators: options.SeveralAnnotators = None, work: options.Work = None, executor: options.Executor = None
 ) -> None:
     """Train a recognizer of nested, overlapping and crossing mentions."""
 
 
-@_train("train linker", parameters=LinkerParameters)
+@_train("train linker", parameters="spanloom.link.parameters:LinkerParameters")
 def _train_linker(
     vocabulary: Annotated[
         str | None, option("--vocabulary V", "The concepts to link to; any format of spanloom vocabulary.")
@@ -98,12 +95,12 @@ def _train_linker(
     """Train a linker, which jointly recognizes mentions and links them to concepts of a vocabulary."""
 
 
-@_train("train segmenter", parameters=SegmenterParameters)
+@_train("train segmenter", parameters="spanloom.segment.parameters:SegmenterParameters")
 def _train_segmenter() -> None:
     """Train a segmenter of words and mentions in text without spaces, such as Chinese."""
 
 
-@_train("train tagger", parameters=TaggerParameters)
+@_train("train tagger", parameters="spanloom.tag.parameters:TaggerParameters")
 def _train_tagger() -> None:
     """Train a tagger of parts of speech or another column."""
 
@@ -121,7 +118,12 @@ def _train_clusters(
     """Cluster the words of raw text by their contexts, and unknown words by their letters."""
 
 
-@verb("teach", parameters=RecognizerParameters, around=[training], without=OF_TEACHER)
+@verb(
+    "teach",
+    parameters="spanloom.recognize.parameters:RecognizerParameters",
+    around=[training],
+    without="spanloom.recognize.parameters:OF_TEACHER",
+)
 def _teach(
     model: options.TeacherModel,
     source: options.RawInputs,
@@ -189,7 +191,7 @@ def _evaluate(
     """Compare predictions with gold: precision, recall and F1 by type and kind of overlap, with intervals."""
 
 
-@verb("clean", parameters=RecognizerParameters, without=["checkpoint"])
+@verb("clean", parameters="spanloom.recognize.parameters:RecognizerParameters", without=["checkpoint"])
 def _clean(
     source: options.Inputs,
     output: options.CorrectionOutput = None,
@@ -439,6 +441,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     try:
         gc.set_threshold(_OBJECTS)
+        atexit.register(gc.freeze)  # else the last collections visit all objects, a tenth of a short run
         open_streams()
         catch_signals()
         given = sys.argv[1:] if arguments is None else arguments

@@ -59,7 +59,7 @@ def run(
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     if output_format is None and target == STDIO:
         output_format = "jsonl"  # as of `predict`; a file whose name tells nothing is an error here
-    options = {} if scheme is None else {"scheme": scheme}
+    options: dict[str, Any] = {} if scheme is None else {"scheme": scheme}
     losses = write(documents, target, format=output_format, force=force, **options)
     if losses:
         say.notice(lost(losses))

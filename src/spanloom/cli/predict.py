@@ -14,7 +14,6 @@ from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, lost, number_of, output_format_of
-from spanloom.cli.view import show
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
@@ -23,7 +22,6 @@ from spanloom.formats.base import DEFAULTS
 from spanloom.formats.scanning import format_of_input
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
 from spanloom.models import load
-from spanloom.view.cells import visible
 
 if TYPE_CHECKING:
     from spanloom.attributes import Cues
@@ -138,8 +136,8 @@ def run(
     if rely is not None:
         found = _counting(found, tally)
     if draws:
-        show(_with_words(tallied(found, tally), predictor))
-    elif losses := write(tallied(found, tally), output, format=output_format, force=force):
+        resolve_name("spanloom.cli.view:show")(_with_words(tallied(found, tally), predictor))
+    elif losses := write(tallied(found, tally), output, format=output_format, force=force, checked=True):
         say.notice(lost(losses))
     if tally["documents"] or not reader.left_out:
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"
@@ -305,7 +303,7 @@ def add_expansions(model: Model, documents: Iterable[Document]) -> Iterator[Docu
 
 def _with_words(documents: Iterable[Document], model: Model) -> Iterator[Document]:
     """Yield documents to draw, and print what a drawing of mentions leaves out: new words, tags, chances of answers."""
-    tags = fills_column(model)
+    tags, visible = fills_column(model), resolve_name("spanloom.view.cells:visible")
     for document in documents:
         if tags or "words" in model.annotates:
             words = ["".join(map(visible, word)) for word in document.words]

@@ -6,9 +6,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import cache, wraps
-from importlib.metadata import entry_points
-from inspect import signature
+from functools import cache, cached_property
+from inspect import Signature, signature
+from pkgutil import resolve_name
 from typing import Any, Final
 
 import typer
@@ -18,6 +18,7 @@ from spanloom.cli import options
 from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS, WRONG_USAGE, execute, fail
 from spanloom.errors import as_json, notice_line, one_line
+from spanloom.extras import entry_points
 
 GROUPS: Final = {
     "Use a model": ("predict", "view", "explain", "models"),
@@ -29,10 +30,43 @@ GROUPS: Final = {
 """Sections of the program's help, with their verbs in order."""
 
 
+class _Unchanged:
+    """Conversion of a value: text for text and a default are taken as they are.
+
+    The library converts all values with pydantic, which takes longer to import than most verbs to run; what needs it
+    is left to the library.
+    """
+
+    @staticmethod
+    def coerce(value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value that a verb is called with, in place of the method of typer's ``RuntimeParam``."""
+        several, kind = param.multiple or param.nargs == -1, param.type_descriptor.annotation
+        if value is None:
+            return () if several else None
+        if several and kind == list[str] and not isinstance(value, str):
+            return list(value)
+        if type(value) is kind and (kind is str or value == param.default):
+            return value
+        if kind is int and isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _DIGITS:
+            least, most = (getattr(param.type_descriptor.parameter_info, name) for name in ("min", "max"))
+            if (least is None or int(value) >= least) and (most is None or int(value) <= most):
+                return int(value)
+        param._runtime_param = None
+        return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+
+
 class _WithExamples:
     """A help that ends with unchanged examples; the library would fill their lines as one paragraph."""
 
     epilog: str | None
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, help among them."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in found:
+            if getattr(parameter, "_runtime_param", None) is None:  # versions of typer without it ignore it
+                parameter._runtime_param = _Unchanged
+        return found
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the examples."""
@@ -97,6 +131,7 @@ _SETTINGS = {"help_option_names": ["-h", "--help"]}
 _WRONG_LINE: Final[Any] = typer.BadParameter.__base__  # of all that is wrong with a command line; it has no public name
 _MOVED: Final = ("cascade", "language-model")  # from `train` to `lab`
 _OF_THE_LAB: Final = ("lab", "ambiguity", "compare", "heads")
+_DIGITS: Final = 10  # of a whole number that is not left to the library
 _WHOLE = 1000  # characters; help is wrapped, and not cut
 
 app = typer.Typer(
@@ -126,7 +161,7 @@ app.add_typer(train_app, name="train")
 @cache
 def load_plugins() -> None:
     """Import the verbs of other distributions: modules that register them, under the entry point ``spanloom.verbs``."""
-    for entry in entry_points(group="spanloom.verbs"):
+    for entry in entry_points("spanloom.verbs"):
         try:
             entry.load()
         except Exception as error:  # of another distribution, perhaps for another version; our own verbs still work
@@ -192,9 +227,41 @@ def training(
     """Declare the options of training that all models share."""
 
 
+class _Call:
+    """A verb's function as typer sees it; its signature is made when the verb's options are needed.
+
+    Args:
+        name: as the user writes it.
+        declaration: the function without a body.
+        parameters, around, without, shared: as of `verb`.
+    """
+
+    def __init__(
+        self, name: str, declaration: Callable[..., None], parameters: str | None,
+        around: Sequence[Callable[..., None]], without: str | Sequence[str], shared: str,
+    ) -> None:  # fmt: skip
+        self.name, self.declaration, self.parameters = name, declaration, parameters
+        self.around, self.without, self.shared = around, without, shared
+        self.__name__, self.__doc__ = declaration.__name__, declaration.__doc__
+        self.__annotations__: dict[str, Any] = {}  # the signature has them
+
+    def __call__(self, **given: Any) -> None:
+        raise typer.Exit(execute(self.name, given))
+
+    @cached_property
+    def __signature__(self) -> Signature:
+        if self.parameters is None:
+            given = signature(self.declaration, eval_str=True)
+        else:
+            made = resolve_name("spanloom.cli.parameter_options:with_parameters")
+            left = resolve_name(self.without) if isinstance(self.without, str) else self.without
+            given = made(resolve_name(self.parameters), self.declaration, *self.around, without=left)
+        return options.with_reading(options.with_shared(given, self.shared))
+
+
 def verb(
-    name: str, group: typer.Typer = app, *, was: str = "", parameters: type | None = None,
-    around: Sequence[Callable[..., None]] = (), without: Sequence[str] = (), place: str = "", examples: str = "",
+    name: str, group: typer.Typer = app, *, was: str = "", parameters: str | None = None,
+    around: Sequence[Callable[..., None]] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
     shared: str = "",
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
@@ -203,9 +270,9 @@ def verb(
         name: as the user writes it.
         group: the words before the last.
         was: its name in version 0.1, accepted until version 0.3.
-        parameters: the dataclass of a model's parameters, which are options, too: see `options.with_parameters`.
+        parameters: ``module:class`` of a model's parameters, which are options, too: see `parameter_options`.
         around: declarations of more options.
-        without: parameters that are not options of the verb.
+        without: parameters that are not options of the verb, or ``module:name`` of their names.
         place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
         examples: at the end of its help; from `EXAMPLES` by default.
         shared: further options, with blanks between their names: keys of `options.SHARED`.
@@ -214,15 +281,7 @@ def verb(
         VERBS[name] = place
 
     def register(declaration: Callable[..., None]) -> Callable[..., None]:
-        @wraps(declaration)
-        def call(**given: Any) -> None:
-            raise typer.Exit(execute(name, given))
-
-        given = signature(declaration, eval_str=True)
-        if parameters is not None:
-            given = options.with_parameters(parameters, declaration, *around, without=without)
-        given = options.with_shared(given, shared)
-        call.__signature__ = options.with_reading(given)  # type: ignore[attr-defined]
+        call = _Call(name, declaration, parameters, around, without, shared)
         # without a short help of its own, the list of verbs would cut the sentence
         said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}
         group.command(name.split()[-1], **said)(call)

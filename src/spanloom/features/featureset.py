@@ -316,7 +316,7 @@ def split_rows(offsets: Int64, parts: int) -> list[Int64]:
     if parts == 1:
         return [offsets]
     shares = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, parts) // parts
-    cuts = np.unique([0, *np.searchsorted(offsets, shares), len(offsets) - 1]).tolist()
+    cuts = sorted({0, *np.searchsorted(offsets, shares).tolist(), len(offsets) - 1})
     return [offsets[first : last + 1] for first, last in pairwise(cuts)] or [offsets]
 
 

@@ -40,9 +40,11 @@ class Sink:
         Raises:
             DataError: the system refused (a full disk), or the text has no UTF-8 form.
         """
-        raw = data if isinstance(data, bytes) else self.encoded(data)
-        with writing(self._name):
-            self._file.write(raw)
+        try:
+            self._file.write(data if isinstance(data, bytes) else data.encode("utf-8"))
+        except (OSError, UnicodeEncodeError):
+            with writing(self._name):
+                raise
 
     def encoded(self, text: str) -> bytes:
         """Return text as UTF-8.

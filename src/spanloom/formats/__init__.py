@@ -111,7 +111,9 @@ def _documents(
                 continue
             notices.add(problems)
             if scanned.document is not None:
-                yield scanned.document if mentions else scanned.document.copy(mentions=[])
+                if not mentions:
+                    scanned.document.mentions = []
+                yield scanned.document
     finally:
         notices.tell(notice)
 
@@ -164,8 +166,9 @@ def _placed(problem: Problem, scanned: Scanned) -> Problem:
 
 
 def write(
-    documents: Iterable[Document], path: str | Path, format: str | None = None, force: bool = False, **options: Any
-) -> Losses:
+    documents: Iterable[Document], path: str | Path, format: str | None = None, force: bool = False, *,
+    checked: bool = False, **options: Any,
+) -> Losses:  # fmt: skip
     """Write documents to a file, a folder (brat) or standard output (``-``): all of it, or nothing.
 
     Args:
@@ -173,6 +176,7 @@ def write(
         path: the output; not overwritten unless ``force`` is true.
         format: a name in `FORMATS`; recognized by the file's name if not given.
         force: replace existing output.
+        checked: do not check the documents again, as a reader has done so, and a model has added what it found.
         options: options of the format: ``scheme`` ("bio" or "bilou") for column files.
 
     Returns:
@@ -191,7 +195,7 @@ def write(
     if is_packed(path) and not kind.packs:
         raise UsageError(f"{path}: the format {kind.name} is not packed by gzip; leave out .gz")
     check_options(kind, options, kind.write_options)
-    return kind.write(_checked(documents, path, kind), path, force, **options)
+    return kind.write(documents if checked else _checked(documents, path, kind), path, force, **options)
 
 
 def _checked(documents: Iterable[Document], path: str | Path, kind: Format) -> Iterator[Document]:

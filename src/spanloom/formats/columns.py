@@ -58,32 +58,33 @@ from spanloom.formats.column_layout import BLANKS, DOCUMENT, SPECIAL, TAB, Colum
 from spanloom.formats.packed import output_file
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
 from spanloom.formats.tag_dialects import invalid_tag
+from spanloom.text.patterns import pattern
 
 DOCSTART = "-DOCSTART-"
 _BEGIN = "#begin document "  # of CoNLL-2011 and 2012
 BARE = "types without letters"
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
-_UNWRITABLE = re.compile(r"[\t\n\r]")
+_UNWRITABLE = pattern(r"[\t\n\r]")
 _Levels = list[list[tuple[int, int, str]]]
-_KEYED = re.compile(r"# (newdoc|newpar|\S+ =)")
+_KEYED = pattern(r"# (newdoc|newpar|\S+ =)")
 _MOST_FIELDS = 5  # of a token that looks like a comment
 SAMPLE = 1 << 13  # bytes in which a column file of any name must show
 _OTHERS = frozenset((".jsonl", ".ndjson", ".ann", ".json", ".xml", ".xmi", ".chars", ".seg"))
 _LONGEST_MARK = 1000  # characters of a line that begins a document
 # a comment that begins a document: "#doc 7", "# document_id = 7", "#begin document (a); part 000", "###MEDLINE:7"
-_MARK = re.compile(
+_MARK = pattern(
     r"#+ ?begin document \(?(?P<file>[^()]*)\)?;?(?P<part> part \d+)?"
     r"|#+ ?(?:\w+:)?(?:doc(?:ument)?(?:[_ -]?(?:id|name|no))?|id|pmid)"
     r"(?:(?: ?[:=] ?| +)(?P<name>\S+)(?: +\S+=\S+)*)?"
     r"|##+ ?(?:(?:MEDLINE|PMID|PubMed) ?[:=_-] ?)?(?P<number>\S*\d\S*)",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(r"[|+,;&/][BIESLUMW]-")  # in a type, like several tags in one value
+_SEVERAL = pattern(r"[|+,;&/][BIESLUMW]-")  # in a type, like several tags in one value
 _WEBANNO = "#FORMAT="  # in a line of another format, whose rows may look like tokens
-_END = re.compile(r"#+ ?end document|-DOCEND-|</doc(?:ument)?>", re.IGNORECASE)
-_ELEMENT = re.compile(r"""<doc(?:ument)?(?: +(?:doc)?id ?= ?["']?([^"'>]*)["']?)?[^<>]*>""", re.IGNORECASE)
-_IDENTIFIER = re.compile(r"(?:MEDLINE|PMID|PubMed)[:=_-] ?(\S+)", re.IGNORECASE)
+_END = pattern(r"#+ ?end document|-DOCEND-|</doc(?:ument)?>", re.IGNORECASE)
+_ELEMENT = pattern(r"""<doc(?:ument)?(?: +(?:doc)?id ?= ?["']?([^"'>]*)["']?)?[^<>]*>""", re.IGNORECASE)
+_IDENTIFIER = pattern(r"(?:MEDLINE|PMID|PubMed)[:=_-] ?(\S+)", re.IGNORECASE)
 
 
 def scan(

@@ -22,18 +22,19 @@ from spanloom.errors import DataError
 from spanloom.files.output import Sink
 from spanloom.formats.json_text import loads
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
+from spanloom.text.patterns import pattern
 
 _DELIMITERS: Final = (",", ";", "\t")  # spreadsheets of many countries write semicolons
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_FORMULA: Final = pattern(r"'*[=+\-@\t\r\n＝＋－＠]")
 _LONGEST_CELL: Final = 1 << 30  # characters
 _LONGEST_VALUE: Final = 1 << 20  # characters of a cell that holds a list
 LONGEST_LITERAL: Final = 1 << 23  # characters of Python, which takes a hundred times as much memory
 # how NumPy prints a list of numbers, of texts, and a number in a list
-_NUMBERS: Final = re.compile(r"\[\s*+-?\d++(?:\s++-?\d++)*+\s*+\]")
-_QUOTED: Final = re.compile(r"""'[^'\\]*+'|"[^"\\]*+\"""")
-_TEXTS: Final = re.compile(rf"\[\s*+(?:{_QUOTED.pattern})(?:\s++(?:{_QUOTED.pattern}))++\s*+\]")
-_SCALAR: Final = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)|\barray\(([^()]*)(?:, dtype=\w+)?\)")
-_BETWEEN: Final = re.compile(r"(?<=[}\]])\s+(?=[{\[])")
+_NUMBERS: Final = pattern(r"\[\s*+-?\d++(?:\s++-?\d++)*+\s*+\]")
+_QUOTED: Final = pattern(r"""'[^'\\]*+'|"[^"\\]*+\"""")
+_TEXTS: Final = pattern(rf"\[\s*+(?:{_QUOTED.pattern})(?:\s++(?:{_QUOTED.pattern}))++\s*+\]")
+_SCALAR: Final = pattern(r"\b(?:np|numpy)\.\w+\(([^()]*)\)|\barray\(([^()]*)(?:, dtype=\w+)?\)")
+_BETWEEN: Final = pattern(r"(?<=[}\]])\s+(?=[{\[])")
 
 
 class Row(NamedTuple):

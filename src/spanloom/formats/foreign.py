@@ -11,6 +11,7 @@ from typing import Final
 from spanloom.errors import DataError, clip
 from spanloom.formats.looks import looks_like
 from spanloom.formats.source import BOM, HEAD, bare, opened
+from spanloom.text.patterns import pattern
 
 _EACH = "one .txt file for each document"
 _PDF = f"a PDF; get the text out first (pdftotext IN.pdf OUT.txt), {_EACH}"
@@ -121,12 +122,12 @@ _LABELS: Final = (
     "a list of the labels of doccano, not documents; their names for older exports are given as --tag-names 12=NAME "
     "(of documents after all, name the format: --input-format json)"
 )
-_STYLED: Final = re.compile(rb'\s*\[\s*\{[^\[\]{}]*"(?:background_?color|suffix_?key)"\s*:', re.IGNORECASE)
-_NAMES: Final = re.compile(rb'\s*\[\s*\{\s*(?:"id"\s*:\s*\d+\s*,\s*)?"text"\s*:\s*"[^"\n]{1,80}"\s*\}')
-_OF_LABELS: Final = re.compile(
+_STYLED: Final = pattern(rb'\s*\[\s*\{[^\[\]{}]*"(?:background_?color|suffix_?key)"\s*:', re.IGNORECASE)
+_NAMES: Final = pattern(rb'\s*\[\s*\{\s*(?:"id"\s*:\s*\d+\s*,\s*)?"text"\s*:\s*"[^"\n]{1,80}"\s*\}')
+_OF_LABELS: Final = pattern(
     r"(?:label|span_type|category_type|relation_type)s?(?:[_-]?config|[_-]?types?)?\.json", re.I
 )
-_LINES: Final = re.compile(rb"\s*\{[^\n]*\}\s*(?:\n|\Z)")
+_LINES: Final = pattern(rb"\s*\{[^\n]*\}\s*(?:\n|\Z)")
 _MAGICS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_MAGIC)
 _KINDS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_CONTENT)
 

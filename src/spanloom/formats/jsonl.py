@@ -35,6 +35,10 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """Write native records. The format holds everything; a document without a JSON form is an error."""
     with output_file(path, force=force) as file:
         for document in documents:
-            with writing_as("JSON", document, path):
-                file.write(record_text(document) + "\n")
+            try:
+                line = record_text(document)
+            except (TypeError, ValueError, RecursionError):
+                with writing_as("JSON", document, path):
+                    raise
+            file.write(line + "\n")
     return Losses()

@@ -9,6 +9,7 @@ from typing import Final
 
 from spanloom.formats.inline_marks import shows_marks
 from spanloom.formats.layouts import plain, words
+from spanloom.text.patterns import pattern
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
     "a b i em strong u s p para paragraph c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 "
@@ -17,34 +18,34 @@ SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
 )
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
 _FIELD: Final = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
-_LINES: Final = re.compile(r"\{[^\n]*" + _FIELD + r"[^\n]*\}[ \t\r]*(?:\n|\Z)")
-_RECORDS: Final = re.compile(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)
+_LINES: Final = pattern(r"\{[^\n]*" + _FIELD + r"[^\n]*\}[ \t\r]*(?:\n|\Z)")
+_RECORDS: Final = pattern(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)
 _INNER: Final = r"(?:[^<>]|</?(?:i|b|em|sub|sup|hi|italic)\b[^<>]{0,100}>){1,300}"
-_AROUND: Final = re.compile(
+_AROUND: Final = pattern(
     r"(?:\w[ ,(]|\w)<(\w[\w.:-]{0,60})(?:\s[^<>]{0,300})?>" + _INNER + r"</\1>"
     r"|<(\w[\w.:-]{0,60})(?:\s[^<>]{0,300})?>" + _INNER + r"</\2>(?:\s{0,9}</[\w.]{1,60}>){0,5}\s{0,9}\w"
 )
 TYPED: Final = words("span mark em font")  # elements of HTML that mark mentions if they have an attribute with a type
-_TYPE: Final = re.compile(r"<\w+\s[^<>]{0,300}?\b(?:class|type|categ|data-\w+)\s{0,3}=", re.IGNORECASE)
-_LINKED: Final = re.compile(r"\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}\)")  # of Rasa
-_TAGGED: Final = re.compile(r".*\S[\t ]+(?:O|X|\[(?:CLS|SEP)\]|[BIESLUMW]-[^\W\d_]\S*)\s*")
+_TYPE: Final = pattern(r"<\w+\s[^<>]{0,300}?\b(?:class|type|categ|data-\w+)\s{0,3}=", re.IGNORECASE)
+_LINKED: Final = pattern(r"\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}\)")  # of Rasa
+_TAGGED: Final = pattern(r".*\S[\t ]+(?:O|X|\[(?:CLS|SEP)\]|[BIESLUMW]-[^\W\d_]\S*)\s*")
 _OUTSIDE: Final = frozenset(words("other none outside out null nil"))
-_TAGS: Final = re.compile(r"[ \t]*(?:(?:O|[BIESLUM]-\S+)[ \t]+)+(?:O|[BIESLUM]-\S+)[ \t]*")
+_TAGS: Final = pattern(r"[ \t]*(?:(?:O|[BIESLUM]-\S+)[ \t]+)+(?:O|[BIESLUM]-\S+)[ \t]*")
 _ANSWERS: Final = frozenset(words("yes no Yes No YES NO true false True False positive negative Positive Negative H L"))
-_KIND: Final = re.compile(r"[^\W\d_][\w-]{0,40}")
-_INSIDE: Final = re.compile(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
-_CELLS: Final = re.compile(r"\t|\|\|?")
-_NUMBERS: Final = re.compile(r"(?:[\w.]{1,60}:)?(\d{1,9})(?:[ \-](\d{1,9}))?")
-_PAIRED: Final = re.compile(r"@@[^@#\n]{1,100}##")
-_ENTRIES: Final = re.compile(r"^\w{1,9}=\"[^\"\n]*\"(?: \d{1,6}:\d{1,6}){2}(?:,[ \d:]+)?\|\|", re.MULTILINE)
-_PUBTATOR: Final = re.compile(r"\s*([^\s|]{1,60})\|[ta]\|[^\n]*\n(?:\1\|[a-z]\|[^\n]*\n)*\1\t\d+\t\d+\t")
-_DOUBLE: Final = re.compile(r"\[\[(?=[^\[\]\n]{0,100}[A-Za-z])[^\[\]\n]{1,100}\]\]")
-_BEHIND: Final = re.compile(
+_KIND: Final = pattern(r"[^\W\d_][\w-]{0,40}")
+_INSIDE: Final = pattern(r".*\S[\t ]+[BIESLUMW]-[^\W\d_]\S*\s*")
+_CELLS: Final = pattern(r"\t|\|\|?")
+_NUMBERS: Final = pattern(r"(?:[\w.]{1,60}:)?(\d{1,9})(?:[ \-](\d{1,9}))?")
+_PAIRED: Final = pattern(r"@@[^@#\n]{1,100}##")
+_ENTRIES: Final = pattern(r"^\w{1,9}=\"[^\"\n]*\"(?: \d{1,6}:\d{1,6}){2}(?:,[ \d:]+)?\|\|", re.MULTILINE)
+_PUBTATOR: Final = pattern(r"\s*([^\s|]{1,60})\|[ta]\|[^\n]*\n(?:\1\|[a-z]\|[^\n]*\n)*\1\t\d+\t\d+\t")
+_DOUBLE: Final = pattern(r"\[\[(?=[^\[\]\n]{0,100}[A-Za-z])[^\[\]\n]{1,100}\]\]")
+_BEHIND: Final = pattern(
     r"\|\|\|\s*\d{1,6}\s+\d{1,6}\s+\w[^|\n]{0,60}\|\|\||(?:^|[\t,])\d{1,6}:\d{1,6}:[A-Z]\w"
 )  # of CCKS, of MTOP
-_RANGES: Final = re.compile(r"^\d{1,4},\d{1,4} \w\S*(?: ?\|\d{1,4},\d{1,4} \w\S*)*[ \t\r]*$", re.MULTILINE)
-_PRINTED: Final = re.compile(r"^Sentence(?:\[\d+\])?: .*(?:→|Token-Labels)", re.MULTILINE)
-_SLASHED: Final = re.compile(r"\S{1,60}/[A-Za-z]{1,12}")
+_RANGES: Final = pattern(r"^\d{1,4},\d{1,4} \w\S*(?: ?\|\d{1,4},\d{1,4} \w\S*)*[ \t\r]*$", re.MULTILINE)
+_PRINTED: Final = pattern(r"^Sentence(?:\[\d+\])?: .*(?:→|Token-Labels)", re.MULTILINE)
+_SLASHED: Final = pattern(r"\S{1,60}/[A-Za-z]{1,12}")
 AS_LINES: Final = "write them as JSON lines: text, and entities with start, end and type"
 _TABLE: Final = (
     "a table of mentions; put a line with the names of its columns on top, such as doc_id, start, end, type and text, "

@@ -93,6 +93,7 @@ MENTION = {
 _write_pairs = Kernel("write_pairs")
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
 _FURTHER = frozenset(("attributes", "attribute_scores", "concept_scores"))  # fields that few mentions have
+_FEW: Final = 8  # pairs that Python writes in less time than a call of the kernel takes
 _LARGEST = 2**62  # what an int64 holds with room to add
 
 
@@ -115,7 +116,9 @@ def record_text(document: Document) -> str:
     """
     fields = []
     for name, value in _fields(document).items():
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and len(value) <= _FEW:
+            text = str(value.tolist()).replace(" ", "")
+        elif isinstance(value, np.ndarray):
             written = np.empty(44 * len(value) + 2, np.uint8)
             text = written[: _write_pairs(value, written)].tobytes().decode("ascii")
         else:

@@ -66,7 +66,8 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
             continue
         if not mentions:
             problems = [problem for problem in scanned.problems if problem.mention is None]
-            yield _checked(scanned, scanned.document.copy(mentions=[]), problems)
+            scanned.document.mentions = []
+            yield _checked(scanned, scanned.document, problems)
             continue
         if counting is not None:
             yield _settled(scanned, counting)

@@ -23,27 +23,28 @@ from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import difference
 from spanloom.formats.layouts import OF_TEXT, named
+from spanloom.text.patterns import pattern
 
 Span = tuple[int, int]
 
 PARAGRAPHS: Final = "paragraphlabels"
 HTML: Final = "hypertextlabels"
-_MARKUP: Final = re.compile(r"<[A-Za-z!/]|&#?\w+;")
+_MARKUP: Final = pattern(r"<[A-Za-z!/]|&#?\w+;")
 _SAID: Final = (*OF_TEXT, "message", "utterance", "phrase", "transcript", "transcription", "value", "body")
-_BLOCKS: Final = re.compile(
+_BLOCKS: Final = pattern(
     r"address|article|aside|blockquote|caption|center|d[dlt]|details|div|fieldset|fig(?:caption|ure)|footer|form|"
     r"h[1-6r]|header|li|main|nav|[ou]l|option|p|pre|section|summary|table|t(?:body|foot|head|r)"
 )
-_CELLS: Final = re.compile(r"t[dh]")
-_VOID: Final = re.compile(r"area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
+_CELLS: Final = pattern(r"t[dh]")
+_VOID: Final = pattern(r"area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
 _ALONE: Final = frozenset(("dd", "dt", "li", "option", "td", "th", "tr"))  # within none of its name, closed or not
 _UNSHOWN: Final = frozenset(("script", "style"))
 # no part of these is tried twice, so that what is not closed takes linear time
-_TAG: Final = re.compile(
+_TAG: Final = pattern(
     r"<(?P<end>/?)(?P<name>[A-Za-z][^\s/>]*+)"
     r"""(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?)?)*+[\s/]*+>"""
 )
-_RAW_END: Final = re.compile(r"</(?=(?:script|style)[\s/>])", re.IGNORECASE)
+_RAW_END: Final = pattern(r"</(?=(?:script|style)[\s/>])", re.IGNORECASE)
 _ROOTS: Final = frozenset(("html", "head", "body"))  # the paths of nodes begin below them
 _DEEPEST: Final = 100  # elements within elements; what is deeper has no path
 

@@ -29,9 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Edges, Engine, Floats, Ints, Potentials, Singles
-from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
+from spanloom.learn.descent import adagrad
 from spanloom.learn.held_out import Held, HeldOut, held_out, in_order
 from spanloom.learn.target import EdgeTarget, Wanted, tokens_of
 from spanloom.parallel import SERIAL, Executor

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Edges, Engine, Expectations, Floats, Ints, Potentials
-from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.density import DensityTarget
+from spanloom.learn.descent import adagrad
 from spanloom.learn.held_out import Held, HeldOut, held_out, in_order
 from spanloom.learn.readings import Readings, ReadingsTarget
 from spanloom.learn.target import EdgeTarget

@@ -19,9 +19,9 @@ from torch.utils.checkpoint import checkpoint
 
 from spanloom.errors import ModelError
 from spanloom.hypergraph import Ints
-from spanloom.learn.adagrad import Epoch
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.checkpoints import Checkpoint, Place
+from spanloom.learn.descent import Epoch
 from spanloom.learn.keeping import Keeper, State, copied, set_weights, trained
 from spanloom.learn.training import Chosen, EarlyStopping, Listener, Progress, TrainingHistory
 from spanloom.parallel import grouped

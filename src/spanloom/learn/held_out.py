@@ -8,9 +8,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.hypergraph import Edges, Expectations, Ints, Potentials
-from spanloom.learn.adagrad import adagrad
 from spanloom.learn.corpus_target import SoftCounts
 from spanloom.learn.data import TrainingSet
+from spanloom.learn.descent import adagrad
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.subsets import subset
 from spanloom.learn.target import tokens_of

@@ -19,7 +19,7 @@ from spanloom.errors import DataError, reason_of
 from spanloom.files.scratch import SUFFIX, filling
 from spanloom.files.walk import read_plain
 from spanloom.hypergraph import Singles
-from spanloom.learn.adagrad import Resumed
+from spanloom.learn.descent import Resumed
 from spanloom.learn.training import BestPass, EarlyStopping
 from spanloom.scoring import Weights
 
@@ -29,7 +29,7 @@ _BEST: Final = ("best-features", "best-constants")
 
 
 class KeptPasses:
-    """The passes of one run of AdaGrad; a `spanloom.learn.adagrad.Keeper`.
+    """The passes of one run of AdaGrad; a `spanloom.learn.descent.Keeper`.
 
     Args:
         folder: for these alone; made where it is missing.

@@ -10,9 +10,9 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from spanloom.learn.adagrad import Epoch, Keeper, adagrad, adagrad_together
 from spanloom.learn.bounds import check_weights
 from spanloom.learn.data import TrainingSet
+from spanloom.learn.descent import Epoch, Keeper, adagrad, adagrad_together
 from spanloom.learn.lbfgs import Iteration, minimize
 from spanloom.learn.objective import Objective
 from spanloom.parallel import SERIAL, Executor

@@ -83,9 +83,10 @@ PAPER_FEATURES = (
 """
 
 
-class _Described(Estimated[LinkReport]):
+class _Described(Estimated):
     """Values of a linker in a model file."""
 
+    report: LinkReport
     search: SearchValues
 
 

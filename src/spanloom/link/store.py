@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from spanloom.errors import ModelError
@@ -16,7 +18,7 @@ from spanloom.link.proposals import Proposer
 from spanloom.link.system import System
 from spanloom.model.kinds import class_of
 from spanloom.model.store import model_of, model_part, shared_of, shared_part
-from spanloom.modelfile import COMPACT, Array, Bounded, Described, ModelPart
+from spanloom.modelfile import COMPACT, Array, Bounded, ModelPart
 from spanloom.scoring.packing import packed_weights, stored_weights
 from spanloom.structures import STRUCTURES
 from spanloom.tag.filling import filler_of, filler_part
@@ -29,7 +31,8 @@ from spanloom.vocabulary.store import Vocabulary
 _COUNTED = ("exact", "close")  # the degrees of which a memory has occurrences
 
 
-class SearchValues(Described):
+@dataclass(frozen=True)
+class SearchValues:
     """Numbers that the search depends on."""
 
     groups: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 from spanloom import modelfile
 from spanloom.errors import ModelError
+from spanloom.extras import entry_points
 
 KINDS: Final = MappingProxyType(
     {
@@ -30,8 +30,9 @@ def _place(kind: str) -> str:
     """Return ``module:class`` of a kind: of `KINDS`, or of another distribution, by its entry point."""
     if kind in KINDS:
         return KINDS[kind]
-    for entry in entry_points(group=_OTHERS, name=kind):
-        return entry.value
+    for entry in entry_points(_OTHERS):
+        if entry.name == kind:
+            return entry.value
     if kind in _OF_THE_LAB:
         raise ModelError(f"a model of kind {kind!r} needs the distribution spanloom-lab; pip install spanloom-lab")
     raise ModelError(f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}")

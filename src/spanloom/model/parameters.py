@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from numbers import Integral, Real
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Self, TypeVar, overload
 from weakref import WeakKeyDictionary
 
@@ -20,7 +21,6 @@ from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.scorers import extend_scikit_learn
 from spanloom.formats.inputs import Given, One, Several, answer, documents_of, training_of
-from spanloom.learn.checkpoints import remove_checkpoints
 from spanloom.learn.folds import spread
 from spanloom.model.arrays import MentionArrays, arrays_of
 from spanloom.model.fields import (
@@ -223,7 +223,8 @@ class Parameters(Generic[M]):
         save(self, path, force=force)
         given = self.get_params()
         if kept := given.get("checkpoint"):
-            remove_checkpoints(kept, range(given["random_state"], given["random_state"] + given["seeds"]))
+            remove: Callable[..., None] = resolve_name("spanloom.learn.checkpoints:remove_checkpoints")
+            remove(kept, range(given["random_state"], given["random_state"] + given["seeds"]))
 
     def check_stored(self) -> Self:
         """Check the parameters of a model file; how many threads there are is no matter of the file, and set to 1.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,16 +13,16 @@ from unicodedata import name
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from spanloom.document import Document
 from spanloom.errors import DataWarning, ModelError, plural
 from spanloom.hashing import UInt64, hash_values
-from spanloom.modelfile import Described, ModelPart
+from spanloom.modelfile import Described, ModelPart, Within
 from spanloom.text.characters import CJK
+from spanloom.text.patterns import pattern
 
-_WORD: Final = re.compile(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
-_LINE_END: Final = re.compile(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # counts if a lower-case letter follows
+_WORD: Final = pattern(rf"[{CJK}]|[^\W\d_{CJK}]{{3,}}")
+_LINE_END: Final = pattern(r"[^\W\d_][,;]?[ \t]*\r?\n[ \t]*(?=[^\W\d_])")  # counts if a lower-case letter follows
 _DOCUMENTS: Final = 2  # that a word must occur in, so that a model reveals no name of a single document
 _BITS, _HASHES = 10, 4  # of the Bloom filter, for each word: about 1.2 % false positives
 _RARE: Final = 0.01  # scripts with a smaller share of the words are ignored
@@ -37,7 +36,7 @@ _USUAL, _EXPECTED = (
     10.0,
 )  # share and number of expected words with a capital letter
 
-Share = Annotated[float, Field(ge=0, le=1)]
+Share = Annotated[float, Within(0, 1)]
 
 
 @dataclass
@@ -93,7 +92,7 @@ class _Described(Described):
     capitals: Share
     cased: Share
     scripts: list[str]
-    broken: Annotated[float, Field(ge=0)]
+    broken: Annotated[float, Within(0)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,13 +14,12 @@ from itertools import product
 from typing import Annotated, Final, NamedTuple
 
 import numpy as np
-from pydantic import Field
 
 from spanloom.document import Batch, Document
 from spanloom.errors import plural
 from spanloom.hypergraph import Floats, Ints
 from spanloom.learn.folds import FEW, deal, spread
-from spanloom.modelfile import Described, ModelPart
+from spanloom.modelfile import Described, ModelPart, Within
 from spanloom.text.splitting import LONGEST, WIDEST, Characters, CutPattern, Splitter, class_of
 
 _FOLDS = 5
@@ -210,7 +209,7 @@ def _value(candidate: _Candidate, data: _Annotated) -> float:
 class _Patterns(Described):
     """Patterns in a model file, in their order."""
 
-    patterns: Annotated[list[str], Field(max_length=_MOST)]
+    patterns: Annotated[list[str], Within(0, _MOST)]
 
 
 def splitter_part(splitter: Splitter) -> ModelPart | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
-from pydantic import TypeAdapter
 
 from spanloom.errors import ModelError
 from spanloom.features import FeatureSet, Resources
@@ -19,7 +19,7 @@ from spanloom.hypergraph import ENGINES
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.model.parameters import Parameters
 from spanloom.model.structured import AnyModel, StructuredModel
-from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError
+from spanloom.modelfile import Array, Bounded, Described, ModelPart, OtherModelError, checked
 from spanloom.scoring import LinearScorer, Scorer, encoder
 from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts, output_count
 from spanloom.scoring.packing import stored_outputs
@@ -27,18 +27,14 @@ from spanloom.scoring.sum import SumScorer
 from spanloom.structures import STRUCTURES, Structure, structure_of
 from spanloom.text import Phrases, Rules, read_rules
 
-R = TypeVar("R")
 E = TypeVar("E", bound=Parameters[Any])
-_LISTS = TypeAdapter(dict[str, list[str]])
-_TEXTS = TypeAdapter(dict[str, str])
-_TABLES = TypeAdapter(dict[str, dict[str, str]])
 
 
-class Estimated(Described, Generic[R]):
+class Estimated(Described):
     """Values of an estimator in a model file: the parameters of its constructor, and the report of its training."""
 
     params: dict[str, Any]
-    report: R
+    report: Any  # each class declares its own
 
     @classmethod
     def of(cls, estimator: Parameters[Any], **more: Any) -> Self:
@@ -92,7 +88,8 @@ _FROZEN: Final = "frozen"  # the part of an encoder whose outputs are columns
 NOTHING = ColumnResources(None, Resources())
 
 
-class _Rules(Described):
+@dataclass(frozen=True)
+class _Rules:
     """Rules, in their order."""
 
     sections: dict[str, str]
@@ -223,7 +220,7 @@ def shared_of(part: ModelPart | None) -> ColumnResources:
     if _FROZEN in part.parts:
         vectors = encoder.FrozenEncoder.from_part(part.part(_FROZEN))
     return ColumnResources(
-        clusters, Resources(Rules() if rules is None else read_rules(rules.model_dump()), categories, vectors)
+        clusters, Resources(Rules() if rules is None else read_rules(vars(rules)), categories, vectors)
     )
 
 
@@ -238,7 +235,7 @@ def _packed_clusters(clusters: Clusters) -> dict[str, Array]:
 
 
 def _clusters(part: ModelPart) -> Clusters:
-    paths = _TEXTS.validate_json(part.arrays["clusters"].tobytes())
+    paths = checked(dict[str, str], json.loads(part.arrays["clusters"].tobytes()))
     counts, letters = {}, {}
     if "counts" in part.arrays:
         numbers = part.array("counts", np.int64, len(paths))
@@ -246,7 +243,7 @@ def _clusters(part: ModelPart) -> Clusters:
             raise ModelError("a word of the clusters has no count")
         counts = dict(zip(sorted(paths), numbers.tolist(), strict=True))
     if "letters" in part.arrays:
-        letters = _TABLES.validate_json(part.arrays["letters"].tobytes())
+        letters = checked(dict[str, dict[str, str]], json.loads(part.arrays["letters"].tobytes()))
         if not set(letters) <= set(WAYS):
             raise ModelError(f"ways of letters {sorted(letters)}, expected some of {', '.join(WAYS)}")
     return Clusters(paths, counts, {way: letters[way] for way in WAYS if way in letters})
@@ -268,7 +265,8 @@ def packed(value: Mapping[str, Any], *, ascii: bool = True) -> Array:
 
 def unpacked(array: Array) -> dict[str, list[str]]:
     """Lists of texts that were `packed`."""
-    return _LISTS.validate_json(array.tobytes())
+    found: dict[str, list[str]] = checked(dict[str, list[str]], json.loads(array.tobytes()))
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -6,7 +6,8 @@ is missing, cut off or changed, a newer format, numbers that are not finite.
 """
 
 from spanloom.modelfile.folder import FORMAT, load, read, read_digest, read_kind, save, write
-from spanloom.modelfile.part import COMPACT, LARGEST, Array, Bounded, Described, ModelPart, OtherModelError, damaged
+from spanloom.modelfile.part import COMPACT, Array, Described, ModelPart, OtherModelError, damaged
+from spanloom.modelfile.values import LARGEST, Bounded, Within, checked
 
 __all__ = [
     "COMPACT",
@@ -17,6 +18,8 @@ __all__ = [
     "Described",
     "ModelPart",
     "OtherModelError",
+    "Within",
+    "checked",
     "damaged",
     "load",
     "read",

@@ -21,7 +21,8 @@ from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import leftover, leftovers, warn_of_leftovers
 from spanloom.files.walk import meant_path
 from spanloom.modelfile.format1 import upgraded
-from spanloom.modelfile.part import LARGEST, Array, ModelPart, damaged
+from spanloom.modelfile.part import Array, ModelPart, damaged
+from spanloom.modelfile.values import LARGEST
 
 FORMAT: Final = 3
 """The newest format, which compact models have; all others are written as format 2. Format 1 is read, too."""

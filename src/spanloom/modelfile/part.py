@@ -6,34 +6,46 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spanloom.errors import ModelError, SpanloomError
+from spanloom.modelfile.values import fields_of, plain
 
 Array = NDArray[Any]
-LARGEST = 1e12
-"""No weight or penalty of a model is further from 0: sums of a million of them are numbers that kernels can follow."""
-Bounded = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
 COMPACT: Final = "compact"
 """The name of a part that holds weights in eight bits: a model file with one is of format 3."""
 _PARTS = "parts"
 
 
-class Described(BaseModel):
-    """The values of a part; each kind of part names its own."""
+@dataclass_transform(kw_only_default=True)
+class Described:
+    """The values of a part; each kind of part names its own, as annotations, perhaps with defaults.
 
-    model_config = ConfigDict(allow_inf_nan=False)
+    Raises:
+        ModelError: one is missing, or is not of its type.
+
+    >>> class Chain(Described):
+    ...     types: list[str]
+    ...     penalty: float = 0.0
+    >>> vars(Chain(types=["x"]))
+    {'types': ['x'], 'penalty': 0.0}
+    >>> Chain(types=["x"], penalty="high")
+    Traceback (most recent call last):
+    spanloom.errors.ModelError: penalty: found 'high', expected a finite number
+    """
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update(fields_of(type(self), given))
 
     def part(
         self, arrays: Mapping[str, Array] | None = None, parts: Mapping[str, ModelPart | None] | None = None
     ) -> ModelPart:
         """Return the part with these values; parts that are ``None`` are left out."""
         held = {name: part for name, part in (parts or {}).items() if part is not None}
-        return ModelPart(self.model_dump(mode="json"), arrays or {}, held)
+        return ModelPart(plain(vars(self)), arrays or {}, held)
 
 
 D = TypeVar("D", bound=Described)
@@ -117,9 +129,9 @@ class ModelPart:
             ModelError: they are not of this schema; names the first that is not.
         """
         try:
-            return schema.model_validate(self.values)
-        except ValidationError as error:
-            raise ModelError(self.name + _first(error)) from None
+            return schema(**self.values)
+        except (ModelError, ValueError) as error:
+            raise ModelError(f"{self.name}{error}") from None
 
     def array(self, name: str, dtype: DTypeLike, *shape: int | None) -> Array:
         """An array of the part.
@@ -164,12 +176,6 @@ def damaged(path: str | Path) -> Iterator[None]:
         yield
     except OtherModelError as error:
         raise ModelError(f"{path}: {error}") from None
-    except (ValidationError, KeyError, TypeError, ValueError, RecursionError, SpanloomError) as error:
-        reason = _first(error) if isinstance(error, ValidationError) else " ".join(str(error).split())
+    except (KeyError, TypeError, ValueError, RecursionError, SpanloomError) as error:
+        reason = " ".join(str(error).split())
         raise ModelError(f"{path}: damaged: {reason}; train or copy the model again") from None
-
-
-def _first(error: ValidationError) -> str:
-    """Of many values that cannot be read, the first, in one line."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {' '.join(first['msg'].split())}"

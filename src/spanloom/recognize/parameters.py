@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, get_args
 
 from spanloom.errors import UsageError
 from spanloom.model.choices import (
@@ -358,6 +358,20 @@ class RecognizerParameters(EncoderParameters, _OfRecognizers):
     def featured(self) -> bool:
         """As of `EncoderParameters`."""
         return self.encoder is None or self.with_features
+
+
+def check_encoder(estimator: Any) -> None:
+    """Check parameters that are given beside an encoder, if there is one.
+
+    Raises:
+        UsageError: a parameter that has an effect only with features.
+    """
+    if not estimator.featured:
+        check_one_pass(estimator.encoder, estimator.passes)
+    if not estimator.featured and (estimator.vectors is not None or estimator.clusters is not None):
+        given = "vectors" if estimator.vectors is not None else "clusters"
+        more = ", or add features to it (with_features)" if isinstance(estimator, RecognizerParameters) else ""
+        raise UsageError(f"{given} are given beside an encoder, which is trained in place of features; take one{more}")
 
 
 OF_TEACHER: Final = (

@@ -23,13 +23,13 @@ from spanloom.passes import PassData
 from spanloom.recognize.annotating import versioned
 from spanloom.recognize.completing import marked, partly
 from spanloom.recognize.crossing import crossed_folds, wants_folds
-from spanloom.recognize.parameters import RecognizerParameters, check_one_pass
+from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.source import is_whole, whole_annotation
 from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["Material", "Prepared", "check_encoder", "finished", "prepared", "sources_of"]
+__all__ = ["Material", "Prepared", "finished", "prepared", "sources_of"]
 
 Types: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = tuple[list[Document], list[Document]]
@@ -246,20 +246,6 @@ def check_annotation(estimator: Estimator, known: Batch, types: Types) -> None:
             _refuse_density(estimator.density)
     elif estimator.passes != "one":
         raise UsageError(f"with incomplete annotation there is one pass over documents, passes is {estimator.passes!r}")
-
-
-def check_encoder(estimator: Estimator) -> None:
-    """Check parameters that are given beside an encoder, if there is one.
-
-    Raises:
-        UsageError: a parameter that has an effect only with features.
-    """
-    if not estimator.featured:
-        check_one_pass(estimator.encoder, estimator.passes)
-    if not estimator.featured and (estimator.vectors is not None or estimator.clusters is not None):
-        given = "vectors" if estimator.vectors is not None else "clusters"
-        more = ", or add features to it (with_features)" if isinstance(estimator, RecognizerParameters) else ""
-        raise UsageError(f"{given} are given beside an encoder, which is trained in place of features; take one{more}")
 
 
 def sources_of(estimator: Estimator) -> Sources:

@@ -5,36 +5,32 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.errors import DataWarning, ModelError, UsageError
+from spanloom.errors import ModelError, UsageError
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
-from spanloom.files.scratch import MEMORY
 from spanloom.formats.inputs import Dev, Given, One, asked_of, documents_of, one_of
-from spanloom.hypergraph import Ints
-from spanloom.learn import Listener, Progress, Training, fit_together
+from spanloom.learn import Listener
 from spanloom.model.arrays import MentionArrays, place_arrays
-from spanloom.model.calibration import answered, calibrate
+from spanloom.model.calibration import answered
 from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice, place
-from spanloom.model.development import Development, trained
 from spanloom.model.explain import explain
-from spanloom.model.overlaps import OverlapRules, best_consistent, rules_of
-from spanloom.model.parameters import lambdas, renamed
+from spanloom.model.overlaps import OverlapRules
+from spanloom.model.parameters import renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.model.report import FEW_MENTIONS, PassReport, TrainingReport, make_report, of_structures
+from spanloom.model.report import TrainingReport, of_structures
 from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
+from spanloom.model.stages import Stage, Staged, explained, run_stages, stages_of
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -45,26 +41,16 @@ from spanloom.model.store import (
     shared_part,
     structure_in,
 )
-from spanloom.model.strongest import Strongest, names_from, strongest_features
+from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
-from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
-from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
-from spanloom.recognize import encoding
-from spanloom.recognize.annotating import Annotating, versioned
-from spanloom.recognize.assembling import assembled
-from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
-from spanloom.recognize.completing import Filled, completed, found_of, partly, silent_in
+from spanloom.passes import DocumentPass, pass_of
+from spanloom.recognize.choosing import AUTO
 from spanloom.recognize.constraints import FREE, Constraints, constraints_of
-from spanloom.recognize.crossing import cross_fitted, f1_interval
 from spanloom.recognize.drawing import Drawing
 from spanloom.recognize.finding import Finder, Found, finder
-from spanloom.recognize.lessons import Lessons
-from spanloom.recognize.on_disk import prepared_on_disk
-from spanloom.recognize.parameters import RecognizerParameters, check_encoder_training
-from spanloom.recognize.preparing import Prepared, check_encoder, prepared
-from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
+from spanloom.recognize.parameters import RecognizerParameters, check_encoder, check_encoder_training
 from spanloom.rescoring import Rescorer
 from spanloom.rescoring.candidates import identities
 from spanloom.rescoring.explaining import explain_wholes
@@ -75,12 +61,16 @@ from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
 
+if TYPE_CHECKING:
+    from spanloom.model.work import Work
+
 BATCH_TOKENS = 20_000  # predicted at once
 
 
-class _Described(Estimated[TrainingReport]):
+class _Described(Estimated):
     """Values of a recognizer in a model file."""
 
+    report: TrainingReport
     strongest: Strongest
 
 
@@ -133,118 +123,20 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             SpanloomError: a worker died. The folder is kept, and the same call resumes from it.
         """
         self.check()
-        check_executor(self, executor, work)
+        training: Any = resolve_name("spanloom.recognize.fitting")  # which prediction does without
+        training.check_executor(self, executor, work)
         began = monotonic()
         callback, more = progress or (lambda _: None), self._more_templates()
         if work is None:
-            return self._fit_prepared(prepared(self, X, y, dev, callback, templates=more), callback, began)
-        check_on_disk(self)
-        with Work.opened(work) as folder:
-            ready = prepared_on_disk(self, X, y, dev, callback, folder, templates=more)
+            ready = training.prepared(self, X, y, dev, callback, templates=more)
+            training.fit_prepared(self, ready, callback, began)
+            return self
+        training.check_on_disk(self)
+        with training.Work.opened(work) as folder:
+            ready = training.prepared_on_disk(self, X, y, dev, callback, folder, templates=more)
             with folder.worked_on_by(executor, self.n_jobs):
-                return self._fit_prepared(ready, callback, began, work=folder)
-
-    def _fit_prepared(
-        self, ready: Prepared, callback: Listener, began: float, lessons: Lessons | None = None,
-        work: Work | None = None,
-    ) -> Self:  # fmt: skip
-        """Train on what `fit`, or `spanloom.recognize.teach`, has prepared.
-
-        Args:
-            ready: training and development data.
-            callback: called at each step.
-            began: when, by `monotonic`.
-            lessons: what teachers expect of the raw documents, which follow the others.
-            work: the folder that training data are in, where they are not in memory.
-        """
-        run = threads(self.n_jobs)
-        linked = Linked.of(self.link, ready.known.documents)
-        if self.structure == AUTO:
-            confirming = ready.unseen if ready.fold is None else Batch.of([])
-            self._picked = choose_structure(ready.known, confirming, ready.types, self.components)
-        learned, read = None, None
-        if self.encoder is None:
-            learned, self.pass_, passes = self._learn(ready, run, callback, began, lessons, work)
-            stage = learned.stage
-        else:
-            self.pass_ = passes = beside = None
-            if self.with_features:
-                if self.passes == "two":
-                    learned, self.pass_, passes = self._learn(ready, run, callback, began, None, None)
-                else:
-                    given = ready.types, ready.known, ready.unseen, ready.features
-                    learned = self._learned(*given, run, callback, began, None, work)
-                beside = Beside(learned.stage, learned.data.target)
-            stage, read = encoding.learn_encoder(
-                self, ready, self._structure, self._headless, run, callback, began, beside, self._columns()
-            )
-        gold, unseen = stage.gold, stage.unseen
-        self.types_, self.lost_, self.pos_ = ready.types, tuple(gold.lost), ready.pos
-        rules = rules_of(self.overlap, gold.table, len(self.types_), None if learned is None else learned.data.silent)
-        if lessons is not None and not len(gold.table) and self.overlap == "learned":
-            rules = lessons.overlaps
-        self.overlaps_ = rules
-        best = best_consistent(stage.model, rules, stage.potentials, unseen.sentences, self.reading, run)
-        self.model_, checked = stage.model, None
-        if stage.held.silent is not None or not partly(unseen.documents, self.types_):
-            self.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
-        report = make_report(
-            stage.known, unseen, gold, stage.edges, stage.fit, stage.rows,
-            None if learned is None else learned.features, self.model_, checked,
-            MEMORY if work is None else work.scratch,
-        )  # fmt: skip
-        told = rules.report(self.overlap, gold.table)
-        f1 = stage.held.f1_of(best.table)
-        found = place(unseen, best.table, self.types_)
-        report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
-        if self.structure == AUTO:
-            report = replace(report, structure=structure_report(stage.model.structure, gold, report))
-        if learned is not None:
-            report = replace(report, completion=learned.completion, annotators=learned.annotators)
-        if lessons is not None and learned is not None:
-            report = lessons.told(report, stage.known, learned.data, learned.tried)
-        self.second_, self.report_, self.splitter_, self.strongest_ = None, report, ready.splitter, {}
-        if learned is not None:
-            linear = learned.stage.model
-            self.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, self.names)
-        if self.rescore and (learned is None or not learned.soft):
-            callback(Progress("second stage", seconds=monotonic() - began))
-            annotated = None if lessons is None else lessons.annotated
-            second = fit_second(
-                self, self.model_, self.report_, stage, learned, rules, run, annotated, ready.fold, linked
-            )
-            self.report_, self.second_, found = second.report, second.second, second.found or found
-        if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
-            interval = f1_interval(unseen.documents, found, self.random_state)
-            folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
-            self.report_ = replace(self.report_, interval=interval, folds=folds)
-        following, reports = learn_stages(
-            stage.known.documents[: None if lessons is None else lessons.annotated],
-            unseen.documents if ready.fold is None else None, linked, self.attributes, len(stage.known.tokens),
-            self.random_state, run, lambda name: callback(Progress(name, seconds=monotonic() - began)),
-        )  # fmt: skip
-        self.report_ = replace(self.report_, **reports)
-        self._follow(following)
-        self._learn_profile(stage.known)
-        self._tell_lost(stacklevel=4)
-        if told.against:
-            message = f"overlap {self.overlap!r} forbids what training has: {told.contradiction}; no such are predicted"
-            warnings.warn(message, DataWarning, stacklevel=3)
+                training.fit_prepared(self, ready, callback, began, work=folder)
         return self
-
-    def _learn(
-        self, ready: Prepared, run: Executor, callback: Listener, began: float, lessons: Lessons | None,
-        work: Work | None,
-    ) -> tuple[Learned, DocumentPass | None, PassReport | None]:  # fmt: skip
-        """Train on features, with one pass over documents or two."""
-        return choose_passes(
-            self.passes, ready.for_passes,
-            PassSettings(rate=self.rate, min_count=self.min_count, seed=self.random_state),
-            lambda known, unseen, features: self._learned(
-                ready.types, known, unseen, features, run, callback, began, lessons, work, ready.fold
-            ),
-            lambda learned: learned.fit.dev_f1, run,
-        )  # fmt: skip
 
     def _more_templates(self) -> Sequence[str]:
         """Templates beside those that ``features`` names."""
@@ -255,50 +147,6 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     def _columns(self) -> FeatureSet | None:
         """Features of columns whose scores are added to an encoder's, which cannot see them."""
         return None
-
-    def _learned(
-        self, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
-        callback: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None,
-        fold: Ints | None = None,
-    ) -> Learned:  # fmt: skip
-        """Train on some features; with folds, `unseen` is not looked at."""
-        tagger, built, data, gold, edges = assembled(
-            self, self._structure, self._headless, known, types, features, run, lessons, work
-        )
-        annotators = start = None
-        if work is None and versioned(known.documents):
-            voices = Annotating(tagger, known, gold, self._headless)
-            heard = voices.agree(data, lambdas(self.l2)[0], self.rate, self.random_state, run, callback)
-            data, start, known, gold, edges, annotators = heard
-        filled = Filled(data, start)
-        if work is None and annotators is None:
-            filled = completed(self, tagger, known, unseen, data, gold, edges, run, callback)
-        wanted, tunes, silent = None, self.tune_penalty, silent_in(unseen, tagger)
-        if silent is None and partly(unseen.documents, types):
-            wanted, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
-        unseen = known if fold is not None else unseen
-        development = Development(unseen, tagger, self.reading, self._headless, tunes, run, wanted, silent)
-        training = Training(
-            data=filled.data, judge=development, optimizer=self.optimizer, epochs=self.epochs, runs=self.runs,
-            iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run, callback=callback,
-            began=began, keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
-            start=filled.start,
-        )  # fmt: skip
-        tried: tuple[tuple[float, float], ...] = ()
-        potentials = None
-        if lessons is not None:
-            training, fit, tried = lessons.weighed(training, lambdas(self.l2))
-        elif fold is not None:
-            grid = lambdas(self.l2)
-            fit, potentials = cross_fitted(training, edges, gold, fold, development, grid, run)
-        else:
-            [fit] = fit_together([training], lambdas(self.l2))
-        data = training.data
-        model = trained(tagger, data, fit)
-        if potentials is None:
-            potentials = development.score(model.scorer.weights)
-        stage = TrainedModel(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
-        return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
 
     def stream(
         self, X: Given, *, threshold: float = 0.0, answers: bool = False, notice: Notice = warnings.warn,

@@ -27,6 +27,7 @@ from spanloom.model.parameters import MentionEstimator
 from spanloom.model.report import TeachingReport
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import Executor, threads
+from spanloom.recognize.fitting import fit_prepared
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import OF_TEACHER, RecognizerParameters
 from spanloom.recognize.preparing import Material, finished
@@ -132,7 +133,7 @@ def teach(
     material = Material(known, held, types, pos, faculty.splitter, raw=[*chain.from_iterable(seen)])
     ready = finished(student, material, callback, templates=faculty.structure.templates())
     lessons = Lessons(soft, len(known), weights, faculty.overlaps, report)
-    return student._fit_prepared(ready, callback, began, lessons)
+    return fit_prepared(student, ready, callback, began, lessons)
 
 
 def _texts(given: Given, name: str) -> list[Document]:

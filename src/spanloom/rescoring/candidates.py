@@ -201,7 +201,7 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
     documents = text.documents[sentence]
     count = _prefixes(text.words, documents, begins, begins + sizes[likely], *slots, keys, numbers)
     types = int(table.kind.max(initial=0)) + 1
-    said = np.unique(numbers * types + table.kind[likely])
+    said = np.unique(numbers * types + table.kind[likely], return_counts=True)[0]  # else NumPy loads masked arrays
     ptr = np.searchsorted(said, np.arange(count + 1) * types)
     places = np.empty((0, 4), np.int64)
     for _ in range(2):  # to count them, and to note them

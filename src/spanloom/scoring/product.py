@@ -191,5 +191,5 @@ def _even_work(ptr: Ints) -> list[tuple[int, int]]:
     """Ranges of features with about equally many tokens."""
     pieces = min(_PIECES, 1 + int(ptr[-1]) // _FEWEST)
     shares = np.linspace(0, ptr[-1], pieces + 1)[1:-1]
-    cuts = np.unique([0, *np.searchsorted(ptr, shares), len(ptr) - 1]).tolist()
+    cuts = sorted({0, *np.searchsorted(ptr, shares).tolist(), len(ptr) - 1})
     return list(pairwise(cuts))

@@ -39,9 +39,10 @@ _SHARED = (_INDEX, _COLUMNS, *ENCODED)  # parts that are no chains
 PASS, SECOND, RESOURCES = "pass", "second", "resources"
 
 
-class SegmenterValues(Estimated[SegmenterReport]):
+class SegmenterValues(Estimated):
     """Values of a segmenter in a model file."""
 
+    report: SegmenterReport
     types: list[str]
     joint_penalty: Bounded
     scalings: Scalings = UNSCALED

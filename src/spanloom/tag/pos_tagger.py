@@ -75,6 +75,12 @@ class TaggerReport:
         yield from () if self.compact is None else self.compact.lines()
 
 
+class _Described(Estimated):
+    """Values of a tagger in a model file."""
+
+    report: TaggerReport
+
+
 class PosTagger(TaggerParameters, Parameters[LinearModel]):
     """A trainable tagger that fills a column, such as parts of speech.
 
@@ -252,7 +258,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
         shared = shared_part(features_of(self.fitted))
-        return Estimated[TaggerReport].of(self).part({}, {"model": model_part(self.fitted), "resources": shared})
+        return _Described.of(self).part({}, {"model": model_part(self.fitted), "resources": shared})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
@@ -260,7 +266,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         model = model_of(part.part("model"), shared_of(part.parts.get("resources")), TAGS)
         if len(set(model.types)) < len(model.types):
             raise ModelError(f"the tags are {', '.join(model.types)}, expected each once")
-        return part.read(Estimated[TaggerReport]).restored(cls, model)
+        return part.read(_Described).restored(cls, model)
 
     def check(self) -> None:
         """Check that the parameters have valid values.

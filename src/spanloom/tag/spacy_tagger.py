@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict
-
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError
-from spanloom.extras import extra
+from spanloom.errors import DataError, ModelError, UsageError
+from spanloom.extras import entry_points, extra
 from spanloom.modelfile import Described, ModelPart
 from spanloom.text import prepare
 
@@ -23,8 +20,6 @@ _UNUSED = ("parser", "ner", "entity_ruler", "entity_linker", "lemmatizer", "text
 
 class _Described(Described):
     """Values of a pipeline in a model file."""
-
-    model_config = ConfigDict(extra="forbid")
 
     spacy: str
 
@@ -55,7 +50,7 @@ class SpacyTagger:
         with extra("spacy", f"the spaCy pipeline {self.name!r}, which fills the column {self.column!r},"):
             import spacy
         # else spaCy would import any package of this name, and a model file, whoever made it, may hold any name
-        installed = sorted({entry.name for entry in entry_points(group=_INSTALLED)})
+        installed = sorted({entry.name for entry in entry_points(_INSTALLED)})
         if self.name not in installed and not Path(self.name, "config.cfg").is_file():
             known = f"installed: {', '.join(installed)}" if installed else "no pipeline is installed"
             raise UsageError(f"{wanted} it is neither installed ({known}) nor a pipeline's folder; install it")
@@ -109,4 +104,7 @@ class SpacyTagger:
     @classmethod
     def from_part(cls, part: ModelPart) -> SpacyTagger:
         """Restore a tagger from the result of `to_part`."""
-        return cls(part.read(_Described).spacy)
+        said = part.read(_Described)
+        if others := part.values.keys() - vars(said).keys():
+            raise ModelError(f"{part.name}{min(others)} is unknown, expected spacy alone")
+        return cls(said.spacy)

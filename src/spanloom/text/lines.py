@@ -16,13 +16,13 @@ If lines continue and one ends with a full stop, `sentences` decides.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from spanloom.text.characters import CJK, CLOSING, LINE_END, LINE_ENDING, OPENING
 from spanloom.text.full_stops import STARTERS
+from spanloom.text.patterns import pattern
 from spanloom.text.sections import SECTIONS
 
 _LONG: Final = 40  # shorter lines say nothing about the width at which a text was broken
@@ -33,22 +33,22 @@ _LOOK: Final = 400  # characters of a line that are looked at
 _NARROW: Final = 12  # characters of a line of ideographs, at least
 _UNEVEN: Final = 3  # by which such lines differ, as no mark may begin one
 
-_END: Final = re.compile(LINE_END)
-_ENDING: Final = re.compile(f"[{LINE_ENDING}]")
-_WORD: Final = re.compile(r"\S{1,150}")
-_ITEM: Final = re.compile(
+_END: Final = pattern(LINE_END)
+_ENDING: Final = pattern(f"[{LINE_ENDING}]")
+_WORD: Final = pattern(r"\S{1,150}")
+_ITEM: Final = pattern(
     r"\s*+(?:[-*•·▪◦‣○●■□✓✔➢–—+#>]++(?:\s|(?<=[-*•·])(?=[^\W\d_]))"
     r"|(?:\d{1,2}[.)]|[A-Za-z]\)|\([a-z0-9]{1,3}\))\s|\d{1,2}[.)](?=[A-Z]))"
 )
-_HEADING: Final = re.compile(r"\s*+[A-Z][^\s:.;?!]{0,40}(?:[ \t]{1,9}[^\s:.;?!]{1,40}){0,6}[ \t]{0,9}:")  # Plan:
-_CAPITALS: Final = re.compile(r"\s*+[A-Z][A-Z0-9 ,/&()'-]{3,60}$")  # PAST MEDICAL HISTORY
-_SECTION: Final = re.compile(rf"\s*+(?=[A-Z])(?i:{'|'.join(f'(?:{rule})' for rule in SECTIONS.values())})\s*")
-_KEY: Final = re.compile(r"\s*+[^\W\d_][\w/().-]{0,30}(?: [\w/().-]{1,30}){0,3} ?:(?:\s|$)")  # bp: 120/80
-_ROW: Final = re.compile(r"\S(?:\t|[ ]{3})\s*\S|\|.*\|")
-_STOP: Final = re.compile(rf"[.!?…。！？｡؟۔।։][{CLOSING}]*$")
-_GOES_ON: Final = re.compile(r"[,/(\[&=<>+–-]$")
-_BEGINS: Final = re.compile(rf"[{OPENING}]*")
-_IDEOGRAPH: Final = re.compile(f"[{CJK}]")
+_HEADING: Final = pattern(r"\s*+[A-Z][^\s:.;?!]{0,40}(?:[ \t]{1,9}[^\s:.;?!]{1,40}){0,6}[ \t]{0,9}:")  # Plan:
+_CAPITALS: Final = pattern(r"\s*+[A-Z][A-Z0-9 ,/&()'-]{3,60}$")  # PAST MEDICAL HISTORY
+_SECTION: Final = pattern(rf"\s*+(?=[A-Z])(?i:{'|'.join(f'(?:{rule})' for rule in SECTIONS.values())})\s*")
+_KEY: Final = pattern(r"\s*+[^\W\d_][\w/().-]{0,30}(?: [\w/().-]{1,30}){0,3} ?:(?:\s|$)")  # bp: 120/80
+_ROW: Final = pattern(r"\S(?:\t|[ ]{3})\s*\S|\|.*\|")
+_STOP: Final = pattern(rf"[.!?…。！？｡؟۔।։][{CLOSING}]*$")
+_GOES_ON: Final = pattern(r"[,/(\[&=<>+–-]$")
+_BEGINS: Final = pattern(rf"[{OPENING}]*")
+_IDEOGRAPH: Final = pattern(f"[{CJK}]")
 
 _FUNCTION: Final = frozenset(
     """

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from spanloom.document import Document
 from spanloom.errors import DataError, clip
+from spanloom.text.patterns import pattern
 
 SECTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -65,13 +66,13 @@ SECTIONS: Final[Mapping[str, str]] = MappingProxyType(
 """Section name -> regular expression of its headings, without regard to case; the first that matches counts."""
 
 _LINE_END: Final = "\n\r\x0b\x0c\x85\u2028\u2029"
-_HEADING: Final = re.compile(
+_HEADING: Final = pattern(
     rf"(?:(?P<line>(?:\A|(?<=[{_LINE_END}]))[ \t]{{0,20}})|(?<=[.!?][ ])|(?<=[.!?][ ]{{2}})|(?<=[。！？]))"
     r"(?P<all>(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?[ \t]{1,4})?"  # 1. Introduction, 2.1 Mice
     r"(?P<words>[^\W\d_][\w /&,'()-]{0,60}?))[ \t]{0,9}"
     rf"(?:(?P<colon>[:：])|(?=[{_LINE_END}]|\Z))"
 )
-_ASIDE: Final = re.compile(r" ?\([^()]{0,60}\)")
+_ASIDE: Final = pattern(r" ?\([^()]{0,60}\)")
 _SMALL: Final = frozenset(("a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
 _BLANK: Final = 40  # characters before a line in which a blank line is looked for
 

@@ -24,6 +24,7 @@ from spanloom.text.full_stops import (
     TITLES,
 )
 from spanloom.text.lines import line_breaks
+from spanloom.text.patterns import pattern
 
 _REACH: Final = 32  # characters that a word before a full stop is looked for in
 
@@ -33,24 +34,24 @@ _ENDS: Final = ".!?…؟۔।॥։።፧"  # also of Arabic, Urdu, Indian script
 _CITATION: Final = (
     r"(?:[ ]?\[\d{1,4}(?:[,–-][ ]?\d{1,4}){0,20}\])*+"  # stands after the full stop, and belongs before it
 )
-_STOP: Final = re.compile(
+_STOP: Final = pattern(
     rf"(?<![{_ENDS}])([{_ENDS}]++)([{CLOSING}“«‹]*+){_CITATION}(?=\s)"
     r"|(?<=[a-z][a-z])([.?!])()(?=[A-Z][a-z])"  # the space was forgotten
     rf"|([。！？｡]|．(?!\d)|(?<=[{CJK}])[!?]++(?=[{CJK}]))[{CLOSING}」』）]*+"
     rf"|(?<=[{_GREEK}])([;\u037e])()(?=\s++[{OPENING}]*+[{_GREEK}])"  # the Greek question mark
 )
-_CANDIDATE: Final = re.compile(rf"[{_ENDS}。！？｡．;\u037e]")  # the first characters of what `_STOP` finds
-_NEXT: Final = re.compile(rf"\s*+([{OPENING}]*+)(\S{{0,{_REACH}}})")
-_BEFORE_LAST: Final = re.compile(rf".*[\s{OPENING}/,;–—]", re.DOTALL)
-_SMALL: Final = re.compile(r"[a-zα-ω]{1,5}-?[A-Z0-9]|[α-ωcv]-[a-zA-Z]")  # p53, mRNA, c-Myc, c-jun, α-actin
-_PART: Final = re.compile(r"[a-z](?:[-–,][ ]?[a-z])?\)")  # of a figure: (a), (b-d)
-_DOTTED: Final = re.compile(r"(?:[^\W\d_]\.-?)+[^\W\d_]")  # b.i.d, p.o, U.S, J.-I, И.Я
-_SYLLABLE: Final = re.compile("[\uac00-\ud7af]")  # of Korean: a word, no initial
-_NO_INITIAL: Final = re.compile(r"\bи\s?т\.\s?[дп]$|[א-ת][\"״][א-ת]$")  # и т. д., ארה"ב
-_DAY: Final = re.compile(r"[0-9]{1,2}")
-_DAY_STOP: Final = re.compile(r"[0-9]{1,2}\.")
-_YEAR: Final = re.compile(r"(?:[0-9]{2}){1,2}[.,;:)]*")
-_NUMBERING: Final = re.compile(r"[\s#(]*(?:\d{1,3}(?:\.\d{1,2})*|[A-Za-z]|[ivxIVX]{1,4})")
+_CANDIDATE: Final = pattern(rf"[{_ENDS}。！？｡．;\u037e]")  # the first characters of what `_STOP` finds
+_NEXT: Final = pattern(rf"\s*+([{OPENING}]*+)(\S{{0,{_REACH}}})")
+_BEFORE_LAST: Final = pattern(rf".*[\s{OPENING}/,;–—]", re.DOTALL)
+_SMALL: Final = pattern(r"[a-zα-ω]{1,5}-?[A-Z0-9]|[α-ωcv]-[a-zA-Z]")  # p53, mRNA, c-Myc, c-jun, α-actin
+_PART: Final = pattern(r"[a-z](?:[-–,][ ]?[a-z])?\)")  # of a figure: (a), (b-d)
+_DOTTED: Final = pattern(r"(?:[^\W\d_]\.-?)+[^\W\d_]")  # b.i.d, p.o, U.S, J.-I, И.Я
+_SYLLABLE: Final = pattern("[\uac00-\ud7af]")  # of Korean: a word, no initial
+_NO_INITIAL: Final = pattern(r"\bи\s?т\.\s?[дп]$|[א-ת][\"״][א-ת]$")  # и т. д., ארה"ב
+_DAY: Final = pattern(r"[0-9]{1,2}")
+_DAY_STOP: Final = pattern(r"[0-9]{1,2}\.")
+_YEAR: Final = pattern(r"(?:[0-9]{2}){1,2}[.,;:)]*")
+_NUMBERING: Final = pattern(r"[\s#(]*(?:\d{1,3}(?:\.\d{1,2})*|[A-Za-z]|[ivxIVX]{1,4})")
 
 
 def split_sentences(text: str, tokens: Offsets) -> NDArray[np.int64]:

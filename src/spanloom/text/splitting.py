@@ -12,7 +12,6 @@ No cut is made before a mark, such as an accent, or beside white space.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document, Offsets
 from spanloom.errors import DataError, clip
 from spanloom.text.characters import MARKS
+from spanloom.text.patterns import pattern
 
 Codes = NDArray[np.uint32]
 Flags = NDArray[np.bool_]
@@ -37,7 +37,7 @@ _LETTERS: Final = "aAωΩx0"  # the classes of what words are made of
 _RESERVED: Final = "<>|"
 _PADDING: Final = LONGEST + WIDEST  # characters before and after a text, so that none needs to look whether it ends
 _COMMON: Final = 0x600  # Latin, Greek, Cyrillic, Hebrew: looked up in a table
-_MARK: Final = re.compile(f"[{MARKS}]")
+_MARK: Final = pattern(f"[{MARKS}]")
 
 
 def class_of(character: str) -> str:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from spanloom.document import Offsets
 from spanloom.native import Kernel
 from spanloom.text.characters import CJK, EMOJI, IGNORED, MARKS
+from spanloom.text.patterns import pattern
 
 _easy_tokens = Kernel("easy_tokens")
 _HARD, _SPACE, _LETTER_CLASS, _DIGIT, _SINGLE, _MARK, _STOP, _COMMA = range(8)  # classes of characters
@@ -58,7 +59,7 @@ _EXPRESSIONS: Final = (
     rf"[^{IGNORED}][{MARKS}]*+",
 )
 _SPECIAL: Final = r"_*'’‘′°٫\u0590-\u05ff"  # what, beside the classes named there, the expressions say more of
-_TOKEN: Final = re.compile(rf"[ \n]?+({'|'.join((*_SHORTCUTS, *_EXPRESSIONS))})")
+_TOKEN: Final = pattern(rf"[ \n]?+({'|'.join((*_SHORTCUTS, *_EXPRESSIONS))})")
 """A token, and a space before it, at which none of the expressions need be tried then."""
 
 

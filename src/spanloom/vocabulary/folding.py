@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 
 from spanloom.hashing import hash_values
 from spanloom.text import tokenize
+from spanloom.text.patterns import pattern
 
 EXACT, CLOSE, LOOSE = range(3)
 DEGREES: Final = 3
-_PART: Final = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+")  # runs of digits and runs of letters
-_POSSESSIVE: Final = re.compile(r"(?<=\w)['’`´]s\b|^['’`´]s$")
+_PART: Final = pattern(r"\d+(?:\.\d+)*|[^\W\d_]+")  # runs of digits and runs of letters
+_POSSESSIVE: Final = pattern(r"(?<=\w)['’`´]s\b|^['’`´]s$")
 _MEMORY: Final = 1 << 17  # words
 
 
@@ -73,7 +74,7 @@ _EASES: Final = _set(
     "diseases cases bases phases increases decreases gases releases kinases proteases lipases oxidases"
 )
 
-_ENDING: Final = re.compile("(?:ically|ical|ic|ary|ally|al|ous|ive|ion|ian|ar|ity|ety|ia|y|is|ed|ing|e|us|um|a|ness)$")
+_ENDING: Final = pattern("(?:ically|ical|ic|ary|ally|al|ous|ive|ion|ian|ar|ity|ety|ia|y|is|ed|ing|e|us|um|a|ness)$")
 _ILLNESS: Final = {
     "toxicity": "injury", "toxic": "injury", "toxin": "injury", "pathy": "disease", "pathic": "disease",
 }  # fmt: skip
@@ -83,7 +84,7 @@ _COMBINING: Final = {
     "arthro": "joint", "osteo": "bone", "angio": "vessel", "vasculo": "vessel", "immuno": "immune",
     "retino": "retina", "entero": "intestine",
 }  # fmt: skip
-_COMBINED: Final = re.compile(f"({'|'.join(_COMBINING)})({'|'.join(_ILLNESS)})")
+_COMBINED: Final = pattern(f"({'|'.join(_COMBINING)})({'|'.join(_ILLNESS)})")
 _SYNONYMS: Final = {
     word: group.split()[0]
     for group in (

@@ -11,8 +11,6 @@ from typing import Annotated, Any, Final
 from spanloom.cli import options as core
 from spanloom.cli.options import Columns, Format, Input, InputFormat, Jobs, Json, Seed, argument, option
 from spanloom.cli.verbs import app, kinds, training, verb
-from spanloom.recognize.parameters import RecognizerParameters
-from spanloom_lab.cascade_parameters import CascadeParameters
 from spanloom_lab.cli import options
 
 EXAMPLES: Final = {
@@ -37,6 +35,9 @@ spanloom lab heads last notes.jsonl --output with-heads.jsonl""",
 spanloom lab language-model --train raw.txt --order 3 --output lm.arpa.gz""",
 }
 
+_CASCADE: Final = "spanloom_lab.cascade_parameters:CascadeParameters"
+_RECOGNIZER: Final = "spanloom.recognize.parameters:RecognizerParameters"
+
 _lab: Final = kinds("Reproduce tables of the papers, and search for features and structures.", EXAMPLES["lab"])
 app.add_typer(_lab, name="lab")
 
@@ -45,12 +46,12 @@ def _verb(name: str, **given: Any) -> Callable[[Callable[..., None]], Callable[.
     return verb(name, _lab, examples=EXAMPLES[name], **given)
 
 
-@_verb("lab cascade", place="spanloom_lab.cli.cascade:run", parameters=CascadeParameters, around=[training])
+@_verb("lab cascade", place="spanloom_lab.cli.cascade:run", parameters=_CASCADE, around=[training])
 def _cascade() -> None:
     """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
 
 
-@_verb("lab compare", place="spanloom_lab.cli.compare:run", was="compare", parameters=RecognizerParameters)
+@_verb("lab compare", place="spanloom_lab.cli.compare:run", was="compare", parameters=_RECOGNIZER)
 def _compare(
     train: core.Train = None,
     dev: core.Dev = None,
@@ -75,7 +76,7 @@ def _compare(
     """Train several structures on the same data, tune each, and write one table of how they do."""
 
 
-@_verb("lab features", place="spanloom_lab.cli.features:run", parameters=RecognizerParameters, without=["features"])
+@_verb("lab features", place="spanloom_lab.cli.features:run", parameters=_RECOGNIZER, without=["features"])
 def _features(
     train: core.Train = None,
     dev: core.Dev = None,

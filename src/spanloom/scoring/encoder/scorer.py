@@ -89,7 +89,7 @@ class EncoderScorer(WindowScorer):
                 attach(network.encoder, settings.adapters)
         window = min(settings.window, opened.longest)
         own = {"digest": opened.digest, "window": window, "folder": Path(path).name}
-        kept = settings.model_copy(update=own)
+        kept = EncoderSettings(**vars(settings) | own)
         return cls(network.to(place), opened.tokenizer, kept, len(outputs.roles), types).ready()
 
     def ready(self) -> EncoderScorer:
@@ -122,7 +122,7 @@ class EncoderScorer(WindowScorer):
 
     def with_settings(self, **changed: Any) -> EncoderScorer:
         """Return the same network, which reads text in another way."""
-        return replace(self, settings=self.settings.model_copy(update=changed)).ready()
+        return replace(self, settings=EncoderSettings(**vars(self.settings) | changed)).ready()
 
     @cached_property
     def padding(self) -> int:
@@ -134,7 +134,7 @@ class EncoderScorer(WindowScorer):
         """Describe the encoder for `spanloom inspect`."""
         config = self.network.encoder.config
         own = {"family": config.model_type, "width": int(config.hidden_size), "parameters": self.parameters}
-        return {"encoder": {**own, **self.settings.model_dump()}}
+        return {"encoder": {**own, **vars(self.settings)}}
 
     @property
     def parameters(self) -> int:
@@ -183,7 +183,7 @@ class EncoderScorer(WindowScorer):
             held |= {f"{_OF_ENCODER}{name}": array for name, array in self.network.adapters.items()}
         arrays: dict[str, Array] = {name: array.detach().cpu().numpy() for name, array in held.items()}
         arrays["tokenizer"] = np.frombuffer(self.tokenizer.json.encode(), np.uint8)
-        return _Stored(config=self.config, **self.settings.model_dump()).part(arrays)
+        return _Stored(config=self.config, **vars(self.settings)).part(arrays)
 
     @classmethod
     def from_part(cls, part: ModelPart, outputs: Outputs, types: int) -> EncoderScorer:
@@ -226,7 +226,7 @@ class EncoderScorer(WindowScorer):
         if said.window > (longest := longest_of(network.encoder.config)):
             raise ModelError(f"the encoder is to read {said.window:,} sub-words at once, but can read {longest:,}")
         check_computes(network.encoder)
-        settings = EncoderSettings(**said.model_dump(exclude={"config"}))
+        settings = EncoderSettings(**vars(said))
         return cls(network.to(device_of("auto")), tokenizer, settings, roles, types).ready()
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field
-
-from spanloom.modelfile import Described
+from spanloom.modelfile import Described, Within
 
 MOST_SUBWORDS: Final = 1 << 20
 """No encoder reads more sub-words at once."""
@@ -23,7 +21,7 @@ class WindowSettings(Described):
     """
 
     pooling: Literal["first", "last", "mean"] = "first"
-    window: int = Field(256, ge=16, le=MOST_SUBWORDS)
+    window: Annotated[int, Within(16, MOST_SUBWORDS)] = 256
     context: bool = True
     digest: str = ""
 
@@ -39,4 +37,4 @@ class EncoderSettings(WindowSettings):
 
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     folder: str = ""
-    adapters: int = Field(0, ge=0, le=1 << 16)
+    adapters: Annotated[int, Within(0, 1 << 16)] = 0

@@ -16,7 +16,6 @@ from spanloom.errors import UsageError, reason_of
 from spanloom.extras import extra
 from spanloom.scoring.encoder.network import Network
 from spanloom.scoring.encoder.scorer import EncoderScorer
-from spanloom.scoring.encoder.settings import WindowSettings
 from spanloom.scoring.onnx.graph import IDS, MASK, SCORES, check_graph
 from spanloom.scoring.onnx.runtime import OnnxRuntime
 from spanloom.scoring.onnx.scorer import OnnxScorer, OnnxSettings
@@ -66,7 +65,7 @@ def exported(scorer: EncoderScorer, precision: Any = "float32", window: Any = No
         graph = _quantized(graph)
     check_graph(graph).check(scorer.roles * scorer.types)
     settings = OnnxSettings(
-        **own.model_dump(include={*WindowSettings.model_fields}) | {"window": read}, precision=precision,
+        pooling=own.pooling, window=read, context=own.context, digest=own.digest, precision=precision,
         family=network.encoder.config.model_type, width=network.encoder.config.hidden_size,
         parameters=scorer.parameters, padding=scorer.padding,
     )  # fmt: skip

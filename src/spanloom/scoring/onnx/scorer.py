@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
-from pydantic import Field
 
 from spanloom.errors import ModelError
 from spanloom.hypergraph import Singles
-from spanloom.modelfile import Array, ModelPart
+from spanloom.modelfile import Array, ModelPart, Within
 from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.packing import Packed, pooled
 from spanloom.scoring.encoder.reader import Compute, WindowScorer
@@ -37,9 +36,9 @@ class OnnxSettings(WindowSettings):
 
     precision: Literal["float32", "int8"]
     family: str
-    width: int = Field(ge=1)
-    parameters: int = Field(ge=0)
-    padding: int = Field(0, ge=0, lt=1 << 31)
+    width: Annotated[int, Within(1)]
+    parameters: Annotated[int, Within(0)]
+    padding: Annotated[int, Within(0, (1 << 31) - 1)] = 0
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class OnnxScorer(WindowScorer):
 
     def describe(self) -> dict[str, Any]:
         """Describe the encoder for `spanloom inspect`."""
-        said = self.settings.model_dump(exclude={"padding"})
+        said = {name: value for name, value in vars(self.settings).items() if name != "padding"}
         first = {name: said.pop(name) for name in ("family", "width", "parameters")}
         return {"encoder": {**first, "form": "onnx", **said}}
 

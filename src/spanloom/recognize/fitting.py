@@ -1,0 +1,196 @@
+"""Training of a recognizer: first stage, second stage, and what follows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+from spanloom.document import Batch
+from spanloom.errors import DataWarning
+from spanloom.features import FeatureSet
+from spanloom.files.scratch import MEMORY
+from spanloom.hypergraph import Ints
+from spanloom.learn import Listener, Progress, Training, fit_together
+from spanloom.model.calibration import calibrate
+from spanloom.model.corpus import place
+from spanloom.model.development import Development, trained
+from spanloom.model.overlaps import best_consistent, rules_of
+from spanloom.model.parameters import lambdas
+from spanloom.model.report import FEW_MENTIONS, PassReport, make_report
+from spanloom.model.stages import Linked, learn_stages
+from spanloom.model.strongest import strongest_features
+from spanloom.model.work import Work, check_executor, check_on_disk
+from spanloom.parallel import Executor, threads
+from spanloom.passes import DocumentPass, PassSettings, choose_passes
+from spanloom.recognize import encoding
+from spanloom.recognize.annotating import Annotating, versioned
+from spanloom.recognize.assembling import assembled
+from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
+from spanloom.recognize.completing import Filled, completed, found_of, partly, silent_in
+from spanloom.recognize.crossing import cross_fitted, f1_interval
+from spanloom.recognize.lessons import Lessons
+from spanloom.recognize.on_disk import prepared_on_disk
+from spanloom.recognize.preparing import Prepared, prepared
+from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
+
+if TYPE_CHECKING:
+    from spanloom.recognize.recognizer import Recognizer
+
+__all__ = ["Work", "check_executor", "check_on_disk", "fit_prepared", "prepared", "prepared_on_disk"]
+
+E = TypeVar("E", bound="Recognizer")
+
+
+def fit_prepared(
+    estimator: E, ready: Prepared, callback: Listener, began: float, lessons: Lessons | None = None,
+    work: Work | None = None,
+) -> E:  # fmt: skip
+    """Train on what `fit`, or `spanloom.recognize.teach`, has prepared.
+
+    Args:
+        estimator: with the parameters; it becomes the trained one.
+        ready: training and development data.
+        callback: called at each step.
+        began: when, by `monotonic`.
+        lessons: what teachers expect of the raw documents, which follow the others.
+        work: the folder that training data are in, where they are not in memory.
+    """
+    run = threads(estimator.n_jobs)
+    linked = Linked.of(estimator.link, ready.known.documents)
+    if estimator.structure == AUTO:
+        confirming = ready.unseen if ready.fold is None else Batch.of([])
+        estimator._picked = choose_structure(ready.known, confirming, ready.types, estimator.components)
+    learned, read = None, None
+    if estimator.encoder is None:
+        learned, estimator.pass_, passes = _learn(estimator, ready, run, callback, began, lessons, work)
+        stage = learned.stage
+    else:
+        estimator.pass_ = passes = beside = None
+        if estimator.with_features:
+            if estimator.passes == "two":
+                learned, estimator.pass_, passes = _learn(estimator, ready, run, callback, began, None, None)
+            else:
+                given = ready.types, ready.known, ready.unseen, ready.features
+                learned = _learned(estimator, *given, run, callback, began, None, work)
+            beside = Beside(learned.stage, learned.data.target)
+        stage, read = encoding.learn_encoder(
+            estimator, ready, estimator._structure, estimator._headless, run, callback, began, beside,
+            estimator._columns(),
+        )  # fmt: skip
+    gold, unseen = stage.gold, stage.unseen
+    estimator.types_, estimator.lost_, estimator.pos_ = ready.types, tuple(gold.lost), ready.pos
+    silent = None if learned is None else learned.data.silent
+    rules = rules_of(estimator.overlap, gold.table, len(ready.types), silent)
+    if lessons is not None and not len(gold.table) and estimator.overlap == "learned":
+        rules = lessons.overlaps
+    estimator.overlaps_ = rules
+    best = best_consistent(stage.model, rules, stage.potentials, unseen.sentences, estimator.reading, run)
+    estimator.model_, checked = stage.model, None
+    if stage.held.silent is not None or not partly(unseen.documents, estimator.types_):
+        estimator.model_, checked = calibrate(stage.model, unseen, stage.potentials, best)
+    report = make_report(
+        stage.known, unseen, gold, stage.edges, stage.fit, stage.rows,
+        None if learned is None else learned.features, estimator.model_, checked,
+        MEMORY if work is None else work.scratch,
+    )  # fmt: skip
+    told = rules.report(estimator.overlap, gold.table)
+    f1 = stage.held.f1_of(best.table)
+    found = place(unseen, best.table, estimator.types_)
+    report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
+    if estimator.structure == AUTO:
+        report = replace(report, structure=structure_report(stage.model.structure, gold, report))
+    if learned is not None:
+        report = replace(report, completion=learned.completion, annotators=learned.annotators)
+    if lessons is not None and learned is not None:
+        report = lessons.told(report, stage.known, learned.data, learned.tried)
+    estimator.second_, estimator.report_, estimator.splitter_, estimator.strongest_ = None, report, ready.splitter, {}
+    if learned is not None:
+        linear = learned.stage.model
+        estimator.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, estimator.names)
+    if estimator.rescore and (learned is None or not learned.soft):
+        callback(Progress("second stage", seconds=monotonic() - began))
+        annotated = None if lessons is None else lessons.annotated
+        second = fit_second(
+            estimator, estimator.model_, estimator.report_, stage, learned, rules, run, annotated, ready.fold, linked
+        )
+        estimator.report_, estimator.second_, found = second.report, second.second, second.found or found
+    if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
+        interval = f1_interval(unseen.documents, found, estimator.random_state)
+        folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
+        estimator.report_ = replace(estimator.report_, interval=interval, folds=folds)
+    following, reports = learn_stages(
+        stage.known.documents[: None if lessons is None else lessons.annotated],
+        unseen.documents if ready.fold is None else None, linked, estimator.attributes, len(stage.known.tokens),
+        estimator.random_state, run, lambda name: callback(Progress(name, seconds=monotonic() - began)),
+    )  # fmt: skip
+    estimator.report_ = replace(estimator.report_, **reports)
+    estimator._follow(following)
+    estimator._learn_profile(stage.known)
+    estimator._tell_lost(stacklevel=4)
+    if told.against:
+        against = f"forbids what training has: {told.contradiction}; no such are predicted"
+        warnings.warn(f"overlap {estimator.overlap!r} {against}", DataWarning, stacklevel=3)
+    return estimator
+
+
+def _learn(
+    estimator: Recognizer, ready: Prepared, run: Executor, callback: Listener, began: float, lessons: Lessons | None,
+    work: Work | None,
+) -> tuple[Learned, DocumentPass | None, PassReport | None]:  # fmt: skip
+    """Train on features, with one pass over documents or two."""
+    return choose_passes(
+        estimator.passes, ready.for_passes,
+        PassSettings(rate=estimator.rate, min_count=estimator.min_count, seed=estimator.random_state),
+        lambda known, unseen, features: _learned(
+            estimator, ready.types, known, unseen, features, run, callback, began, lessons, work, ready.fold
+        ),
+        lambda learned: learned.fit.dev_f1, run,
+    )  # fmt: skip
+
+
+def _learned(
+    estimator: Recognizer, types: tuple[str, ...], known: Batch, unseen: Batch, features: FeatureSet, run: Executor,
+    callback: Listener, began: float, lessons: Lessons | None = None, work: Work | None = None,
+    fold: Ints | None = None,
+) -> Learned:  # fmt: skip
+    """Train on some features; with folds, `unseen` is not looked at."""
+    tagger, built, data, gold, edges = assembled(
+        estimator, estimator._structure, estimator._headless, known, types, features, run, lessons, work
+    )
+    annotators = start = None
+    if work is None and versioned(known.documents):
+        voices = Annotating(tagger, known, gold, estimator._headless)
+        heard = voices.agree(data, lambdas(estimator.l2)[0], estimator.rate, estimator.random_state, run, callback)
+        data, start, known, gold, edges, annotators = heard
+    filled = Filled(data, start)
+    if work is None and annotators is None:
+        filled = completed(estimator, tagger, known, unseen, data, gold, edges, run, callback)
+    wanted, tunes, silent = None, estimator.tune_penalty, silent_in(unseen, tagger)
+    if silent is None and partly(unseen.documents, types):
+        wanted, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
+    unseen = known if fold is not None else unseen
+    development = Development(unseen, tagger, estimator.reading, estimator._headless, tunes, run, wanted, silent)
+    training = Training(
+        data=filled.data, judge=development, optimizer=estimator.optimizer, epochs=estimator.epochs,
+        runs=estimator.runs, iterations=estimator.iterations, rate=estimator.rate, seed=estimator.random_state,
+        executor=run, callback=callback, began=began,
+        keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
+        start=filled.start,
+    )  # fmt: skip
+    tried: tuple[tuple[float, float], ...] = ()
+    potentials = None
+    if lessons is not None:
+        training, fit, tried = lessons.weighed(training, lambdas(estimator.l2))
+    elif fold is not None:
+        grid = lambdas(estimator.l2)
+        fit, potentials = cross_fitted(training, edges, gold, fold, development, grid, run)
+    else:
+        [fit] = fit_together([training], lambdas(estimator.l2))
+    data = training.data
+    model = trained(tagger, data, fit)
+    if potentials is None:
+        potentials = development.score(model.scorer.weights)
+    stage = TrainedModel(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
+    return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
