@@ -221,7 +221,8 @@ def test_the_help_tells_the_defaults():
     helps = {parameter.name: parameter.help for parameter in train.commands["linker"].params}
     for name, value in Linker().get_params().items():
         if isinstance(value, bool):
-            assert helps[name].endswith(" [with]" if value else " [without]")
+            words = ("split", "keep") if name == "split_tokens" else ("with", "without")
+            assert helps[name].endswith(f" [{words[not value]}]")
         elif isinstance(value, int | float | str) and name not in ("n_jobs", "random_state"):
             assert helps[name].endswith(f" [{value:g}]" if isinstance(value, float) else f" [{value}]"), name
 

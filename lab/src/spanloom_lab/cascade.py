@@ -230,7 +230,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         self.report_ = replace(_report(ready, fitted), passes=passes, **reports)
         self._follow(following)
         self._learn_profile(ready.known)
-        self._tell_lost()
+        self._tell_lost(stacklevel=4)
         return self
 
     def _links(

@@ -83,7 +83,7 @@ def run(
 
 
 def _stages(model: Staged, training: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what runs one after the other, each with what development data say of it; F1 is from 0 to 1."""
+    """Return what runs one after the other, each with its development F1, 0 to 1."""
     first: dict[str, Any] = {"stage": "structure", "dev_f1": training.get("dev_f1")}
     rows = [first]
     if (second := training.get("rescoring")) and getattr(model, "second_", None) is not None:

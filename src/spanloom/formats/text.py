@@ -42,7 +42,7 @@ def scan(path: str | Path, stem: str | None = None) -> Iterator[Scanned]:
 
 
 def _annotation_beside(path: str | Path) -> Path | None:
-    """Return a file whose name says that it is annotation of a text, and that no format reads."""
+    """Return a file that has annotation of a text by its name, and that no format reads."""
     if str(path) == STDIO:
         return None
     file = Path(path)
