@@ -79,7 +79,7 @@ def build(command: list[str], folder: Path = FOLDER, machine: str = platform.mac
     def compile_(level: str, options: list[str]) -> Path:
         path, key = folder / f"kernels-{level}.bin", folder / f"kernels-{level}.key"
         same = [*command, *FLAGS, *options]
-        if path.exists() and key.exists() and key.read_text() == digests(same, path):
+        if path.exists() and key.exists() and key.read_bytes() == digests(same, path).encode():
             return path
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
         call = [*same, "-o", str(part), *(str(source) for source in sources if source.suffix == ".c"), "-lm"]

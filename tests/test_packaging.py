@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import sys
 import tarfile
@@ -163,3 +164,26 @@ def test_no_command_installs_extras_of_a_folder_together_with_another_folder() -
     for words in commands:
         folders = [word for word in words.replace('"', " ").split() if word.startswith(".")]
         assert len(folders) < 2 or not any("[" in word for word in folders), f"pip install {words}"
+
+
+def test_kernels_are_compiled_again_only_where_something_changed(tmp_path: Path) -> None:
+    compiler, calls = tmp_path / "compiler.py", tmp_path / "calls"
+    compiler.write_text(
+        "import sys\n"
+        "if '--version' not in sys.argv:\n"
+        "    open(sys.argv[sys.argv.index('-o') + 1], 'wb').write(b'library')\n"
+        f"    open({str(calls)!r}, 'a').write('x')\n"
+    )
+    build = runpy.run_path(str(ROOT / "hatch_build.py"))["build"]
+
+    def count(*options: str) -> int:
+        calls.write_text("")
+        build([sys.executable, str(compiler), *options], tmp_path, "arm64")
+        return len(calls.read_text())
+
+    assert (count(), count()) == (1, 0)
+    (tmp_path / "kernels-baseline.bin").write_bytes(b"damaged")
+    assert (count(), count()) == (1, 0)
+    (tmp_path / "kernels-baseline.key").write_bytes(b"\xff")
+    assert (count(), count()) == (1, 0)
+    assert (count("-x"), count("-x")) == (1, 0)

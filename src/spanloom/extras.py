@@ -51,7 +51,7 @@ class EntryPoint(NamedTuple):
 
     def load(self) -> Any:
         """Import it."""
-        return resolve_name(self.value)
+        return resolve_name(self.value.partition("[")[0].strip())  # extras that it needs may follow
 
 
 def entry_points(group: str) -> list[EntryPoint]:
@@ -69,15 +69,16 @@ def _entries(path: tuple[str, ...]) -> list[EntryPoint]:
     for folder in path:
         with suppress(OSError):  # an archive, or no folder
             for place in sorted(Path(folder).iterdir()):
-                distribution = place.name.partition("-")[0].lower()
+                distribution = place.stem.partition("-")[0].lower()
                 if place.suffix not in (".dist-info", ".egg-info") or distribution in seen:
                     continue
                 seen.add(distribution)
-                with suppress(OSError), (place / "entry_points.txt").open(encoding="utf-8") as file:
+                file = place / "entry_points.txt"
+                with suppress(OSError), file.open(encoding="utf-8", errors="replace") as lines:
                     group = ""
-                    for line in map(str.strip, file):
+                    for line in map(str.strip, lines):
                         if line.startswith("["):
                             group = line.strip("[]")
-                        elif "=" in line:
+                        elif "=" in line and not line.startswith(("#", ";")):
                             found.append(EntryPoint(group, *map(str.strip, line.split("=", 1))))
     return found

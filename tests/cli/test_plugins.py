@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+
+from spanloom.extras import _entries
 
 PLUGIN = '''
 import typer
@@ -47,3 +50,22 @@ def test_one_that_fails_is_told_and_ours_still_work(tmp_path: Path) -> None:
 def test_a_verb_of_ours_loads_none(tmp_path: Path) -> None:
     done = run(tmp_path, "raise SystemExit('loaded')", "predict", "--help")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_entry_points_of_any_spelling(tmp_path: Path) -> None:
+    for distribution, data in (
+        ("a-1.0.dist-info", b"# an = example\n[one]\n; off = not_this\nname = json:dumps [fast]\n"),
+        ("b-1.0.dist-info", b"[one]\n\xff = damaged\n"),
+        ("c.egg-info", b"[one]\nc = json\n"),
+        ("c-2.0.dist-info", b"[one]\nc = other\n"),
+        ("d-1.0.dist-info", b""),
+    ):
+        (tmp_path / distribution).mkdir()
+        (tmp_path / distribution / "entry_points.txt").write_bytes(data)
+    found = [entry for entry in _entries((str(tmp_path), str(tmp_path / "missing.zip"))) if entry.group == "one"]
+    assert [(entry.name, entry.value) for entry in found] == [
+        ("name", "json:dumps [fast]"),
+        ("\N{REPLACEMENT CHARACTER}", "damaged"),
+        ("c", "other"),
+    ]
+    assert found[0].load() is json.dumps

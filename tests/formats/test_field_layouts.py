@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from spanloom import read
+from spanloom import Mention, read
 from spanloom.errors import SpanloomError
+from spanloom.formats import from_record
 
 TEXT = "John Smith visited London."
 BOTH = ["John Smith/PER", "London/LOC"]
@@ -308,6 +309,32 @@ def test_types_that_are_tags_are_joined(tmp_path: Path) -> None:
     mentions, [told] = found(written(tmp_path, "a.jsonl", {"text": TEXT, "ner": tags}))
     assert mentions == BOTH
     assert "types of ner are tags such as B-PER; 3 tokens are 2 mentions" in told
+
+
+def test_types_that_only_begin_as_tags_do_stay() -> None:
+    cells = {"text": "mature B-cell lymphoma", "entities": [{"start": 7, "end": 22, "label": "B-cell lymphoma"}]}
+    assert from_record(cells).mentions == [Mention("B-cell lymphoma", [(7, 22)])]
+    mail = {"text": "to a@b.de", "entities": [{"start": 3, "end": 9, "label": "E-mail"}]}
+    assert from_record(mail).mentions == [Mention("E-mail", [(3, 9)])]
+
+
+def test_tokens_outside_mentions_may_have_no_tag() -> None:
+    for absent in ({}, {"tag": None}):
+        record = {"tokens": [{"text": "No", **absent}, {"text": "pain", "tag": "B-problem"}]}
+        assert from_record(record).mentions == [Mention("problem", [(3, 7)])]
+
+
+def test_documents_of_which_some_have_a_class_are_no_pieces_of_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"data": [{"text": "It rained."}, {"text": "A good film.", "label": "good"}]}))
+    assert [document.text for document in read(path)] == ["It rained.", "A good film."]
+
+
+def test_entities_of_xml_are_no_mentions(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text("<!DOCTYPE d [<!ENTITY e 'x'>]><d><s>No <problem>pain</problem> &e; now.</s></d>")
+    [document] = read(path, notice=lambda _: None)
+    assert [mention.type for mention in document.mentions] == ["problem"]
 
 
 def test_tokens_among_mentions_of_records_are_left_out(tmp_path: Path) -> None:

@@ -230,7 +230,8 @@ def to_native(
         as_characters(found.entries, len(texts[CHARACTERS].text.split()))
     problems += doubts(field or "", found.entries, bool(names))
     reading = _reading(found.entries, layout, texts, described)
-    found.entries[:] = joined(found.entries, field or "", problems)
+    counted = texts[CHARACTERS].text if reading.unit == CHARACTERS and texts[CHARACTERS].given else ""
+    found.entries[:] = joined(found.entries, field or "", problems, counted)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
     items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]

@@ -36,17 +36,23 @@ def without_others(entries: Sequence[Entry], field: str, problems: list[Problem]
     return kept
 
 
-def joined(entries: Sequence[Entry], field: str, problems: list[Problem]) -> list[Entry]:
+def joined(entries: Sequence[Entry], field: str, problems: list[Problem], text: str = "") -> list[Entry]:
     """Return mentions whose types are tags such as ``B-PER``, one for each token, as whole ones.
+
+    Types such as ``B-cell`` that are mostly of several words, or ``E-mail`` where no tag begins a mention, are no tags.
 
     Args:
         entries: mentions.
         field: that holds them.
         problems: to add to.
+        text: that their offsets are about, if they count its characters.
     """
     tags = [_OF_TAG.fullmatch(str(entry.types[0])) if len(entry.types) == 1 else None for entry in entries]
     single = all(len(entry.spans) == 1 for entry in entries)
-    if not entries or not single or None in tags:
+    if not entries or not single or None in tags or all(tag is not None and tag[1] in "EL" for tag in tags):
+        return list(entries)
+    several = sum(len((entry.surface or text[slice(*entry.spans[0])]).split()) > 1 for entry in entries)
+    if 2 * several >= len(entries):
         return list(entries)
     found: list[Entry] = []
     last = ""
@@ -55,7 +61,8 @@ def joined(entries: Sequence[Entry], field: str, problems: list[Problem]) -> lis
         entry.types = [kind]
         near = found and entry.spans[0][0] - found[-1].spans[-1][1] <= _NEAR
         if near and last not in "UESL" and letter in "IEL" and found[-1].types == [kind]:
-            found[-1].spans, found[-1].surface = [(found[-1].spans[0][0], entry.spans[0][1])], None
+            (start, end), stop = found[-1].spans[0], entry.spans[0][1]
+            found[-1].spans, found[-1].surface = [(start, max(end, stop))], None
             found[-1].indices = None
         else:
             found.append(entry)

@@ -237,7 +237,8 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
 def _may_mark(node: Any) -> bool:
     """Return whether an element may be around a mention, and does not only shape the text."""
     name = plain(_tag(node))
-    return name not in SHAPE or (name in TYPED and _type(node) != _tag(node))
+    typed = name not in SHAPE or (name in TYPED and _type(node) != _tag(node))
+    return isinstance(node.tag, str) and typed  # an entity that is not resolved has no name
 
 
 def _taken(taken: Mapping[str, int], path: str | Path) -> Iterator[Scanned]:

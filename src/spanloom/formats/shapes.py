@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
@@ -11,6 +13,9 @@ from spanloom.formats.tagged import fields_of
 
 _OF_TYPES: Final = (*USUAL["type"], "entitytypes", "entitylabels", "spanlabels", "categories", "classes")
 _OF_PIECES: Final = ("data", "parts", "pieces", "chunks", "segments", "textparts")
+_OF_WORD: Final = ("text", "word", "token", "form")
+_OF_TAG: Final = ("tag", "ner", "nertag", "label", "bio", "iob", "entity")
+_MEETING: Final = re.compile(r"(?a:[\w.!?]\n\w)")
 _KINDS: Final = ("entity", "alias", "label", "type", "slotname", "slot")
 
 
@@ -73,12 +78,12 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
         tokens = record[name]
         if not isinstance(tokens, list) or not tokens or not all(isinstance(one, dict) for one in tokens):
             continue
-        words, tags = (
-            next((key for key in named(tokens[0], names) if all(isinstance(one.get(key), str) for one in tokens)), None)
-            for names in (("text", "word", "token", "form"), ("tag", "ner", "nertag", "label", "bio", "iob", "entity"))
-        )
-        values = [one[tags] for one in tokens] if tags and words else []
-        if values and ("O" in values or all(map(TAG.fullmatch, values))):
+        names = {key: None for one in tokens for key in one}
+        words = next((key for key in named(names, _OF_WORD) if _are([one.get(key) for one in tokens], str)), None)
+        tags = next((key for key in named(names, _OF_TAG) if _are([one.get(key) or "O" for one in tokens], str)), None)
+        values = [one.get(tags) or "O" for one in tokens] if tags and words else []
+        given = [one[tags] for one in tokens if one.get(tags)] if values else []
+        if "O" in given or (given and all(map(TAG.fullmatch, given))):  # outside a mention, some leave the tag out
             return {**record, name: [one[words] for one in tokens], "ner_tags": values}
     return record
 
@@ -93,7 +98,11 @@ def pieces_of(record: Mapping[str, Any]) -> str | None:
             continue
         if pieces and all(isinstance(one.get("text"), str) for one in pieces):
             typed = [any(isinstance(one[key], str) for key in named(one, _KINDS)) for one in pieces]
-            if all(len(one) <= 6 for one in pieces) and (any(typed) and not all(typed)):
+            texts = [one["text"] for one in pieces]
+            blank = any(text != text.strip() for text in texts)
+            # texts that begin and end with words are documents, of which some have a class
+            whole = not blank and any(_MEETING.fullmatch(f"{a[-1:]}\n{b[:1]}") for a, b in pairwise(texts))
+            if all(len(one) <= 6 for one in pieces) and (any(typed) and not all(typed)) and not whole:
                 return name
     return None
 
@@ -105,8 +114,9 @@ def _side(record: Mapping[str, Any], role: str) -> Iterator[str]:
             yield name
 
 
-def _are(value: Any, kind: type, length: int) -> bool:
-    return isinstance(value, list) and len(value) == length and all(type(one) is kind for one in value)
+def _are(value: Any, kind: type, length: int | None = None) -> bool:
+    fits = isinstance(value, list) and len(value) == (len(value) if length is None else length)
+    return fits and all(type(one) is kind for one in value)
 
 
 def _are_pairs(value: Any) -> bool:
