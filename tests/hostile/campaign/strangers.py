@@ -130,7 +130,7 @@ def _ledger(out: Path) -> Any:
     from spanloom.lake.ledger import Ledger
 
     class Asked:
-        digest, text, id, keep, threshold, longest = "d", "text", "id", (), 0.0, 1000
+        digest, text, id, keep, threshold, longest, expand = "d", "text", "id", (), 0.0, 1000, False
 
     return Ledger.open(out, Asked(), pa.schema([("text", pa.string())]))  # type: ignore[arg-type]
 
