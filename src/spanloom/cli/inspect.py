@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
@@ -34,7 +33,6 @@ from spanloom.model.splitting import SplittingReport
 from spanloom.model.stages import Staged, run_stages
 from spanloom.models import Saved, load, locate
 
-R = TypeVar("R")
 Strongest = Mapping[str, list[tuple[str, float]]]
 _TOP: Final = 20  # features of a role, where it is not said how many
 _COUNTED: Final = ("documents", "tokens", "mentions")
@@ -86,19 +84,22 @@ def _stages(model: Staged, training: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what runs one after the other, each with its development F1, 0 to 1."""
     first: dict[str, Any] = {"stage": "structure", "dev_f1": training.get("dev_f1")}
     rows = [first]
-    if (second := training.get("rescoring")) and getattr(model, "second_", None) is not None:
-        first["dev_f1"] = second["before"]
-        rows.append({"stage": "second stage", "dev_f1": second["after"], "gain": second["after"] - second["before"]})
     passes = training.get("passes")
     if isinstance(passes, Mapping) and passes["kept"] and passes["before"] is not None:
         first |= {"passes": 2, "gain": passes["after"] - passes["before"]}
+    if getattr(model, "second_", None) is not None:
+        row: dict[str, Any] = {"stage": "second stage"}
+        if second := training.get("rescoring"):
+            first["dev_f1"] = second["before"]
+            row |= {"dev_f1": second["after"], "gain": second["after"] - second["before"]}
+        rows.append(row)
     for stage in model.stages_:
-        row: dict[str, Any] = {"stage": stage.name}
+        row = {"stage": stage.name}
         if stage.name == "concepts" and training.get("concepts"):
             row["right"] = training["concepts"]["right"]
         elif stage.name == "attributes":
-            qualities = {name: AttributeQuality(**one) for name, one in (training.get("attributes") or {}).items()}
-            row["f1"] = {name: one.f1 for name, one in qualities.items()}
+            qualities = training.get("attributes") or {}
+            row["f1"] = {name: AttributeQuality(**one).f1 for name, one in qualities.items()}
         rows.append(row)
     return rows
 
@@ -111,26 +112,26 @@ def _measure(model: Staged, stages: list[dict[str, Any]], documents: Iterable[Do
     3. The stages that follow it are run on these mentions, one after the other.
     """
 
-    def timed(function: Callable[[], R]) -> tuple[float, R]:
-        function()
+    def timed(function: Callable[..., Iterable[Document]], *given: Any) -> tuple[float, list[Document]]:
+        list(function(*given))
         began = process_time()
-        result = function()
-        return process_time() - began, result
+        found = list(function(*given))
+        return process_time() - began, found
 
     texts = list(documents)
     spent: list[float] = []
     bare: Any = copy(model)
     bare.stages_ = ()
-    if getattr(model, "second_", None) is not None:
+    if (second := getattr(model, "second_", None)) is not None:
         bare.second_ = None
-        spent.append(timed(lambda: list(bare.stream(texts)))[0])
-        bare.second_ = model.second_  # type: ignore[attr-defined]
-    seconds, found = timed(lambda: list(bare.stream(texts)))
+        spent.append(timed(bare.stream, texts)[0])
+        bare.second_ = second
+    seconds, found = timed(bare.stream, texts)
     spent.append(seconds - sum(spent))
     for stage in model.stages_:
-        seconds, found = timed(partial(lambda stage, found: list(run_stages([stage], found)), stage, found))
+        seconds, found = timed(run_stages, [stage], found)
         spent.append(seconds)
-    tokens = sum(len(document.tokens) for document in found)
+    tokens = sum(len(document.tokens) for document in found if document.tokens is not None)
     if not tokens:
         raise UsageError("--time has no text; name a file or a folder with some, a few hundred sentences")
     for row, seconds in zip(stages, spent, strict=True):

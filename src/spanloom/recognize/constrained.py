@@ -26,9 +26,9 @@ def constrained(
 ) -> Iterator[Document]:  # fmt: skip
     """Yield documents with the mentions that a model finds, and that meet constraints.
 
-    What is found stays, but for what is forbidden, or cannot be beside what is required. A candidate that could not be
-    beside these is found in their place if it is then more probable than not: if one excludes the other, its
-    probability without the other is p / (1 - p of the other).
+    1. Mentions that are forbidden, or that overlap a required one in a way that the model does not allow, are removed.
+    2. A candidate of probability p that these had excluded is added if p / (1 - q) exceeds one half; q is the sum of
+       the probabilities of the removed mentions. As they exclude it, this is its probability without them.
 
     Args:
         model: trained.
