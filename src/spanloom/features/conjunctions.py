@@ -55,18 +55,15 @@ class Atom(NamedTuple):
     most: int | None
 
 
-def atoms(template: str) -> list[Atom]:
+@lru_cache(maxsize=1024)
+def atoms(template: str) -> tuple[Atom, ...]:
     """Return the atoms of a template.
 
     >>> atoms("word[last]|len:5")
-    [Atom(name='word[last]', most=None), Atom(name='len', most=5)]
+    (Atom(name='word[last]', most=None), Atom(name='len', most=5))
     """
-    return [Atom(name, int(most) if most else None) for name, most in map(_split, template.split("|"))]
-
-
-def _split(atom: str) -> tuple[str, str]:
-    name, _, most = atom.rpartition(":")
-    return (name, most) if most.isdigit() else (atom, "")
+    split = ((atom, *atom.rpartition(":")) for atom in template.split("|"))
+    return tuple(Atom(name, int(most)) if most.isdigit() else Atom(atom, None) for atom, name, _, most in split)
 
 
 def conjoined(template: str, seed: int, values: Values) -> UInt64:

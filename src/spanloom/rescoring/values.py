@@ -108,13 +108,14 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
 TEMPLATES: Final = tuple(text for group in GROUPS.values() for text in group)
 
 
-def columns_of(template: str) -> list[Column]:
+@lru_cache(maxsize=1024)
+def columns_of(template: str) -> tuple[Column, ...]:
     """Return the columns of tokens that a template reads.
 
     >>> [str(column) for column in columns_of("low[first-1]|len:5|cluster:10[last]")]
     ['low', 'cluster:10']
     """
-    return [read[0] for atom in atoms(template) if (read := read_column(atom.name))]
+    return tuple(read[0] for atom in atoms(template) if (read := read_column(atom.name)))
 
 
 @lru_cache(maxsize=1024)
