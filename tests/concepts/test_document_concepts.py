@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from spanloom import Document, Mention, Recognizer, read
-from spanloom.concepts.documents import document_concepts, with_document_concepts
+from spanloom import Document, Mention, Recognizer, load, read
+from spanloom.concepts.documents import document_concepts, fit_document_scaling, with_document_concepts
 from spanloom.data import clinical
+from spanloom.learn.platt import IDENTITY
 
 
 def mention(concepts: list[str], score: float | None = None, concept_scores: list[float] | None = None) -> Mention:
@@ -39,10 +41,30 @@ def test_an_unscored_mention_does_not_hide_the_probability_of_another() -> None:
     assert document_concepts(Document("pain")) == {}
 
 
+def test_probabilities_are_learned_from_development_data() -> None:
+    gold = [Document("pain", mentions=[mention(["D1"])])] * 40 + [Document("pain")] * 20
+    found = [Document("pain", mentions=[mention(["D1"], 0.5, [0.5])])] * 60
+    scaling = fit_document_scaling(found, gold, ByIdentifier())
+    assert 0.5 < document_concepts(found[0], scaling)["D1"] < 2 / 3  # type: ignore[operator]
+    assert with_document_concepts(found[:1], scaling).__next__().meta["concepts"][0]["probability"] > 0.5
+    assert fit_document_scaling(found[:49], gold[:49], ByIdentifier()) == IDENTITY
+    assert fit_document_scaling([Document("pain")], [Document("pain")], ByIdentifier()) == IDENTITY
+
+
+class ByIdentifier:
+    """A vocabulary of D1 to D9."""
+
+    def find(self, id: str, /) -> int:
+        """Return the number of a concept."""
+        return int(id[1:])
+
+
 def test_predict_writes_them(tmp_path: Path, command: Any) -> None:
     train, dev = (list(read(clinical() / part)) for part in ("train", "dev"))
     model = Recognizer("shared", "small", epochs=3, l2=1.0, link=clinical() / "vocabulary.tsv").fit(train, dev=dev)
+    assert model.document_scaling != IDENTITY
     model.save(tmp_path / "model")
+    assert load(tmp_path / "model").document_scaling == model.document_scaling
     (tmp_path / "in.txt").write_text("Left atrial enlargement. No chest pain. Chest pain again.", encoding="utf-8")
     line = ["predict", tmp_path / "model", tmp_path / "in.txt"]
     done = command(*line, "--document-concepts", "--output", tmp_path / "out.jsonl")
@@ -55,7 +77,8 @@ def test_predict_writes_them(tmp_path: Path, command: Any) -> None:
             found["score"] * found["concept_scores"][found["concepts"].index(one["concept"])]
             for found in record["mentions"] if one["concept"] in found.get("concepts", ())
         ]  # fmt: skip
-        assert one["mentions"] == len(own) and one["probability"] == pytest.approx(max(own))
+        assert one["mentions"] == len(own)
+        assert one["probability"] == pytest.approx(float(model.document_scaling(np.array([max(own)]))[0]))
     assert command(*line, "--output", tmp_path / "plain.jsonl").returncode == 0
     assert "concepts" not in json.loads((tmp_path / "plain.jsonl").read_text()).get("meta", {})
 

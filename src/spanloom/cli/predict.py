@@ -21,6 +21,7 @@ from spanloom.formats import read, write
 from spanloom.formats.base import DEFAULTS
 from spanloom.formats.scanning import format_of_input
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
+from spanloom.model.stages import Staged
 from spanloom.models import load
 
 if TYPE_CHECKING:
@@ -129,9 +130,9 @@ def run(
     if sections:
         found = resolve_name("spanloom.attributes:with_sections")(found, language, own)
     if document_concepts:
-        if "concepts" not in predictor.annotates:
+        if not isinstance(predictor, Staged) or "concepts" not in predictor.annotates:
             raise UsageError(f"--document-concepts needs a model that links, found a {predictor.kind}; leave it out")
-        found = resolve_name("spanloom.concepts.documents:with_document_concepts")(found)
+        found = resolve_name("spanloom.concepts.documents:with_document_concepts")(found, predictor.document_scaling)
     tally: Counter[str] = Counter()
     if rely is not None:
         found = _counting(found, tally)

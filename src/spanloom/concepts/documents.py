@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
 
 from spanloom.document import Document
+from spanloom.evaluate.concepts import Resolver
+from spanloom.learn.platt import IDENTITY, Platt, fit_platt
 
-__all__ = ["document_concepts", "with_document_concepts"]
+__all__ = ["document_concepts", "fit_document_scaling", "with_document_concepts"]
 
 
-def document_concepts(document: Document) -> dict[str, float | None]:
+def document_concepts(document: Document, scaling: Platt = IDENTITY) -> dict[str, float | None]:
     """Return the concepts of a document's mentions with the probability that the document mentions each.
 
-    The probability of a mention with a concept is ``score`` times that of the concept, and the largest over the
-    mentions is that of the document: mentions share words and evidence, so a combination that takes them for
-    independent would be too sure. ``None`` where no mention with the concept has a score of either kind.
+    The probability of a mention with a concept is ``score`` times that of the concept. The largest over the mentions
+    is that of the document: mentions share words and evidence, so a combination that takes them for independent would
+    be too sure. It is too modest where a document mentions the concept with other boundaries than were found, so that
+    models that link have a ``document_scaling`` from development data. ``None`` where no mention with the concept has
+    a score of either kind.
 
     Args:
         document: with linked mentions.
+        scaling: from the largest probability of a mention to that of the document.
 
     Returns:
         Identifier -> probability, the most probable first, then in the order of identifiers.
@@ -37,19 +44,41 @@ def document_concepts(document: Document) -> dict[str, float | None]:
             own = known[0] * known[-1] if len(known) == 2 else known[0] if known else None
             before = found.get(concept)
             found[concept] = before if own is None else own if before is None else max(before, own)
-    return dict(sorted(found.items(), key=lambda one: (1.0 if one[1] is None else -one[1], one[0])))
+    scored = {concept: value for concept, value in found.items() if value is not None}
+    scaled: dict[str, float] = dict(zip(scored, scaling(np.array(list(scored.values()))).tolist(), strict=True))
+    order = sorted(found, key=lambda concept: (-scaled.get(concept, -1.0), concept))
+    return {concept: scaled.get(concept) for concept in order}
 
 
-def with_document_concepts(documents: Iterable[Document]) -> Iterator[Document]:
+def fit_document_scaling(found: Iterable[Document], gold: Sequence[Document], resolver: Resolver) -> Platt:
+    """Return the map from the largest probability of a mention to how often the document mentions the concept.
+
+    Args:
+        found: what a model predicts.
+        gold: the same documents with their own mentions.
+        resolver: of the concepts.
+    """
+    probability, right = [], []
+    for one, own in zip(found, gold, strict=True):
+        mentioned = {resolver.find(concept) for mention in own.mentions for concept in mention.concepts}
+        for concept, value in document_concepts(one).items():
+            probability.append(value or 0.0)
+            right.append(resolver.find(concept) in mentioned)
+    with np.errstate(divide="ignore"):
+        return fit_platt(np.log(np.array(probability)), np.array(right, bool))
+
+
+def with_document_concepts(documents: Iterable[Document], scaling: Platt = IDENTITY) -> Iterator[Document]:
     """Yield documents with ``meta["concepts"]``: objects with ``concept``, ``probability`` and number of ``mentions``.
 
     Args:
         documents: with linked mentions.
+        scaling: as for `document_concepts`.
     """
     for document in documents:
         counts = Counter(concept for mention in document.mentions for concept in set(mention.concepts))
         listed = [
             {"concept": concept, "probability": probability, "mentions": counts[concept]}
-            for concept, probability in document_concepts(document).items()
+            for concept, probability in document_concepts(document, scaling).items()
         ]
         yield document.copy(meta={**document.meta, "concepts": listed})

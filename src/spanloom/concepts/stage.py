@@ -167,6 +167,7 @@ class _Described(Described):
     scaling: Platt
     numbers: list[str]
     templates: list[str]
+    document_scaling: Platt = IDENTITY
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +184,7 @@ class ConceptStage:
         types: of the mentions that are linked -> number of their vocabulary.
         ranker: of candidates.
         scaling: from the share of the best candidate to how often such candidates are right.
+        document_scaling: from the largest probability of a mention with a concept to that of the document.
     """
 
     name: ClassVar = "concepts"
@@ -191,6 +193,7 @@ class ConceptStage:
     types: Mapping[str, int]
     ranker: Ranker
     scaling: Platt = IDENTITY
+    document_scaling: Platt = IDENTITY
 
     def run(self, documents: Sequence[Document]) -> list[Document]:
         """Return the documents with the concept of each mention, and its probability, in place of its own.
@@ -266,7 +269,7 @@ class ConceptStage:
         """Return it as a part of a model file, with the vocabularies."""
         said = _Described(
             types=dict(self.types), k=self.vocabularies[0].forms.k, scaling=self.scaling, numbers=list(NUMBERS),
-            templates=list(TEMPLATES),
+            templates=list(TEMPLATES), document_scaling=self.document_scaling,
         )  # fmt: skip
         parts: dict[str, ModelPart | None] = {"index": self.ranker.index.to_part()}
         for number, one in enumerate(self.vocabularies):
@@ -303,4 +306,4 @@ class ConceptStage:
         ranker = Ranker(
             index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(NUMBERS))
         )
-        return cls(tuple(vocabularies), said.types, ranker, said.scaling)
+        return cls(tuple(vocabularies), said.types, ranker, said.scaling, said.document_scaling)

@@ -17,6 +17,7 @@ from spanloom.document import Document, Mention, batches
 from spanloom.errors import UsageError
 from spanloom.evaluate.concepts import Resolver
 from spanloom.learn.folds import spread
+from spanloom.learn.platt import IDENTITY, Platt
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor
@@ -165,6 +166,7 @@ class Staged:
     annotates: ClassVar[frozenset[Annotation]]
     capable: ClassVar[frozenset[Capability]]
     stages_: tuple[Stage, ...] = ()
+    stream: Callable[..., Iterator[Document]]
 
     @property
     def resolver(self) -> Resolver:
@@ -177,6 +179,17 @@ class Staged:
             if stage.resolver is not None:
                 return stage.resolver
         raise UsageError("the model does not link mentions; train one with link")
+
+    @property
+    def document_scaling(self) -> Platt:
+        """From the largest probability of a mention with a concept to that of the document; the identity, if unknown.
+
+        It is learned where the model links by ``link`` and development data were given.
+        """
+        return next((stage.document_scaling for stage in self._linking()), IDENTITY)
+
+    def _linking(self) -> list[Any]:
+        return [stage for stage in self.stages_ if stage.name == "concepts"]
 
     def _marking(
         self, attributes: Sequence[str] | str | None
@@ -201,11 +214,22 @@ class Staged:
             raise UsageError(f"the model adds nothing to given mentions; {expected}")
         return marked(chain.from_iterable(run_stages(stages, own) for own in batches(documents, tokens, prepare)))
 
-    def _follow(self, stages: Sequence[Stage]) -> None:
-        """Let stages follow, which add to the mentions that are found, and to given ones."""
+    def _follow(self, stages: Sequence[Stage], held: Sequence[Document] | None = None) -> None:
+        """Let stages follow, which add to the mentions that are found, and to given ones.
+
+        Args:
+            stages: in their order.
+            held: development documents, which show how probable concepts of documents are.
+        """
         own, self.stages_ = type(self), tuple(stages)
         given = {"given_mentions"} if stages else set[Capability]()
         left_out = {"arrays"} if stages else set[Capability]()  # which hold spans and types alone
         vars(self).update(
             annotates=own.annotates.union(*(stage.gives for stage in stages)), capable=own.capable - left_out | given
         )
+        if held is None or not self._linking() or any("annotation" in document.meta for document in held):
+            return
+        fit = resolve_name("spanloom.concepts.documents:fit_document_scaling")
+        scaling = fit(self.stream(held, notice=lambda *_: None), held, self.resolver)
+        linking = [replace(stage, document_scaling=scaling) for stage in self._linking()]
+        self.stages_ = (*linking, *(stage for stage in self.stages_ if stage.name != "concepts"))

@@ -120,13 +120,14 @@ def fit_prepared(
         interval = f1_interval(unseen.documents, found, estimator.random_state)
         folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
         estimator.report_ = replace(estimator.report_, interval=interval, folds=folds)
+    held = unseen.documents if ready.fold is None else None
     following, reports = learn_stages(
-        stage.known.documents[: None if lessons is None else lessons.annotated],
-        unseen.documents if ready.fold is None else None, linked, estimator.attributes, len(stage.known.tokens),
-        estimator.random_state, run, lambda name: callback(Progress(name, seconds=monotonic() - began)),
+        stage.known.documents[: None if lessons is None else lessons.annotated], held, linked, estimator.attributes,
+        len(stage.known.tokens), estimator.random_state, run,
+        lambda name: callback(Progress(name, seconds=monotonic() - began)),
     )  # fmt: skip
     estimator.report_ = replace(estimator.report_, **reports)
-    estimator._follow(following)
+    estimator._follow(following, held)
     estimator._learn_profile(stage.known)
     estimator._tell_lost(stacklevel=4)
     if told.against:

@@ -224,7 +224,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             settings.report,
         )  # fmt: skip
         self.report_ = replace(self.report_, **reports)
-        self._follow(following)
+        self._follow(following, given)
         self._learn_profile(known.text.batch)
         self._tell_lost()
         return self
