@@ -116,15 +116,15 @@ METHODS = {
         "attribute_scores attributes concept_scores concepts end head id key replace score spans start text type"
     ),
     "Recognizer": (
-        "alternatives annotates capable check check_stored describe document_scaling entropy expected_f1 explain featured "
-        "fit fitted from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ plausible "
-        "pos_ predict profile_ ready resolver sample save score second_ set_params splitter_ stages_ stream "
-        "stream_arrays structure_ structured summary sweep tagger_ to_part with_penalty"
+        "alternatives annotates capable check check_stored describe document_scaling entropy expected_f1 explain "
+        "featured fit fitted from_part get_params holds kind learning log_likelihood marginals overlaps_ pass_ "
+        "plausible pos_ predict profile_ ready resolver sample save score second_ set_params splitter_ stages_ "
+        "stream stream_arrays structure_ structured summary sweep tagger_ to_part with_penalty"
     ),
     "Linker": (
-        "alternatives annotates capable check check_stored describe document_scaling explain fit fitted "
-        "from_part get_params kind learning plausible predict profile_ resolver save score set_params splitter_ stages_ stream "
-        "stream_arrays structured summary sweep system_ to_part vocabulary with_penalty"
+        "alternatives annotates capable check check_stored describe document_scaling explain fit fitted from_part "
+        "get_params kind learning plausible predict profile_ resolver save score set_params splitter_ stages_ "
+        "stream stream_arrays structured summary sweep system_ to_part vocabulary with_penalty"
     ),
     "Segmenter": (
         "alternatives annotates capable check check_stored describe document_scaling explain featured fit fitted "
