@@ -22,16 +22,6 @@ ACE = {
     "test": ("46; 879; 373 (42 %); 3,031; 199 (7 %)", "51; 1,047; 330 (32 %); 3,027; 160 (6 %)"),
 }
 COUNTS = ("sentences", "with overlap", "mentions", "longer than 6 words")
-# Table 4, development data: ACE 2004 and ACE 2005
-HEADS_DEV = {
-    "cascade, head is the whole mention (CC-S)": ("57.0 / 35.9 / 44.1", "56.5 / 38.3 / 45.6"),
-    "cascade, first word (CC-F)": ("51.5 / 32.5 / 39.9", "53.3 / 36.1 / 43.1"),
-    "cascade, last word (CC-L)": ("64.4 / 40.6 / 49.9", "66.6 / 45.1 / 53.8"),
-    "cascade, chain for heads (CC-CC)": ("63.6 / 40.5 / 49.5", "65.9 / 44.8 / 53.3"),
-    "mention hypergraph, last word (MH L)": ("66.7 / 41.9 / 51.5", "70.5 / 45.0 / 55.0"),
-    "joint heads": ("78.6 / 47.4 / 59.1", "79.2 / 48.7 / 60.3"),
-    "joint heads, tuned": ("73.9 / 52.4 / 61.3", "70.2 / 57.4 / 63.2"),
-}
 
 
 def counts(part: str) -> list[str]:
@@ -106,10 +96,6 @@ TABLES = {
             optimum("mention hypergraph, chain for heads, tuned, L-BFGS", HEADED, CHAINED, "yes"),
             optimum("joint heads, tuned, L-BFGS", HEADED, JOINT, "yes"),
         ],
-    ),
-    "lu-2015-4-dev": Table(
-        ("model", "paper, ACE 2004, development data", "paper, ACE 2005, development data"),
-        [(label, *figures) for label, figures in HEADS_DEV.items()],
     ),
     "lu-2015-5": Table(
         ("model", "ours, GENIA"),

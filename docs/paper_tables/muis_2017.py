@@ -40,12 +40,6 @@ def counts(part: str, *paper: str) -> list[str]:
     return [part, *paper, *found]
 
 
-def chosen(label: str, name: str, *paper: str) -> list[str]:
-    """A row of Table 6."""
-    return [label, *paper, ours("gum", "Test data, adagrad", [name, "yes"], "lambda"),
-            ours("genia", "Test data", [name, "yes"], "lambda")]  # fmt: skip
-
-
 TABLES = {
     "muis-2017-1": Table(
         ("part", "paper, ACE 2004", "paper, ACE 2005", "paper, GENIA", "ours, GUM", "ours, GENIA"),
@@ -93,13 +87,6 @@ TABLES = {
             overlap("multigraph", MULTIGRAPH, "with", "71.3 / 56.2 / 62.8", "68.5 / 55.7 / 61.4", "75.6 / 60.7 / 67.3"),
             overlap("multigraph", MULTIGRAPH, "without", "72.5 / 64.2 / 68.1", "66.0 / 64.7 / 65.4",
                     "74.1 / 71.6 / 72.9"),
-        ],
-    ),
-    "muis-2017-6": Table(
-        ("model", "paper, ACE 2004", "paper, ACE 2005", "paper, GENIA", "ours, GUM", "ours, GENIA"),
-        [
-            chosen("mention hypergraph, tuned", HYPERGRAPH, "0.001", "0.1", "1.0"),
-            chosen("multigraph, tuned", MULTIGRAPH, "0.1", "0.1", "1.0"),
         ],
     ),
 }  # fmt: skip
