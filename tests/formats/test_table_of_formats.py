@@ -80,10 +80,12 @@ def holds(folder: Path, name: str, probe: str) -> bool:
 
 def rows(folder: Path) -> list[str]:
     shown = ["| format | " + " | ".join(PROBES) + " | `.gz` |", "|---" * (len(PROBES) + 2) + "|"]
+    alike: dict[str, list[str]] = {}  # marks -> formats
     for name, kind in FORMATS.items():
         (folder / name).mkdir()
         marks = ["✓" if holds(folder / name, name, probe) else "" for probe in PROBES]
-        shown.append(f"| `{name}` | " + " | ".join([*marks, "✓" if kind.packs else ""]) + " |")
+        alike.setdefault(" | ".join([*marks, "✓" if kind.packs else ""]), []).append(f"`{name}`")
+    shown += [f"| {', '.join(names)} | {marks} |" for marks, names in alike.items()]
     return [re.sub(r" +", " ", row) for row in shown]
 
 
