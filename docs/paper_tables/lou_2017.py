@@ -65,11 +65,6 @@ def pairs(record: str, title: str, task: str) -> str:
         return "not run"
 
 
-def corpus(label: str, name: str, paper: str) -> list[str]:
-    """A row of Table 3."""
-    return [label, paper, ours(PAPER, f"{name}: the corpus", [name], STATISTICS)]
-
-
 def kinds(label: str, paper: tuple[str, str], name: str) -> list[str]:
     """A row of Figure 4."""
     shares, boundary = ("DEN FN", "DEN FP", "DEN&DER FP"), "of these: boundary"
@@ -84,10 +79,6 @@ def changed(title: str, label: str, name: str) -> list[str]:
 
 
 TABLES = {
-    "lou-2017-3": Table(
-        ("corpus", "paper: articles, mentions, concepts", "ours: articles, mentions, concepts, once an article"),
-        [corpus("BC5CDR", "bc5cdr", "1,500 / 12,864 / 5,818"), corpus("NCBI Disease", "ncbi", "793 / 6,892 / 1,049")],
-    ),
     "lou-2017-4": Table(
         COLUMNS,
         [

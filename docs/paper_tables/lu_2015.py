@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from paper_tables import TUNED, Sentence, Table, joined, ours
+from paper_tables import TUNED, Sentence, Table, ours
 
 NOT = "-"  # no penalty
 HYPERGRAPH = "mention_hypergraph-derivations"
 SPEED = "Words a second on"
 MENTIONS, HEADED = "Mentions, test data", "Heads must match, test data"  # of models trained to their optimum
 OPTIMAL, JOINT = "mention_hypergraph, derivations", "heads, derivations"
-NESTED = "Corpora with nested mentions"
 LAST, CHAINED = f"{OPTIMAL}, head: last", f"{OPTIMAL}, head: chain"
-
-
-# documents; sentences; with overlap; mentions; longer than 6 words, of train, dev and test
-ACE = {
-    "train": ("356; 6,799; 2,683 (39 %); 22,207; 1,439 (6 %)", "370; 7,336; 2,683 (37 %); 24,687; 1,343 (5 %)"),
-    "dev": ("41; 829; 293 (35 %); 2,511; 179 (7 %)", "43; 958; 340 (35 %); 3,217; 148 (5 %)"),
-    "test": ("46; 879; 373 (42 %); 3,031; 199 (7 %)", "51; 1,047; 330 (32 %); 3,027; 160 (6 %)"),
-}
-COUNTS = ("sentences", "with overlap", "mentions", "longer than 6 words")
-
-
-def counts(part: str) -> list[str]:
-    """A row of Table 1."""
-    found = [ours("corpora", NESTED, ["gum", part], column) for column in COUNTS]
-    return [part, *ACE[part], joined(found, "; ")]
 
 
 def gum(label: str, name: str, penalty: Any = NOT, paper: str = "", paper_2005: str = "") -> list[str]:
@@ -57,9 +41,6 @@ def speed(label: str, name: str) -> list[str]:
 
 
 TABLES = {
-    "lu-2015-1": Table(
-        ("part", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"), [counts(part) for part in ("train", "dev", "test")]
-    ),
     "lu-2015-2": Table(
         ("model", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"),
         [
@@ -113,10 +94,6 @@ TABLES = {
 ORDER = "gum, tuned: neighbours"
 SENTENCES = [
     Sentence(
-        "GUM's longest has {} words",
-        [ours("corpora", NESTED, ["gum", "train"], "words of the longest")],
-    ),
-    Sentence(
         "not behind BILOU (+{:.1f}, p = {:.2f}; tuned)",
         [-float(ours("baselines", ORDER, ["bilou", "bio"], "difference of F1")),
          float(ours("baselines", ORDER, ["bilou", "bio"], "p"))],
@@ -134,4 +111,4 @@ SENTENCES = [
          for other, column in ((LAST, "difference of F1"), (CHAINED, "difference of F1"), (CHAINED, "p"))],
     ),
 ]  # fmt: skip
-CITED: set[str] = {"0.01", "2,685", "2,686", "2,683"}
+CITED: set[str] = {"0.01"}

@@ -58,15 +58,6 @@ def gaps(corpus: str, training: str, model: str) -> Ours:
     return ours("discontiguous", f"{corpus}, trained on {training} sentences", [model, "enough"], "F1")
 
 
-def counts(part: str) -> list[Ours]:
-    """Figures of Table 1: sentences; mentions of 1, 2, 3 parts and in all; overlaps, and those of different types."""
-    columns = ("sentences", "1 part", "2 parts", "3 parts", "mentions", "overlaps", "of different types")
-    return [
-        joined([ours("corpora", "Discontiguous sentences", [corpus, part], column) for column in columns], "; ")
-        for corpus in CORPORA
-    ]
-
-
 def read(corpus: str, structure: str, reading: str, sentences: str = "discontiguous") -> Ours:
     """A figure of Table 3."""
     title = f"{corpus}, {sentences} sentences"
@@ -87,28 +78,12 @@ def times(structure: str, counting: str) -> Ours:
 
 
 TABLES = {
-    "muis-2016-1": Table(
-        ("part", "paper", "ours, CRAFT", "ours, GENIA"),
-        [
-            ["train", "534; 544; 607; 44; 1,195; 205; 58", *counts("train")],
-            ["dev", "303; 357; 421; 18; 796; 240; 28", *counts("dev")],
-            ["test", "430; 584; 610; 16; 1,210; 327; 61", *counts("test")],
-        ],
-    ),
     "muis-2016-2": Table(
         ("model, reading", "trained on", "paper, SMALL", "ours, CRAFT", "paper, LARGE", "ours, CRAFT"),
         [
             [f"{MODELS[model]}, {reading.upper()}", TRAININGS[training], small,
              as_paper(training, model, reading, size="SMALL"), large, as_paper(training, model, reading)]
             for (training, model, reading), (small, large) in TABLE_2.items()
-        ],
-    ),
-    "muis-2016-2-ours": Table(
-        ("model", "trained on", "ours, CRAFT", "ours, GENIA"),
-        [
-            [MODELS[model], label, *(gaps(corpus, training, model) for corpus in CORPORA)]
-            for training, label in TRAININGS.items()
-            for model in MODELS
         ],
     ),
     "muis-2016-3": Table(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paper_tables import Sentence, Table, beside, joined, ours
+from paper_tables import Sentence, Table, beside, ours
 
 CHAIN, HYPERGRAPH, MULTIGRAPH = "bilou", "mention_hypergraph, derivations", "separators"
 BIOMEDICAL = ", features biomedical"
@@ -30,28 +30,7 @@ def overlap(label: str, name: str, sentences: str, ace: str, ace_2005: str, pape
     return [label, f"{sentences} overlap", ace, ace_2005, ours("gum_optimum", OPTIMAL, row, "F1"), paper, figure]
 
 
-def counts(part: str, *paper: str) -> list[str]:
-    """A row of Table 1: sentences, those with overlap, mentions, those that overlap."""
-    columns = ("sentences", "with overlap", "mentions", "overlapping")
-    found = [
-        joined([ours("corpora", "Corpora with nested mentions", [name, part], column) for column in columns], "; ")
-        for name in ("gum", "genia")
-    ]
-    return [part, *paper, *found]
-
-
 TABLES = {
-    "muis-2017-1": Table(
-        ("part", "paper, ACE 2004", "paper, ACE 2005", "paper, GENIA", "ours, GUM", "ours, GENIA"),
-        [
-            counts("train", "6,799; 2,685 (39 %); 22,207; 10,170 (46 %)", "7,336; 2,686 (37 %); 24,687; 9,937 (40 %)",
-                   "14,836; 3,199 (22 %); 46,473; 8,337 (18 %)"),
-            counts("dev", "829; 293 (35 %); 2,511; 1,091 (43 %)", "958; 341 (36 %); 3,217; 1,192 (37 %)",
-                   "1,855; 366 (20 %); 5,014; 915 (18 %)"),
-            counts("test", "879; 373 (42 %); 3,031; 1,418 (47 %)", "1,047; 330 (32 %); 3,027; 1,184 (39 %)",
-                   "1,855; 448 (24 %); 5,600; 1,217 (22 %)"),
-        ],
-    ),
     "muis-2017-2": Table(
         ("model", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"),
         [

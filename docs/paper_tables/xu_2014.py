@@ -32,28 +32,6 @@ PAPER = {
         "dual": ("90.24", "95.55"),
     },
 }
-# problem, test, treatment, medication
-PAPER_TYPES = {
-    "set1": {
-        "independent": ("89.1", "86.5", "72.3", "79.9"),
-        "incremental_own": ("89.9", "87.4", "72.5", "83.7"),
-        "joint_labels": ("90.5", "88.1", "73.9", "84.9"),
-        "dual": ("91.0", "88.0", "75.1", "81.8"),
-    },
-    "set2": {
-        "independent": ("89.5", "85.7", "72.9", "83.4"),
-        "incremental_own": ("89.9", "86.8", "73.5", "84.7"),
-        "joint_labels": ("90.4", "87.6", "74.8", "86.0"),
-        "dual": ("91.3", "87.9", "75.1", "84.0"),
-    },
-    "set3": {
-        "independent": ("91.2", "88.2", "73.0", "89.9"),
-        "incremental_own": ("91.5", "88.5", "73.6", "89.7"),
-        "joint_labels": ("91.9", "89.2", "75.3", "90.6"),
-        "dual": ("92.1", "89.2", "75.5", "90.6"),
-    },
-}
-TYPES = ("problem", "test", "treatment", "medication")
 
 
 def label(features: str) -> str:
@@ -91,26 +69,6 @@ TABLES = {
                 label(features),
                 METHODS[method],
                 *(clinical(features, method, "Table 1 on the bundled", column) for column in (MENTIONS, WORDS)),
-            ]
-            for features in PAPER
-            for method in METHODS
-        ],
-    ),
-    "xu-2014-1-types": Table(
-        ("features", "method", *(column for kind in TYPES for column in (f"paper: {kind}", f"ours: {kind}"))),
-        [
-            [
-                label(features),
-                METHODS[method],
-                *(
-                    cell
-                    for pair in zip(
-                        PAPER_TYPES[features].get(method, ("", "", "", "")),
-                        (clinical(features, method, "Each type, own split", kind) for kind in TYPES),
-                        strict=True,
-                    )
-                    for cell in pair
-                ),
             ]
             for features in PAPER
             for method in METHODS
