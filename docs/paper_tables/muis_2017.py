@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paper_tables import Sentence, Table, beside, joined, ours
+from paper_tables import Sentence, Table, beside, ours
 
 CHAIN, HYPERGRAPH, MULTIGRAPH = "bilou", "mention_hypergraph, derivations", "separators"
 BIOMEDICAL = ", features biomedical"
@@ -14,7 +14,7 @@ OPTIMAL = f"{OVERLAP}, tuned (paper 001, Table 4: ACE2004; ACE2005)"
 
 def gum(label: str, name: str, tuned: str, *paper: str) -> list[str]:
     """A row of Table 2."""
-    return [label, *paper, ours("gum_optimum", "Mentions, test data", [name, tuned])]
+    return [label, *paper, ours("gum_optimum", "Mentions, test data", [name, tuned], "F1")]
 
 
 def genia(label: str, name: str, tuned: str, paper: str) -> list[str]:
@@ -26,46 +26,19 @@ def genia(label: str, name: str, tuned: str, paper: str) -> list[str]:
 def overlap(label: str, name: str, sentences: str, ace: str, ace_2005: str, paper: str) -> Sequence[str]:
     """A row of Table 4."""
     row = [name, f"{sentences} overlap"]
-    figure = beside(paper, ours("genia", OVERLAP, row))
-    return [label, f"{sentences} overlap", ace, ace_2005, ours("gum_optimum", OPTIMAL, row), paper, figure]
-
-
-def counts(part: str, *paper: str) -> list[str]:
-    """A row of Table 1: sentences, those with overlap, mentions, those that overlap."""
-    columns = ("sentences", "with overlap", "mentions", "overlapping")
-    found = [
-        joined([ours("corpora", "Corpora with nested mentions", [name, part], column) for column in columns], "; ")
-        for name in ("gum", "genia")
-    ]
-    return [part, *paper, *found]
-
-
-def chosen(label: str, name: str, *paper: str) -> list[str]:
-    """A row of Table 6."""
-    return [label, *paper, ours("gum", "Test data, adagrad", [name, "yes"], "lambda"),
-            ours("genia", "Test data", [name, "yes"], "lambda")]  # fmt: skip
+    figure = beside(paper, ours("genia", OVERLAP, row, "F1"))
+    return [label, f"{sentences} overlap", ace, ace_2005, ours("gum_optimum", OPTIMAL, row, "F1"), paper, figure]
 
 
 TABLES = {
-    "muis-2017-1": Table(
-        ("part", "paper, ACE 2004", "paper, ACE 2005", "paper, GENIA", "ours, GUM", "ours, GENIA"),
-        [
-            counts("train", "6,799; 2,685 (39 %); 22,207; 10,170 (46 %)", "7,336; 2,686 (37 %); 24,687; 9,937 (40 %)",
-                   "14,836; 3,199 (22 %); 46,473; 8,337 (18 %)"),
-            counts("dev", "829; 293 (35 %); 2,511; 1,091 (43 %)", "958; 341 (36 %); 3,217; 1,192 (37 %)",
-                   "1,855; 366 (20 %); 5,014; 915 (18 %)"),
-            counts("test", "879; 373 (42 %); 3,031; 1,418 (47 %)", "1,047; 330 (32 %); 3,027; 1,184 (39 %)",
-                   "1,855; 448 (24 %); 5,600; 1,217 (22 %)"),
-        ],
-    ),
     "muis-2017-2": Table(
         ("model", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"),
         [
-            gum("chain", CHAIN, "no", "70.3 / 42.0 / 52.6", "67.0 / 45.6 / 54.3"),
-            gum("mention hypergraph", HYPERGRAPH, "no", "80.7 / 46.1 / 58.7", "77.6 / 47.3 / 58.8"),
-            gum("mention hypergraph, tuned", HYPERGRAPH, "yes", "71.0 / 55.4 / 62.2", "67.0 / 57.3 / 61.7"),
-            gum("multigraph (`separators`)", MULTIGRAPH, "no", "76.3 / 52.0 / 61.9", "73.5 / 51.6 / 60.6"),
-            gum("multigraph, tuned", MULTIGRAPH, "yes", "71.6 / 58.3 / 64.3", "67.5 / 59.1 / 63.0"),
+            gum("chain", CHAIN, "no", "52.6", "54.3"),
+            gum("mention hypergraph", HYPERGRAPH, "no", "58.7", "58.8"),
+            gum("mention hypergraph, tuned", HYPERGRAPH, "yes", "62.2", "61.7"),
+            gum("multigraph (`separators`)", MULTIGRAPH, "no", "61.9", "60.6"),
+            gum("multigraph, tuned", MULTIGRAPH, "yes", "64.3", "63.0"),
         ],
     ),
     "muis-2017-3": Table(
@@ -86,20 +59,13 @@ TABLES = {
     "muis-2017-4": Table(
         ("model", "sentences", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM", "paper, GENIA", "ours, GENIA"),
         [
-            overlap("mention hypergraph, `derivations`", HYPERGRAPH, "with", "72.8 / 51.0 / 60.0", "68.6 / 52.8 / 59.7",
-                    "77.1 / 60.3 / 67.7"),
-            overlap("mention hypergraph, `derivations`", HYPERGRAPH, "without", "73.1 / 62.8 / 67.5",
-                    "64.8 / 64.8 / 64.8", "73.9 / 70.1 / 71.9"),
-            overlap("multigraph", MULTIGRAPH, "with", "71.3 / 56.2 / 62.8", "68.5 / 55.7 / 61.4", "75.6 / 60.7 / 67.3"),
-            overlap("multigraph", MULTIGRAPH, "without", "72.5 / 64.2 / 68.1", "66.0 / 64.7 / 65.4",
-                    "74.1 / 71.6 / 72.9"),
-        ],
-    ),
-    "muis-2017-6": Table(
-        ("model", "paper, ACE 2004", "paper, ACE 2005", "paper, GENIA", "ours, GUM", "ours, GENIA"),
-        [
-            chosen("mention hypergraph, tuned", HYPERGRAPH, "0.001", "0.1", "1.0"),
-            chosen("multigraph, tuned", MULTIGRAPH, "0.1", "0.1", "1.0"),
+            overlap("mention hypergraph, `derivations`", HYPERGRAPH, "with", "60.0", "59.7",
+                    "67.7"),
+            overlap("mention hypergraph, `derivations`", HYPERGRAPH, "without", "67.5",
+                    "64.8", "71.9"),
+            overlap("multigraph", MULTIGRAPH, "with", "62.8", "61.4", "67.3"),
+            overlap("multigraph", MULTIGRAPH, "without", "68.1", "65.4",
+                    "72.9"),
         ],
     ),
 }  # fmt: skip

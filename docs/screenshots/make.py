@@ -5,22 +5,17 @@ Chrome) on the path. With names, it takes only those of `KINDS`. Beside the pict
 each page, so that a test can tell a picture of an older page without comparing pixels, which differ with fonts and
 browsers. The pages of a trained model, whose figures differ with the machine, have none, and neither have the
 documentation and the notebook, whose text changes often.
-
-The folder ``before`` shows the same pages at the commit `BEFORE`, before they were made anew; the page of errors is the
-picture that was committed there.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -169,7 +164,6 @@ SITE = {
 }
 README = "readme.png"
 NOTEBOOK = "notebook.png"
-BEFORE = "141c547"
 
 
 def source(shot: Shot) -> str:
@@ -255,14 +249,14 @@ def take_model(started: Browser) -> None:
         take_served(started, model, FOLDER / "serve.png")
 
 
-def take_site(started: Browser, root: Path = ROOT, to: Path = FOLDER) -> None:
+def take_site(started: Browser) -> None:
     """Pictures of the documentation, and of the README as rendered Markdown."""
     with TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(root / "docs"), str(root), folder]
-        subprocess.run(command, check=True, cwd=root, env={**os.environ, "PYTHONPATH": str(root / "src")})
+        command = [sys.executable, "-m", "sphinx", "-q", "-b", "html", "-c", str(ROOT / "docs"), str(ROOT), folder]
+        subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT / "src")})
         for name, (page, width, height, dark) in SITE.items():
-            visit(started, Path(folder, f"{page}.html"), Shot("", height, dark, width=width), to / name)
-        body = MarkdownIt("commonmark").enable("table").render((root / "README.md").read_text(encoding="utf-8"))
+            visit(started, Path(folder, f"{page}.html"), Shot("", height, dark, width=width), FOLDER / name)
+        body = MarkdownIt("commonmark").enable("table").render((ROOT / "README.md").read_text(encoding="utf-8"))
         style = (
             "body { max-width: 52rem; margin: 2rem auto; font: 16px/1.5 system-ui; } img { max-width: 100%; } "
             "table { border-collapse: collapse; } td, th { border: 1px solid #ddd; padding: .2rem .6rem; } "
@@ -270,22 +264,9 @@ def take_site(started: Browser, root: Path = ROOT, to: Path = FOLDER) -> None:
         )
         readme = Path(folder, "readme.html")
         readme.write_text(
-            f'<!DOCTYPE html><base href="{root.as_uri()}/"><style>{style}</style>{body}', encoding="utf-8"
+            f'<!DOCTYPE html><base href="{ROOT.as_uri()}/"><style>{style}</style>{body}', encoding="utf-8"
         )
-        visit(started, readme, Shot("", 1000), to / README)
-
-
-def take_before(started: Browser) -> None:
-    """Pictures of the same pages at an earlier commit."""
-    kept = FOLDER / "before"
-    kept.mkdir(exist_ok=True)
-    with TemporaryDirectory() as folder:
-        archive = subprocess.run(["git", "-C", str(ROOT), "archive", BEFORE], check=True, stdout=subprocess.PIPE)
-        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as packed:
-            packed.extractall(folder, filter="data")
-        take_site(started, Path(folder), kept)
-        shutil.copyfile(Path(folder, "docs", "screenshots", "errors.png"), kept / "errors.png")
-    shrink(kept / "errors.png")
+        visit(started, readme, Shot("", 1000), FOLDER / README)
 
 
 def take_notebook(started: Browser) -> None:
@@ -317,7 +298,6 @@ def take_pages(started: Browser) -> None:
 KINDS: dict[str, Callable[[Browser], None]] = {
     "pages": take_pages,
     "site": take_site,
-    "before": take_before,
     "notebook": take_notebook,
     "model": take_model,
 }

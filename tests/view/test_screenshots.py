@@ -19,7 +19,6 @@ SHOTS = MAKE["shots"]()
 LARGEST = 150_000  # bytes of a picture
 OF_MODELS = {"curves.png", "serve.png"}  # whose pages differ with the machine that trained the model
 OF_SITE = {*MAKE["SITE"], MAKE["README"], MAKE["NOTEBOOK"]}  # whose text changes often
-BEFORE = {f"before/{name}" for name in (*MAKE["SITE"], MAKE["README"], "errors.png")}
 DARK, LIGHT = "rgb(22, 24, 28)", "rgb(255, 255, 255)"
 
 
@@ -64,7 +63,7 @@ def test_pictures_are_of_these_pages():
     kept = json.loads((DOCS / "sources.json").read_text(encoding="utf-8"))
     assert kept == {name: MAKE["source"](shot) for name, shot in SHOTS.items()}, "run: python docs/screenshots/make.py"
     pictures = {path.relative_to(DOCS).as_posix(): path.stat().st_size for path in DOCS.rglob("*.png")}
-    assert pictures.keys() == SHOTS.keys() | OF_MODELS | OF_SITE | BEFORE
+    assert pictures.keys() == SHOTS.keys() | OF_MODELS | OF_SITE
     assert max(pictures.values()) < LARGEST and sum(pictures.values()) < 10 * LARGEST
 
 
