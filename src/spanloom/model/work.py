@@ -31,12 +31,11 @@ from spanloom.files.walk import NO_LINK, check_plain, read_plain
 from spanloom.learn import EarlyStopping
 from spanloom.learn.executors import executor_named
 from spanloom.learn.folds import FEW, held_numbers
-from spanloom.learn.kept_passes import KeptPasses
+from spanloom.learn.kept_passes import WEIGHTS, KeptPasses, Parts
 from spanloom.model.fields import declared
 from spanloom.model.parameters import Parameters
 from spanloom.model.spool import Picked, spooled
 from spanloom.parallel import Executor
-from spanloom.scoring import Weights
 
 __all__ = ["BLOCK", "Work", "check_executor", "check_on_disk"]
 
@@ -228,9 +227,9 @@ class Work:
             finally:
                 self.workers = None
 
-    def keeper(self, l2: float, number: int, stopping: EarlyStopping[Weights]) -> KeptPasses:
-        """Return what keeps the passes of a run of AdaGrad."""
-        return KeptPasses(self.folder / f"{_PASSES}{l2!r}-{number}", stopping)
+    def keeper(self, name: str, stops: Sequence[EarlyStopping[Any]], parts: Parts[Any] = WEIGHTS) -> KeptPasses[Any]:
+        """Return what keeps the passes of a run with a name; see `KeptPasses`."""
+        return KeptPasses(self.folder / f"{_PASSES}{name}", stops, parts)
 
     def _say(self) -> None:
         new = self.folder / f"{_STATE}.new"
