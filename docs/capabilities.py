@@ -262,7 +262,10 @@ def student(kind: Kind) -> None:
 def on_disk(kind: Kind) -> None:
     """Trains on text that does not fit in memory."""
     with TemporaryDirectory() as work:
-        kind.fit(iter(kind.data), given={"work": Path(work) / "own"})
+        seen: list[Path] = []
+        look = lambda _: seen.extend(Path(work).rglob("documents.jsonl"))  # noqa: E731
+        kind.fit(iter(kind.data), given={"work": Path(work) / "own", "progress": look})
+    _check(seen, "text is in memory")
 
 
 def resume(kind: Kind) -> None:

@@ -24,7 +24,7 @@ from spanloom.tag.filling import COLUMN, check_use, fill, learn_tagger, open_tag
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["prepared_on_disk"]
+__all__ = ["Checked", "prepared_on_disk"]
 
 
 def prepared_on_disk(
@@ -48,7 +48,7 @@ def prepared_on_disk(
     pos = open_tagger(estimator.pos)
     work.identify(estimator)
     callback(Progress("reading"))
-    checked = _Checked()
+    checked = Checked()
     kept = TypeFilter(estimator.types)
     blocks = batches(checked.stream(kept.checked(training_of(X, y))), BLOCK, prepare)
     known = work.spooled((fill(block, pos, jobs) for block in blocks), "documents")
@@ -81,7 +81,7 @@ def prepared_on_disk(
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting, fold)
 
 
-class _Checked:
+class Checked:
     """Checks and counts of a stream of training documents.
 
     Attributes: ``named``, whether an annotator is, ``mentions``, how many have come, and their ``types``, sorted.
@@ -93,6 +93,7 @@ class _Checked:
 
     @property
     def types(self) -> tuple[str, ...]:
+        """The types of mentions that have come, sorted."""
         return tuple(sorted(self._types))
 
     def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
