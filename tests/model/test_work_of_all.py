@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 import capabilities
 
-NAMES = ("tagger", "cascade", "segmenter")
+NAMES = ("tagger", "cascade", "segmenter", "joint linker")
 
 
 @pytest.fixture(params=NAMES)
@@ -31,12 +31,13 @@ def written(model, folder: Path) -> list[bytes]:
 @pytest.mark.parametrize("dev", [True, False])
 def test_a_folder_gives_the_same_model(kind, tmp_path: Path, dev: bool) -> None:
     given = {"dev": kind.data[:30]} if dev else {}
-    plain = kind.make().fit(kind.data, **given)
-    other = kind.make().fit(iter(kind.data), work=tmp_path / "work", **given)
+    plain = kind.make().fit(kind.data, **kind.fitting, **given)
+    other = kind.make().fit(iter(kind.data), work=tmp_path / "work", **kind.fitting, **given)
     assert written(other, tmp_path / "other") == written(plain, tmp_path / "plain")
     assert other.report_ == plain.report_ and not (tmp_path / "work").exists()
 
 
+@pytest.mark.parametrize("kind", NAMES[:-1], indirect=True)
 def test_an_executor_gives_the_same_model(kind, tmp_path: Path) -> None:
     settings = {"optimizer": "lbfgs", "iterations": 5}
     plain = kind.fit(**settings)
@@ -49,7 +50,8 @@ class KilledError(Exception):
 
 
 def test_a_killed_training_resumes(kind, tmp_path: Path) -> None:
-    plain, seen, again = kind.fit(epochs=6), [], []
+    passes = {"epochs": 6} if "epochs" in kind.make().get_params() else {"iterations": 6, "runs": 2}
+    plain, seen, again = kind.fit(**passes), [], []
 
     def killed(progress) -> None:
         seen.append(progress)
@@ -57,8 +59,8 @@ def test_a_killed_training_resumes(kind, tmp_path: Path) -> None:
             raise KilledError
 
     with pytest.raises(KilledError):
-        kind.fit(given={"work": tmp_path / "work", "progress": killed}, epochs=6)
-    other = kind.fit(given={"work": tmp_path / "work", "progress": again.append}, epochs=6)
+        kind.fit(given={"work": tmp_path / "work", "progress": killed}, **passes)
+    other = kind.fit(given={"work": tmp_path / "work", "progress": again.append}, **passes)
     assert written(other, tmp_path / "other") == written(plain, tmp_path / "plain")
     steps = [[one.step for one in own if one.step] for own in (seen, again)]
     assert steps[0][0] == 1 and steps[0][-1] == 2 and steps[1][0] > 1
@@ -67,8 +69,9 @@ def test_a_killed_training_resumes(kind, tmp_path: Path) -> None:
 def test_what_needs_all_text_is_refused(kind, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"clusters is 4, but training with a folder \(work\) takes a file"):
         kind.fit(given={"work": tmp_path / "work"}, clusters=4, features=["bias", "cluster[0]"])
-    with pytest.raises(UsageError, match=r"which needs a folder that its workers share; name one \(work\)"):
-        kind.fit(given={"executor": threads(2)})
+    if kind.name != "joint linker":
+        with pytest.raises(UsageError, match=r"which needs a folder that its workers share; name one \(work\)"):
+            kind.fit(given={"executor": threads(2)})
 
 
 def test_chains_that_were_trained_are_not_trained_again(tmp_path: Path) -> None:

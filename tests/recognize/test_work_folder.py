@@ -15,10 +15,11 @@ import pytest
 
 from spanloom import Document, Mention, Recognizer, read
 from spanloom.data import clinical
+from spanloom.document.batch import Picked
 from spanloom.errors import DataError, UsageError
 from spanloom.files.staging import locked
 from spanloom.learn import Progress
-from spanloom.model.spool import Picked, spooled
+from spanloom.model.spool import spooled
 from spanloom.model.work import Work
 from spanloom.text import prepare
 

@@ -69,7 +69,7 @@ def test_a_training_resumes_from_each_pass_also_when_one_chain_has_stopped(tmp_p
         def tell(progress: Progress, seen: list[int] = seen) -> None:
             if progress.step and "training" in progress.stage:
                 seen[0] += 1
-            if seen[0] and "training" not in progress.stage or seen[0] == 3:
+            if (seen[0] and "training" not in progress.stage) or seen[0] == 3:
                 raise StopError
 
         try:

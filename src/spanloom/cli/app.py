@@ -91,6 +91,7 @@ def _train_linker(
         str | None, option("--vocabulary V", "The concepts to link to; any format of spanloom vocabulary.")
     ] = None,
     vocabulary_columns: options.VocabularyColumns = None,
+    work: options.Work = None,
 ) -> None:
     """Train a linker, which jointly recognizes mentions and links them to concepts of a vocabulary."""
 

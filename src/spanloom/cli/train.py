@@ -30,10 +30,11 @@ class LinkerOptions(CommonOptions):
 
     vocabulary: str
     vocabulary_columns: str | None = None
+    work: str | None = None
 
     def beside_data(self) -> dict[str, Any]:
         """Return the arguments of the model's `fit` besides the data."""
-        return {"vocabulary": read_vocabulary(self.vocabulary, columns=self.vocabulary_columns)}
+        return {"vocabulary": read_vocabulary(self.vocabulary, columns=self.vocabulary_columns), "work": self.work}
 
 
 def train(kind: str, asked: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any) -> int | None:

@@ -108,6 +108,9 @@ class KeptPasses(Generic[W]):
             self._read(f"best-{name}-{at}-{best}", kind, tuple(own["shapes"][name]))
             for name, kind in self._parts.types.items()
         ]
+        stop.history.details[:] = [tuple(map(float, detail)) for detail in own["details"]]
+        if len(stop.history.details) not in (0, len(entries)):
+            raise ValueError(f"found {len(stop.history.details)} details of {len(entries)} passes")
         over = stop.resume(BestPass(best, *entries[best - 1], self._parts.joined(arrays, form)), entries)
         if not over and len(entries) < number:
             raise ValueError(f"found {len(entries)} entries, expected one for each of {number} passes")
@@ -134,7 +137,7 @@ class KeptPasses(Generic[W]):
             best, state = stop.best, states.get(at, {})
             named = dict(zip(self._parts.types, self._parts.apart(best.weights), strict=True))
             runs.append({
-                "best": best.number, "entries": stop.history.entries,
+                "best": best.number, "entries": stop.history.entries, "details": stop.history.details,
                 "shapes": {name: array.shape for name, array in named.items()},
             })  # fmt: skip
             kept = {f"best-{name}-{at}-{best.number}": array for name, array in named.items()}

@@ -64,11 +64,13 @@ class TrainingHistory:
         callback: the listener.
         began: when training began, by `monotonic`; now when ``None``.
 
-    Attributes: ``entries``, the objective and the measure at each step.
+    Attributes: ``entries``, the objective and the measure at each step; ``details``, what else is measured at each, if
+    anything is.
     """
 
     def __init__(self, stage: str, steps: int, callback: Listener, began: float | None = None) -> None:
         self.entries: list[tuple[float, float]] = []
+        self.details: list[tuple[float, ...]] = []
         self._stage, self._steps, self._callback = stage, steps, callback
         self._run_began = monotonic()
         self._began = self._run_began if began is None else began

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from spanloom import __version__
 from spanloom.document import Batch, Document
+from spanloom.document.batch import Picked
 from spanloom.errors import DataError, UsageError, reason_of
 from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_batch
 from spanloom.files.scratch import FolderScratch, filling
@@ -34,7 +35,7 @@ from spanloom.learn.folds import FEW, held_numbers
 from spanloom.learn.kept_passes import WEIGHTS, KeptPasses, Parts
 from spanloom.model.fields import declared
 from spanloom.model.parameters import Parameters
-from spanloom.model.spool import Picked, spooled
+from spanloom.model.spool import spooled
 from spanloom.parallel import Executor
 
 __all__ = ["BLOCK", "Work", "check_executor", "check_on_disk"]
@@ -226,6 +227,18 @@ class Work:
                 yield
             finally:
                 self.workers = None
+
+    @contextmanager
+    def apart(self, name: str) -> Iterator[FolderScratch]:
+        """Give the scratch of a part of the training, in a folder of its own, which is removed at the end."""
+        folder = self.folder / name
+        with filling(folder):
+            folder.mkdir(exist_ok=True)
+            check_plain(folder)
+        try:
+            yield FolderScratch(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # mapped files stay where the system does not let them go
 
     def keeper(self, name: str, stops: Sequence[EarlyStopping[Any]], parts: Parts[Any] = WEIGHTS) -> KeptPasses[Any]:
         """Return what keeps the passes of a run with a name; see `KeptPasses`."""

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from spanloom.document import Document, batches
-from spanloom.document.annotators import check_one_voice
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, development_of, training_of
 from spanloom.learn.folds import hold_out, units
@@ -16,7 +15,7 @@ from spanloom.model.corpus import Lost, TypeFilter, known_types, training_types
 from spanloom.model.spool import line_of
 from spanloom.model.stages import Linked
 from spanloom.model.work import BLOCK, Work
-from spanloom.recognize.on_disk import Checked
+from spanloom.recognize.on_disk import spooled_training
 from spanloom.recognize.source import whole_annotation
 from spanloom.segment.characters import Characters
 from spanloom.segment.constraints import constraints_of
@@ -61,11 +60,6 @@ class Prepared(NamedTuple):
     tuning: Corpus
 
 
-class _Read(NamedTuple):
-    train: Sequence[Document]
-    types: tuple[str, ...]
-
-
 def prepared(
     estimator: SegmenterParameters, X: Given, y: Iterable[Any] | None, dev: Dev | None, work: Work | None
 ) -> Prepared:
@@ -83,7 +77,15 @@ def prepared(
     seed, kept = estimator.random_state, TypeFilter(estimator.types)
     given = None if dev is None else list(map(with_words, kept(training_of(*development_of(dev), "dev"))))
     documents = kept.checked(training_of(X, y))
-    train, types = _in_memory(estimator, documents, given) if work is None else _on_disk(estimator, documents, work)
+    train: Sequence[Document]
+    if work is None:
+        own = {name: getattr(estimator, name) for name in ("attributes", "link", "n_jobs", "random_state")}
+        train = whole_annotation(list(map(with_words, documents)), given, **own)
+        types = training_types(train)
+    else:
+        work.identify(estimator)
+        spooled, types, _ = spooled_training(documents, work, with_words)
+        train = spooled.documents
     count, linked = len(train), Linked.of(estimator.link, train)
     constraints = constraints_of(types, estimator.single_word, estimator.constraints)
     if given is None:
@@ -116,25 +118,6 @@ def prepared(
     return Prepared(
         train, given, count, types, constraints, linked, phrases, features, gold, gold_dev, known, columned(gold_dev)
     )
-
-
-def _in_memory(estimator: SegmenterParameters, documents: Iterable[Document], dev: list[Document] | None) -> _Read:
-    """Return training documents with words, whose annotation is made complete, and the types of their mentions."""
-    train = whole_annotation(
-        list(map(with_words, documents)), dev, attributes=estimator.attributes, link=estimator.link,
-        n_jobs=estimator.n_jobs, random_state=estimator.random_state,
-    )  # fmt: skip
-    return _Read(train, training_types(train))
-
-
-def _on_disk(estimator: SegmenterParameters, documents: Iterable[Document], work: Work) -> _Read:
-    """Return them from a file, whose annotation is complete."""
-    work.identify(estimator)
-    checked = Checked()
-    train = work.spooled(batches(checked.stream(documents), BLOCK, with_words), "documents").documents
-    if checked.named:
-        check_one_voice(train, "training with a folder (work)")
-    return _Read(train, checked.types or training_types(train))  # which says what is wrong
 
 
 def _spooled(parts: Iterable[tuple[GoldLabels, Corpus]], work: Work) -> GoldLabels:
