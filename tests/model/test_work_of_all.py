@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from spanloom import write
 from spanloom.errors import UsageError
 from spanloom.parallel import threads
 
@@ -87,3 +88,16 @@ def test_chains_that_were_trained_are_not_trained_again(tmp_path: Path) -> None:
     kind.fit(given={"work": tmp_path / "work", "progress": again.append})
     assert not [one for one in again if one.stage.startswith("disease: training") and one.step]
     assert [one for one in again if one.stage.startswith("site after disease: training") and one.step]
+
+
+@pytest.mark.parametrize("kind", ["tagger", "joint linker"], indirect=True)
+def test_the_command_line(command, kind, tmp_path: Path) -> None:
+    write(kind.data, tmp_path / "data.jsonl")
+    line = ["train", kind.name.split()[-1], "--train", tmp_path / "data.jsonl", "--min-count", "1", "--epochs", "2"]
+    if kind.fitting:
+        line = [*line[:4], "--vocabulary", kind.fitting["vocabulary"], "--features", "small", "--iterations", "2"]
+    for more in ((), ("--work", tmp_path / "work")):
+        done = command(*line, *more, "--quiet", "--output", tmp_path / f"model-{len(more)}")
+        assert done.returncode == 0, done.stderr
+    one, two = (tmp_path / f"model-{n}" / "weights.safetensors" for n in (0, 2))
+    assert one.read_bytes() == two.read_bytes() and not (tmp_path / "work").exists()

@@ -310,11 +310,11 @@ def check_executor(estimator: Parameters[Any], executor: str | Executor, work: o
         return
     given = estimator.get_params()
     alone = given.get("encoder") is not None and not given.get("with_features")
-    hint = "; add features (with_features)" if "with_features" in given else ""
+    hint = "add features (with_features)" if "with_features" in given else "train without an encoder"
     expected = "the optimizer 'lbfgs', as steps of 'adagrad' follow each other; take that"
     for found, needed in (
         (work is None, "a folder that its workers share; name one (work)"),
-        (alone, f"sums over features, as steps of an encoder follow each other{hint}"),
+        (alone, f"sums over features, as steps of an encoder follow each other; {hint}"),
         (given.get("optimizer") != "lbfgs", expected),
     ):
         if found:
