@@ -253,7 +253,7 @@ class Training:
     callback: Listener
     began: float
     workers: Executor | None = None
-    keeper: Callable[[str, Sequence[EarlyStopping[Weights]]], Keeper] | None = None
+    keeper: Callable[[str, Sequence[EarlyStopping[Weights]]], Keeper | None] | None = None
     start: Weights | None = None
 
     @property

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from spanloom.document import Batch
 from spanloom.errors import DataError
-from spanloom.features import Built, FeatureSet, index_batch
-from spanloom.files.scratch import MEMORY, Scratch
+from spanloom.features import Built, FeatureSet
 from spanloom.learn import EarlyStopping, EdgeTarget, TrainingHistory, TrainingSet, adagrad_together
-from spanloom.learn.descent import Keeper
 from spanloom.model.corpus import Gold
 from spanloom.model.pieces import encode_pieces
 from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.work import IN_MEMORY, Room
 from spanloom.parallel import Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import STRUCTURES
@@ -37,9 +36,8 @@ class LinkerChain(NamedTuple):
 
 
 def fit_chain(
-    known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor, scratch: Scratch = MEMORY,
-    keeper: Callable[[Sequence[EarlyStopping[Weights]]], Keeper | None] = lambda _: None,
-) -> LinkerChain:  # fmt: skip
+    known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor, room: Room = IN_MEMORY
+) -> LinkerChain:
     """Train on a batch, for a fixed number of passes.
 
     Args:
@@ -48,15 +46,14 @@ def fit_chain(
         features: of tokens.
         seed: of the order.
         run: how pieces of the work are run; the result does not depend on it.
-        scratch: where big arrays are made.
-        keeper: makes what keeps the passes.
+        room: of arrays and passes.
 
     Raises:
         DataError: they have no tokens.
     """
     if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
-    offsets, built = known.sentences, index_batch(features, known, run=run, scratch=scratch)
+    offsets, built, scratch = known.sentences, room.built(features, known, run=run), room.scratch
     structure = STRUCTURES[STRUCTURE]
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, empty))
@@ -66,7 +63,8 @@ def fit_chain(
     # which no development data stop, so that the last pass is kept
     stop = EarlyStopping[Weights](lambda _: 0.0, PASSES, TrainingHistory("", PASSES, lambda _: None))
     adagrad_together(
-        [data], l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run, callbacks=[stop], keeper=keeper([stop])
-    )
+        [data], l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run, callbacks=[stop],
+        keeper=room.keeper("chain", [stop]),
+    )  # fmt: skip
     weights = data.single(stop.best.weights)
     return LinkerChain(replace(tagger, scorer=tagger.scorer.with_weights(weights)), built)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +14,10 @@ from spanloom.document import Batch, Document, batches
 from spanloom.document.batch import Picked
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
-from spanloom.files.scratch import MEMORY, FolderScratch, Scratch
+from spanloom.files.scratch import MEMORY, FolderScratch
 from spanloom.hypergraph import Ints
 from spanloom.learn import EarlyStopping, Listener, Progress, TrainingHistory
-from spanloom.learn.descent import Keeper
 from spanloom.learn.folds import cross_fit, deal
-from spanloom.learn.kept_passes import WEIGHTS, Parts
 from spanloom.learn.platt import Scalings
 from spanloom.learn.tuning import Envelope, Wanted, nearest_best
 from spanloom.link.arrays import Forms
@@ -38,7 +34,7 @@ from spanloom.model.calibration import CalibrationReport, fit_scalings
 from spanloom.model.corpus import place
 from spanloom.model.resources import Sources
 from spanloom.model.spool import spooled
-from spanloom.model.work import BLOCK, Work
+from spanloom.model.work import BLOCK, IN_MEMORY, Room
 from spanloom.parallel import SERIAL, Executor
 from spanloom.tag.filling import Filler
 from spanloom.vocabulary.candidates import CandidateFinder
@@ -103,7 +99,7 @@ class Fitter:
         pos: fills a column of documents that lack it, if anything does.
         callback: called at each step.
         began: when, by `monotonic`.
-        work: the folder that the training data are in, where they are not in memory.
+        room: of arrays and passes.
     """
 
     plan: Plan
@@ -113,11 +109,11 @@ class Fitter:
     pos: Filler | None
     callback: Listener
     began: float
-    work: Work | None = None
+    room: Room = IN_MEMORY
 
     def fit(self, train: Batch, dev: Sequence[Document]) -> FittedLinker:
         """Train on prepared documents; others choose the pass of each run, and the bias."""
-        with self._room("part") as room:
+        with self.room.part("part") as room:
             ground = self._ground(train, room)
             development = LinkerDevelopment(ground.system, dev, self.plan.given, self.plan.run)
             fits = [self._run(number, ground, development, room) for number in range(self.plan.chosen.runs)]
@@ -137,20 +133,14 @@ class Fitter:
         Each run takes as many passes as it took then, to the last and not to the best: averaged weights rarely get
         worse, and which pass is the best is chance.
         """
-        with self._room("all") as room:
+        with self.room.part("all") as room:
             ground = self._ground(documents, room)
             runs = [self._rerun(number, ground, passes, room) for number, passes in enumerate(chosen.passes)]
         known = chosen.system
         system = replace(ground.system, weights=merge(runs), bias=known.bias, scalings=known.scalings)
         return replace(chosen, system=system, derivations=ground.derivations)
 
-    @contextmanager
-    def _room(self, name: str) -> Iterator[_Room]:
-        """Give a place for the arrays of one training."""
-        with nullcontext(MEMORY) if self.work is None else self.work.apart(name) as scratch:
-            yield _Room(name, scratch, self.work)
-
-    def _ground(self, train: Batch, room: _Room) -> _Ground:
+    def _ground(self, train: Batch, room: Room) -> _Ground:
         """Learn what comes before the perceptron, and return it with the training data as the perceptron sees them."""
         plan = self.plan
         self._step("vocabulary")
@@ -168,14 +158,13 @@ class Fitter:
         wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
         common = self.concepts.common_words if wanted else None
         names = self.finder.lexicon
-        ordered = room.columned(
-            Picked(documents, order.tolist()), lambda batch: with_columns(batch, names, self.language, common)
+        ordered = _columned(
+            Picked(documents, order.tolist()), lambda batch: with_columns(batch, names, self.language, common), room
         )
         features = self._features(ordered.documents)
         instance = self._jackknife(ordered, fold[order], features, room)
         self._step("tagging chain")
-        seed, keeper = plan.chosen.random_state, partial(room.keeper, "chain")
-        chain = fit_chain(ordered, self.types, features, seed, plan.run, room.scratch, keeper)
+        chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run, room)
         empty = KeyedWeights(np.zeros((0, search.roles), np.float32), new_table(0))
         system = System(
             self.types, self._reader(chain, ordered), self.concepts, self.language, search, empty,
@@ -198,16 +187,15 @@ class Fitter:
         proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
         return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
 
-    def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet, room: _Room) -> Instance:
+    def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet, room: Room) -> Instance:
         """The training data as they look to a linker that was trained on the other folds; (D,) the fold of each."""
         plan = self.plan
 
         def fit(rest: list[int]) -> Reader:
             others = everything.take(rest)
             [number] = np.setdiff1d(fold, fold[rest]).tolist()
-            with self._room(f"{room.name}-fold-{number}") as own:
-                seed, keeper = plan.chosen.random_state, partial(own.keeper, "chain")
-                chain = fit_chain(others, self.types, features, seed, SERIAL, own.scratch, keeper)
+            with room.part(f"fold-{number}") as own:
+                chain = fit_chain(others, self.types, features, plan.chosen.random_state, SERIAL, own)
             return self._reader(chain, everything if plan.chosen.own_memory else others)
 
         def read_part(reader: Reader, held: Batch) -> Instance:
@@ -219,16 +207,16 @@ class Fitter:
 
         def read(reader: Reader, rows: list[int]) -> Instance:
             held = everything.take(rows)
-            if self.work is None:
+            own = opened.enter_context(room.part(f"spans-{rows[0]}"))
+            if own.scratch is MEMORY:
                 return read_part(reader, held)
-            own = opened.enter_context(self.work.apart(f"{room.name}-spans-{rows[0]}"))
-            return join((read_part(reader, part) for part in held.blocks(BLOCK)), own)
+            return join((read_part(reader, part) for part in held.blocks(BLOCK)), own.scratch)
 
         self._step("tagging chains of the folds")
         with ExitStack() as opened:
             return join(cross_fit(fold, fit, read, plan.run), room.scratch)
 
-    def _run(self, number: int, ground: _Ground, development: LinkerDevelopment, room: _Room) -> _Fit:
+    def _run(self, number: int, ground: _Ground, development: LinkerDevelopment, room: Room) -> _Fit:
         chosen = self.plan.chosen
 
         def metric(weights: KeyedWeights) -> float:
@@ -247,7 +235,7 @@ class Fitter:
         steps = zip(history.entries, history.details, strict=True)
         return _Fit(stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps))
 
-    def _rerun(self, number: int, ground: _Ground, passes: int, room: _Room) -> KeyedWeights:
+    def _rerun(self, number: int, ground: _Ground, passes: int, room: Room) -> KeyedWeights:
         def callback(progress: Progress) -> None:
             self.callback(replace(progress, objective=None, dev_f1=None))
 
@@ -256,9 +244,7 @@ class Fitter:
         self._learn(number, ground, passes, stopping, room)
         return stopping.best.weights
 
-    def _learn(
-        self, number: int, ground: _Ground, passes: int, after: EarlyStopping[KeyedWeights], room: _Room
-    ) -> None:
+    def _learn(self, number: int, ground: _Ground, passes: int, after: EarlyStopping[KeyedWeights], room: Room) -> None:
         """One run of the perceptron."""
         chosen, gold = self.plan.chosen, ground.derivations.gold
         perceptron(
@@ -287,29 +273,12 @@ class Fitter:
         self.callback(Progress(stage, step, steps, None, f1, monotonic() - self.began, dev_concepts=concepts))
 
 
-class _Room(NamedTuple):
-    """Where the arrays and the passes of one training are.
-
-    Args:
-        name: of the training.
-        scratch: of arrays.
-        work: the folder, if they are in one.
-    """
-
-    name: str
-    scratch: Scratch
-    work: Work | None
-
-    def keeper(self, name: str, stops: Sequence[EarlyStopping[Any]], parts: Parts[Any] = WEIGHTS) -> Keeper | None:
-        """Return what keeps the passes of a run."""
-        return None if self.work is None else self.work.keeper(f"{self.name}-{name}", stops, parts)
-
-    def columned(self, documents: Sequence[Document], columned: Callable[[Batch], Batch]) -> Batch:
-        """Return documents as a batch with further columns."""
-        if not isinstance(self.scratch, FolderScratch):
-            return columned(Batch.of(list(documents)))
-        blocks = (columned(Batch.of(block)).views() for block in batches(documents, BLOCK, lambda one: one))
-        return spooled(blocks, "documents", self.scratch)
+def _columned(documents: Sequence[Document], columned: Callable[[Batch], Batch], room: Room) -> Batch:
+    """Return documents as a batch with further columns."""
+    if not isinstance(room.scratch, FolderScratch):
+        return columned(Batch.of(list(documents)))
+    blocks = (columned(Batch.of(block)).views() for block in batches(documents, BLOCK, lambda one: one))
+    return spooled(blocks, "documents", room.scratch)
 
 
 @dataclass(frozen=True)

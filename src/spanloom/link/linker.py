@@ -49,7 +49,7 @@ from spanloom.model.splitting import splitter_of, splitter_part
 from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stages_of
 from spanloom.model.store import Estimated
 from spanloom.model.structured import AnyModel
-from spanloom.model.work import Work, check_on_disk
+from spanloom.model.work import IN_MEMORY, Work, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
 from spanloom.recognize.constrained import constrained
@@ -140,7 +140,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         learns = self.pos == AUTO and plan.sources.names(COLUMN)
         with nullcontext() if work is None else Work.opened(work) as folder:
             ready = prepared(self, X, y, dev, vocabulary, learns, callback, folder)
-            fitter = Fitter(plan, ready.types, vocabulary, language, ready.pos, callback, began, folder)
+            fitter = Fitter(plan, ready.types, vocabulary, language, ready.pos, callback, began, folder or IN_MEMORY)
             outcome = fitter.fit(ready.part, ready.held)
             if ready.given is None:
                 outcome = fitter.refit(ready.train, outcome)

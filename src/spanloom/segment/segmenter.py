@@ -163,7 +163,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         with Work.opened(work) as folder:
             ready = prepared(self, X, y, dev, folder)
             with folder.worked_on_by(executor, self.n_jobs):
-                return self._fit(ready, settings._replace(work=folder))
+                return self._fit(ready, settings._replace(room=folder))
 
     def _fit(self, ready: Prepared, settings: Settings) -> Self:
         """Train on prepared data."""

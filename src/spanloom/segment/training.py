@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from spanloom.errors import DataError
-from spanloom.features import FeatureSet, Sparse, index_batch
-from spanloom.files.scratch import MEMORY
+from spanloom.features import FeatureSet, Sparse
+from spanloom.files.scratch import FolderScratch
 from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen, EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.model.development import Development, HeldOut, trained
@@ -18,7 +18,7 @@ from spanloom.model.parameters import lambdas
 from spanloom.model.report import EncoderReport
 from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
-from spanloom.model.work import Work
+from spanloom.model.work import IN_MEMORY, Room
 from spanloom.parallel import Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment.chains import Chains, Tagging, read_labels, write_labels
@@ -35,7 +35,7 @@ class Settings(NamedTuple):
         callback: called at each step.
         began: when training began.
         l2_of: chain -> the lambda that it must have.
-        work: the folder that the training data are in, where they are not in memory.
+        room: of arrays and passes.
     """
 
     parameters: SegmenterParameters
@@ -43,7 +43,7 @@ class Settings(NamedTuple):
     callback: Listener = lambda _: None
     began: float = 0.0
     l2_of: Mapping[str, float] = MappingProxyType({})
-    work: Work | None = None
+    room: Room = IN_MEMORY
 
     def report(self, stage: str) -> None:
         """Call the callback with the name of a stage that begins."""
@@ -116,9 +116,8 @@ def train_chains(
     start = process_time()
     if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    work = settings.work
-    scratch, index = (MEMORY, index_batch) if work is None else (work.scratch, work.built)
-    built = index(features, batch, min_count=parameters.min_count, run=settings.run)
+    room, scratch = settings.room, settings.room.scratch
+    built = room.built(features, batch, parameters.min_count, settings.run)
     offsets = batch.sentences
     seconds = {"features": process_time() - start}
     start = process_time()
@@ -129,8 +128,8 @@ def train_chains(
         scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
         models[name] = tagger = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
         edges = write_labels(tagging, train.labels, offsets)
-        if work is not None:
-            edges = work.scratch.written(f"{name}-edges", edges)
+        if isinstance(scratch, FolderScratch):
+            edges = scratch.written(f"{name}-edges", edges)
         target = EdgeTarget(tagger.engine, offsets, edges, scratch, f"{name}-")
         sizes = built.index.group_sizes
         data = TrainingSet(tagger.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
@@ -141,7 +140,7 @@ def train_chains(
             optimizer=parameters.optimizer, epochs=parameters.epochs, iterations=parameters.iterations, rate=rate,
             seed=parameters.random_state,
             executor=settings.run, callback=_named(settings.callback, name), began=settings.began,
-            keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
+            keeper=room.keeper, workers=room.workers,
         )  # fmt: skip
     fits = _fits(trainings, settings)
     seconds["chains"] = process_time() - start
