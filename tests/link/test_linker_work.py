@@ -49,9 +49,9 @@ def test_the_model_is_the_same_as_in_memory(
     params: dict[str, Any], dev: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings, given = {**SETTINGS, **params}, make_documents(6, 1) if dev else None
-    one = trained({**settings, "n_jobs": 2}, make_documents(24, 0), given)
+    one = trained({**settings, "n_jobs": 1}, make_documents(24, 0), given)
     monkeypatch.setattr(fitting, "BLOCK", 40)  # so that each fold is read in parts, as of much text
-    two = trained({**settings, "n_jobs": 1}, make_documents(24, 0), given, work=tmp_path / "work")
+    two = trained({**settings, "n_jobs": 2}, make_documents(24, 0), given, work=tmp_path / "work")
     assert saved(one, tmp_path / "one") == saved(two, tmp_path / "two")
     assert one.report_ == two.report_ and one.lost_ == two.lost_
     assert not (tmp_path / "work").exists()
