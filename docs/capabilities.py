@@ -262,7 +262,10 @@ def student(kind: Kind) -> None:
 def on_disk(kind: Kind) -> None:
     """Trains on text that does not fit in memory."""
     with TemporaryDirectory() as work:
-        kind.fit(iter(kind.data), given={"work": Path(work) / "own"})
+        seen: list[Path] = []
+        look = lambda _: seen.extend(Path(work).rglob("documents.jsonl"))  # noqa: E731
+        kind.fit(iter(kind.data), given={"work": Path(work) / "own", "progress": look})
+    _check(seen, "text is in memory")
 
 
 def resume(kind: Kind) -> None:
@@ -404,9 +407,7 @@ REASONS: Final[Mapping[str, str]] = {
     "split_tokens": "A segmenter finds the tokens itself.",
     "clean": "Suspects are found by recognizers, whatever model is trained in the end.",
     "student": "A student is a recognizer on features: it has its teacher's structure, and is faster.",
-    "on_disk": "Characters with their words, and a linker's candidates, are in memory; train a recognizer with `work`.",
-    "resume": "Trainings of minutes start again; train a recognizer with `work`, or an encoder with `checkpoint`.",
-    "executor": "Characters and a linker's candidates are in memory of one machine; take `n_jobs`, or a recognizer.",
+    "executor": "Steps of a linker's perceptron follow each other; take `n_jobs`, or a recognizer with `link`.",
     "vocabulary": "An encoder alone has no features, and reads text instead of columns; `with_features` adds both.",
 }
 """What the page shows for a method or an argument that the class does not have."""

@@ -208,6 +208,7 @@ def test_every_parameter_has_a_key_and_an_option(command):
         "on_error",
         "force",
         "quiet",
+        "work",
     }
     assert set(options_of(Linker, LinkerOptions).model_fields) == parameters | others
     shown = command("train", "linker", "--help").stdout

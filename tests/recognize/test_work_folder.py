@@ -15,10 +15,11 @@ import pytest
 
 from spanloom import Document, Mention, Recognizer, read
 from spanloom.data import clinical
+from spanloom.document.batch import Picked
 from spanloom.errors import DataError, UsageError
 from spanloom.files.staging import locked
 from spanloom.learn import Progress
-from spanloom.model.spool import Picked, spooled
+from spanloom.model.spool import spooled
 from spanloom.model.work import Work
 from spanloom.text import prepare
 
@@ -225,7 +226,7 @@ def test_what_is_damaged_is_told(notes: tuple[list[Document], list[Document]], t
     with pytest.raises(DataError, match="its features are damaged"):
         Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
     (work / "matrix.array").write_bytes(matrix)
-    [file] = work.glob("passes-*/squares-*.array")
+    [file] = work.glob("passes-*/best-features-*.array")
     os.truncate(file, 8)
     with pytest.raises(DataError, match="damaged"):
         Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
@@ -404,10 +405,13 @@ def test_kept_passes_that_do_not_fit_are_damaged(notes: tuple[list[Document], li
         Recognizer(**SETTINGS).fit(train, dev=dev, work=tmp_path, progress=until("tuning"))
     [state] = tmp_path.glob("spanloom-training/passes-*/passes.json")
     said = json.loads(state.read_bytes())
-    rows, roles, labels = said["shapes"]["best-features"]
+    [run] = said["runs"]
+    rows, roles, labels = run["shapes"]["features"]
     shapes = [[rows, labels, roles], [rows, roles * labels], [1, rows, roles * labels], [1 << 40, 1 << 20], [-1], ["x"]]
-    wrong = [{"shapes": {**said["shapes"], "best-features": shape}} for shape in shapes]
-    wrong += [{"best": 0}, {"best": 99}, {"passes": 10**400}, {"passes": "../../x"}, {"entries": []}, {"shapes": {}}]
+    runs = [run | {"shapes": {**run["shapes"], "features": shape}} for shape in shapes]
+    runs += [run | one for one in ({"best": 0}, {"best": 99}, {"entries": []}, {"shapes": {}})]
+    wrong = [{"runs": [one]} for one in runs]
+    wrong += [{"passes": 10**400}, {"passes": "../../x"}, {"passes": 9}, {"runs": []}, {"runs": [run, run]}]
     for damage in (*(json.dumps(said | one).encode() for one in wrong), b"[" * 100_000, b" " * (1 << 21)):
         state.write_bytes(damage)
         with pytest.raises(DataError, match=r"the passes that are kept are damaged: .*; delete that folder"):

@@ -22,7 +22,7 @@ SETTINGS = Settings(SegmenterParameters(l2=0.1, epochs=7, iterations=20), SERIAL
 
 
 def corpus_of(documents, features, types, phrases=None):
-    gold = gold_labels(with_words(documents), types, None)
+    gold = gold_labels(list(map(with_words, documents)), types, None)
     return Corpus(gold.batch.with_own_columns(own_columns(features), phrases), gold.labels, len(gold.lost))
 
 

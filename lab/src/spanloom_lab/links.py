@@ -12,13 +12,13 @@ from time import monotonic
 from typing import Any, Final, NamedTuple
 
 from spanloom.document import Batch, Document, align, to_bilou
+from spanloom.document.batch import Picked
 from spanloom.features import FeatureSet
 from spanloom.learn import Listener, Progress, search_step
 from spanloom.learn.folds import FEW, deal, out_of_fold, units
 from spanloom.model.calibration import calibrate
 from spanloom.model.corpus import Gold, by_sentence
 from spanloom.model.overlaps import OverlapRules, best_consistent
-from spanloom.model.spool import Picked
 from spanloom.model.work import Work
 from spanloom.parallel import SERIAL, Executor, threads
 from spanloom.recognize.recognizer import Recognizer

@@ -91,17 +91,18 @@ def _train_linker(
         str | None, option("--vocabulary V", "The concepts to link to; any format of spanloom vocabulary.")
     ] = None,
     vocabulary_columns: options.VocabularyColumns = None,
+    work: options.Work = None,
 ) -> None:
     """Train a linker, which jointly recognizes mentions and links them to concepts of a vocabulary."""
 
 
 @_train("train segmenter", parameters="spanloom.segment.parameters:SegmenterParameters")
-def _train_segmenter() -> None:
+def _train_segmenter(work: options.Work = None, executor: options.Executor = None) -> None:
     """Train a segmenter of words and mentions in text without spaces, such as Chinese."""
 
 
 @_train("train tagger", parameters="spanloom.tag.parameters:TaggerParameters")
-def _train_tagger() -> None:
+def _train_tagger(work: options.Work = None, executor: options.Executor = None) -> None:
     """Train a tagger of parts of speech or another column."""
 
 

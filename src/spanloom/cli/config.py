@@ -55,20 +55,25 @@ class CommonOptions(BaseModel):
         return self.model_dump(include=set(type(self).model_fields) - self.known - set(CommonOptions.model_fields))
 
 
-class RecognizerOptions(CommonOptions):
-    """Options of `train recognizer`, besides parameters."""
+class FolderOptions(CommonOptions):
+    """Options of models that train with a folder, besides parameters."""
 
-    annotators: bool = False
     work: str | None = None
     executor: str = "threads"
-
-    def training(self, reading: Reading) -> Iterator[Document]:
-        """As of `CommonOptions`; with the names of annotators, where files are those of several."""
-        return reading.by_annotators(self.train) if self.annotators else super().training(reading)
 
     def beside_data(self) -> dict[str, Any]:
         """Return the arguments of the model's `fit` besides the data."""
         return {"work": self.work, "executor": self.executor}
+
+
+class RecognizerOptions(FolderOptions):
+    """Options of `train recognizer`, besides parameters."""
+
+    annotators: bool = False
+
+    def training(self, reading: Reading) -> Iterator[Document]:
+        """As of `CommonOptions`; with the names of annotators, where files are those of several."""
+        return reading.by_annotators(self.train) if self.annotators else super().training(reading)
 
 
 Kind = TypeVar("Kind", bound=CommonOptions)

@@ -60,7 +60,7 @@ def execute(verb: str, options: dict[str, Any]) -> int:
         _close_stdout()
         return DONE
     except KeyboardInterrupt:
-        return fail(f"interrupted; no output was written{_resumed(verb, options)}", INTERRUPTED, prefix="")
+        return fail(f"interrupted; no output was written{_resumed(options)}", INTERRUPTED, prefix="")
     except UsageError as error:
         return fail(str(error), WRONG_USAGE)
     except SpanloomError as error:
@@ -73,13 +73,13 @@ def execute(verb: str, options: dict[str, Any]) -> int:
     return DONE if code is None else int(code)
 
 
-def _resumed(verb: str, options: Mapping[str, Any]) -> str:
+def _resumed(options: Mapping[str, Any]) -> str:
     """Return how an interrupted verb resumes, or what would have made it resumable, for the message."""
     if kept := options.get("work") or options.get("checkpoint"):
         return f"; the same command resumes from {kept}"
     if options.get("encoder") and "checkpoint" in options:
         return "; with --checkpoint FOLDER the training resumes where it was interrupted"
-    if verb == "train recognizer":
+    if "work" in options:
         return "; with --work FOLDER the training resumes where it was interrupted"
     return ""
 

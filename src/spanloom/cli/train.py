@@ -12,7 +12,7 @@ from pkgutil import resolve_name
 from time import monotonic
 from typing import Any
 
-from spanloom.cli.config import CommonOptions, RecognizerOptions, checked, options_of
+from spanloom.cli.config import CommonOptions, FolderOptions, RecognizerOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
@@ -30,10 +30,11 @@ class LinkerOptions(CommonOptions):
 
     vocabulary: str
     vocabulary_columns: str | None = None
+    work: str | None = None
 
     def beside_data(self) -> dict[str, Any]:
         """Return the arguments of the model's `fit` besides the data."""
-        return {"vocabulary": read_vocabulary(self.vocabulary, columns=self.vocabulary_columns)}
+        return {"vocabulary": read_vocabulary(self.vocabulary, columns=self.vocabulary_columns), "work": self.work}
 
 
 def train(kind: str, asked: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any) -> int | None:
@@ -131,13 +132,13 @@ def summary(model: Model, seconds: float) -> Iterator[str]:
 
 recognizer = partial(train, "recognizer", RecognizerOptions)
 linker = partial(train, "linker", LinkerOptions)
-tagger = partial(train, "tagger")
+tagger = partial(train, "tagger", FolderOptions)
 
 
 def segmenter(dictionaries: Sequence[str] | None, **flags: Any) -> int | None:
     """Train and save a segmenter."""
     labelled = dict(map(_labelled, dictionaries or ())) or None
-    return train("segmenter", dictionaries=labelled, **flags)
+    return train("segmenter", FolderOptions, dictionaries=labelled, **flags)
 
 
 def _labelled(text: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -19,6 +19,32 @@ class SentenceNumber(NamedTuple):
 
     document: int
     sentence: int
+
+
+class Picked(Sequence[Document]):
+    """Some documents of others, which stay where they are.
+
+    Args:
+        documents: the others.
+        numbers: of those that are picked.
+    """
+
+    def __init__(self, documents: Sequence[Document], numbers: Sequence[int]) -> None:
+        self._documents, self._numbers = documents, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Document: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Document]: ...
+
+    def __getitem__(self, at: int | slice) -> Document | Sequence[Document]:
+        if isinstance(at, slice):
+            return Picked(self._documents, self._numbers[at])
+        return self._documents[self._numbers[at]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -129,13 +155,15 @@ class Batch:
         return replace(self, columns={**self.columns, **columns})
 
     def take(self, rows: Sequence[int]) -> Batch:
-        """Return some of the documents."""
+        """Return some of the documents; those that are not in memory stay where they are."""
         starts, firsts = self.starts, self.firsts
         tokens = _ranges(starts, rows)
         lengths = np.diff(self.sentences)[_ranges(firsts, rows)]
         columns = {name: [values[at] for at in tokens.tolist()] for name, values in self.columns.items()}
+        documents = self.documents
         return Batch(
-            tuple(self.documents[i] for i in rows), self.tokens[tokens], np.append(0, lengths.cumsum()),
+            tuple(documents[i] for i in rows) if isinstance(documents, tuple) else Picked(documents, rows),
+            self.tokens[tokens], np.append(0, lengths.cumsum()),
             np.append(0, np.diff(firsts)[list(rows)].cumsum()), columns,
         )  # fmt: skip
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.features import Dense
 from spanloom.hypergraph import Ints, Potentials, Singles
@@ -27,6 +28,7 @@ _BLOCK = 4096  # rows of a table that are averaged at once, in memory that stays
 
 _RELEASED = 1 << 17  # tokens that are looked at before the memory of their features may be released
 LARGEST_BATCH: Final = 32
+_TABLES, _CONSTANTS = ("weights", "mean", "squares"), ("constants", "constants-mean", "constants-squares")  # as kept
 _STEPS = 100  # of a pass, at least, where the corpus has so many sentences
 W = TypeVar("W")
 
@@ -49,28 +51,32 @@ class Epoch(NamedTuple, Generic[W]):
 Callback = Callable[[Epoch[Weights]], bool]
 
 
+Form = tuple[str, tuple[int, ...]]
+"""The type of an array's numbers and its shape; the shape (-1,) is of any length, the same for all of a state."""
+Arrays = Mapping[str, NDArray[Any]]
+
+
 class Resumed(NamedTuple):
     """The state from which an interrupted training resumes.
 
     Args:
         passes: the number of finished passes.
-        over: whether there are no more to come.
-        arrays: the state after them, by name; empty if no pass is finished.
+        states: arrays after them, by name, of each of what is trained together that has more passes to come, by its
+            number; empty if no pass is finished.
     """
 
     passes: int
-    over: bool
-    arrays: Mapping[str, Singles]
+    states: Mapping[int, Arrays]
 
 
 class Keeper(Protocol):
     """Store of the state of a training after each pass, from which an interrupted training resumes."""
 
-    def resume(self, shapes: Mapping[str, tuple[int, ...]]) -> Resumed:
-        """Return the state to resume from; its arrays must have these shapes, by name."""
+    def resume(self, forms: Sequence[Mapping[str, Form]]) -> Resumed:
+        """Return the state to resume from; its arrays must have these forms, of each of what is trained together."""
 
-    def keep(self, number: int, arrays: Mapping[str, Singles]) -> None:
-        """Keep the state after a pass, which the callback was called with."""
+    def keep(self, number: int, states: Mapping[int, Arrays]) -> None:
+        """Keep the state after a pass, which the callbacks were called with, of what has more passes to come."""
 
 
 def batch_size(sentences: int) -> int:
@@ -142,7 +148,7 @@ def adagrad_together(
         corpora: with the same matrix and its offsets, counts and so on, but separate engines and gold structures.
         l2, epochs, rate, seed, batch, run: as for `adagrad`.
         callbacks: one for each; if it returns true, the training of that structure stops, and the others continue.
-        keeper: of the state of one structure that is trained alone, without the state of its callback.
+        keeper: of the state of all of them, without that of their callbacks.
         starts: the initial weights of each, which are overwritten; zero when ``None``.
     """
     starts = [data.zeros for data in corpora] if starts is None else starts
@@ -171,7 +177,7 @@ def _train(
             state.average(number)
         going = [side for side in state.sides if not state.told(side, number)]
         if keeper is not None:
-            keeper.keep(number, state.arrays())
+            keeper.keep(number, {sides.index(side): state.arrays(side) for side in going})
         if not going:
             break
         if len(going) < len(state.sides):
@@ -271,22 +277,24 @@ class _State:
             side.step(batch, self.shrink_constants, self.rate)
         self._update(tokens, batch.residual, run)
 
-    def arrays(self) -> dict[str, Singles]:
-        """Return the state of the only side, by name."""
-        [side] = self.sides
-        tables = {"weights": self.flat, "mean": self.mean, "squares": self.squares}
-        return tables | {"constants": side.constants, "constants-mean": side.mean, "constants-squares": side.squares}
+    def arrays(self, side: _Side) -> dict[str, Singles]:
+        """Return the state of a side, by name."""
+        tables = (table[:, side.columns] for table in (self.flat, self.mean, self.squares))
+        return dict(zip((*_TABLES, *_CONSTANTS), (*tables, side.constants, side.mean, side.squares), strict=True))
 
     def resume(self, keeper: Keeper) -> int:
         """Take over the state that was kept; return how many passes are done, more than any where none is to come."""
-        found = keeper.resume({name: array.shape for name, array in self.arrays().items()})
-        if found.passes:
-            [side], kept = self.sides, found.arrays
-            self.flat, self.mean, self.squares = kept["weights"], kept["mean"], kept["squares"]
-            side.constants, side.mean, side.squares = (
-                kept[name] for name in ("constants", "constants-mean", "constants-squares")
-            )
-        return sys.maxsize if found.over else found.passes
+        forms = [{n: (a.dtype.name, a.shape) for n, a in self.arrays(side).items()} for side in self.sides]
+        passes, states = keeper.resume(forms)
+        if passes and not states:
+            return sys.maxsize
+        if passes:
+            kept = list(states.values())
+            self.flat, self.mean, self.squares = (_joined([one[name] for one in kept]) for name in _TABLES)
+            self._place([self.sides[number] for number in states])
+            for side, one in zip(self.sides, kept, strict=True):
+                side.constants, side.mean, side.squares = (one[name] for name in _CONSTANTS)
+        return passes
 
     def check(self, number: int) -> None:
         """Check that the weights are numbers that a model may hold."""

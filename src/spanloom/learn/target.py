@@ -60,6 +60,7 @@ class EdgeTarget:
         offsets: (N + 1,) first token of each sentence.
         edges: (T, K, D) the hyperedges of the gold structures.
         scratch: where the counts are made.
+        name: of what is made, before other names; of several targets in one scratch each has its own.
 
     Raises:
         SpanloomError: the hyperedges are not one structure for each sentence and type.
@@ -69,6 +70,7 @@ class EdgeTarget:
     offsets: Ints
     edges: Edges
     scratch: Scratch = MEMORY
+    name: str = ""
     roles: Singles = field(init=False)
     """(T, R, K) how often the structures have each role."""
     constants: Floats = field(init=False)
@@ -76,7 +78,7 @@ class EdgeTarget:
 
     def __post_init__(self) -> None:
         template, types = self.engine.template, self.edges.shape[1]
-        roles = self.scratch.zeros("roles", (len(self.edges), len(template.roles), types), np.float32)
+        roles = self.scratch.zeros(f"{self.name}roles", (len(self.edges), len(template.roles), types), np.float32)
         constants = np.zeros((len(template.constants), types))
         for first, end in whole_ranges(self.offsets, PIECE_TOKENS):
             constants += self.engine.role_counts(self.edges, self.offsets, np.arange(first, end), roles)[1]

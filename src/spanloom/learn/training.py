@@ -64,11 +64,13 @@ class TrainingHistory:
         callback: the listener.
         began: when training began, by `monotonic`; now when ``None``.
 
-    Attributes: ``entries``, the objective and the measure at each step.
+    Attributes: ``entries``, the objective and the measure at each step; ``details``, what else is measured at each, if
+    anything is.
     """
 
     def __init__(self, stage: str, steps: int, callback: Listener, began: float | None = None) -> None:
         self.entries: list[tuple[float, float]] = []
+        self.details: list[tuple[float, ...]] = []
         self._stage, self._steps, self._callback = stage, steps, callback
         self._run_began = monotonic()
         self._began = self._run_began if began is None else began
@@ -234,7 +236,8 @@ class Training:
         began: when, by `monotonic`.
         workers: what L-BFGS's objective is summed by, in place of ``executor``; values of lambda then wait for each
             other. See `Objective`.
-        keeper: makes what keeps the passes of a run of AdaGrad for a lambda, by its number and what judges it.
+        keeper: makes what keeps the passes of a run of AdaGrad, by its name and what judges each of what is trained in
+            it together.
         start: weights of rows to begin with; zero when ``None``.
     """
 
@@ -250,7 +253,7 @@ class Training:
     callback: Listener
     began: float
     workers: Executor | None = None
-    keeper: Callable[[float, int, EarlyStopping[Weights]], Keeper] | None = None
+    keeper: Callable[[str, Sequence[EarlyStopping[Weights]]], Keeper | None] | None = None
     start: Weights | None = None
 
     @property
@@ -347,7 +350,7 @@ def _run(trainings: Sequence[Training], l2: float, number: int) -> list[Fit]:
     """One run of AdaGrad: the best pass of each, not tuned, with the history of all passes."""
     first = trainings[0]
     stops = [training.watched(l2, number) for training in trainings]
-    keeper = None if first.keeper is None else first.keeper(l2, number, stops[0])
+    keeper = None if first.keeper is None else first.keeper(f"{l2!r}-{number}", stops)
     adagrad_together(
         [training.data for training in trainings], l2=l2, epochs=first.epochs, rate=first.rate,
         seed=(first.seed, number), run=first.executor.shared, callbacks=stops,

@@ -8,10 +8,12 @@ from typing import Final, NamedTuple
 
 from spanloom.document import Batch
 from spanloom.errors import DataError
-from spanloom.features import Built, FeatureSet, index_batch
-from spanloom.learn import EdgeTarget, TrainingSet, adagrad
+from spanloom.features import Built, FeatureSet
+from spanloom.learn import EarlyStopping, EdgeTarget, TrainingHistory, TrainingSet, adagrad_together
 from spanloom.model.corpus import Gold
+from spanloom.model.pieces import encode_pieces
 from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.model.work import IN_MEMORY, Room
 from spanloom.parallel import Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import STRUCTURES
@@ -33,20 +35,36 @@ class LinkerChain(NamedTuple):
     built: Built
 
 
-def fit_chain(known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor) -> LinkerChain:
+def fit_chain(
+    known: Batch, types: Sequence[str], features: FeatureSet, seed: int, run: Executor, room: Room = IN_MEMORY
+) -> LinkerChain:
     """Train on a batch, for a fixed number of passes.
+
+    Args:
+        known: documents with mentions.
+        types: K names.
+        features: of tokens.
+        seed: of the order.
+        run: how pieces of the work are run; the result does not depend on it.
+        room: of arrays and passes.
 
     Raises:
         DataError: they have no tokens.
     """
     if not len(known.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
-    offsets, built = known.sentences, index_batch(features, known, run=run)
+    offsets, built, scratch = known.sentences, room.built(features, known, run=run), room.scratch
     structure = STRUCTURES[STRUCTURE]
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     tagger = StructuredModel.build(structure, "subgraphs", types, LinearScorer(features, built.index, empty))
-    edges = structure.encode(Gold(known, types).table, offsets, types).edges
-    target = EdgeTarget(tagger.engine, offsets, edges)
-    data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
-    weights = adagrad(data, l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run)
-    return LinkerChain(replace(tagger, scorer=tagger.scorer.with_weights(data.single(weights))), built)
+    edges = encode_pieces(structure, Gold(known, types).table, offsets, types, scratch).edges
+    target, sizes = EdgeTarget(tagger.engine, offsets, edges, scratch), built.index.group_sizes
+    data = TrainingSet(tagger.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
+    # which no development data stop, so that the last pass is kept
+    stop = EarlyStopping[Weights](lambda _: 0.0, PASSES, TrainingHistory("", PASSES, lambda _: None))
+    adagrad_together(
+        [data], l2=_L2, epochs=PASSES, rate=_RATE, seed=(seed, 0), run=run, callbacks=[stop],
+        keeper=room.keeper("chain", [stop]),
+    )  # fmt: skip
+    weights = data.single(stop.best.weights)
+    return LinkerChain(replace(tagger, scorer=tagger.scorer.with_weights(weights)), built)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Batch, Document
+from spanloom.document import Batch, Document, batches
+from spanloom.document.batch import Picked
 from spanloom.errors import DataError
 from spanloom.features import Built, FeatureSet
+from spanloom.files.scratch import MEMORY, FolderScratch
 from spanloom.hypergraph import Ints
-from spanloom.learn import EarlyStopping, Epoch, Listener, Progress, TrainingHistory
+from spanloom.learn import EarlyStopping, Listener, Progress, TrainingHistory
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.platt import Scalings
 from spanloom.learn.tuning import Envelope, Wanted, nearest_best
@@ -21,7 +24,7 @@ from spanloom.link.arrays import Forms
 from spanloom.link.chain import LinkerChain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, WordModel, with_columns
 from spanloom.link.instances import Derivations, Instance, Reader, derive, join
-from spanloom.link.learning import KeyedWeights, Search, Singles, filled_table, new_table, perceptron
+from spanloom.link.learning import KEYED, KeyedWeights, Search, Singles, filled_table, new_table, perceptron
 from spanloom.link.names import Concepts, NameMemory, find_combinations
 from spanloom.link.parameters import LinkerParameters
 from spanloom.link.proposals import Proposer
@@ -30,6 +33,8 @@ from spanloom.link.system import DecodedMentions, Prescribed, System
 from spanloom.model.calibration import CalibrationReport, fit_scalings
 from spanloom.model.corpus import place
 from spanloom.model.resources import Sources
+from spanloom.model.spool import spooled
+from spanloom.model.work import BLOCK, IN_MEMORY, Room
 from spanloom.parallel import SERIAL, Executor
 from spanloom.tag.filling import Filler
 from spanloom.vocabulary.candidates import CandidateFinder
@@ -94,6 +99,7 @@ class Fitter:
         pos: fills a column of documents that lack it, if anything does.
         callback: called at each step.
         began: when, by `monotonic`.
+        room: of arrays and passes.
     """
 
     plan: Plan
@@ -103,12 +109,14 @@ class Fitter:
     pos: Filler | None
     callback: Listener
     began: float
+    room: Room = IN_MEMORY
 
-    def fit(self, train: Sequence[Document], dev: Sequence[Document]) -> FittedLinker:
+    def fit(self, train: Batch, dev: Sequence[Document]) -> FittedLinker:
         """Train on prepared documents; others choose the pass of each run, and the bias."""
-        ground = self._ground(train)
-        development = LinkerDevelopment(ground.system, dev, self.plan.given, self.plan.run)
-        fits = [self._run(number, ground, development) for number in range(self.plan.chosen.runs)]
+        with self.room.part("part") as room:
+            ground = self._ground(train, room)
+            development = LinkerDevelopment(ground.system, dev, self.plan.given, self.plan.run)
+            fits = [self._run(number, ground, development, room) for number in range(self.plan.chosen.runs)]
         system = replace(ground.system, weights=merge([fit.weights for fit in fits]))
         system, scores = self._biased(system, development)
         checked = None
@@ -119,39 +127,44 @@ class Fitter:
         passes = tuple(len(fit.history) for fit in fits)
         return FittedLinker(system, ground.derivations, scores, checked, passes, history)
 
-    def refit(self, documents: Sequence[Document], chosen: FittedLinker) -> FittedLinker:
+    def refit(self, documents: Batch, chosen: FittedLinker) -> FittedLinker:
         """Train on all documents, with the bias that some of them, held out, have chosen.
 
         Each run takes as many passes as it took then, to the last and not to the best: averaged weights rarely get
         worse, and which pass is the best is chance.
         """
-        ground = self._ground(documents)
-        runs = [self._rerun(number, ground, passes) for number, passes in enumerate(chosen.passes)]
+        with self.room.part("all") as room:
+            ground = self._ground(documents, room)
+            runs = [self._rerun(number, ground, passes, room) for number, passes in enumerate(chosen.passes)]
         known = chosen.system
         system = replace(ground.system, weights=merge(runs), bias=known.bias, scalings=known.scalings)
         return replace(chosen, system=system, derivations=ground.derivations)
 
-    def _ground(self, train: Sequence[Document]) -> _Ground:
+    def _ground(self, train: Batch, room: Room) -> _Ground:
         """Learn what comes before the perceptron, and return it with the training data as the perceptron sees them."""
         plan = self.plan
         self._step("vocabulary")
-        combinations = find_combinations(train, self.types, self.vocabulary) if plan.chosen.composites else ()
+        documents = train.documents
+        combinations = find_combinations(documents, self.types, self.vocabulary) if plan.chosen.composites else ()
         self.concepts = Concepts(self.vocabulary, combinations)
         self.forms = concept_forms(self.concepts)
         self.finder = CandidateFinder(self.vocabulary, None, k=plan.chosen.candidates, method=plan.chosen.method)
-        self.longest = min(MOST_TOKENS, Prescribed(Batch.of(train), self.types).longest)
-        fold = _folds(train, plan.chosen.folds, plan.chosen.random_state)
+        longest = (Prescribed(part, self.types).longest for part in train.blocks(BLOCK))
+        self.longest = min(MOST_TOKENS, max(longest, default=1))
+        fold = _folds(documents, plan.chosen.folds, plan.chosen.random_state)
         order = np.argsort(fold, kind="stable")
-        ordered = Batch.of([train[i] for i in order.tolist()])
         search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.chosen.beam)
         named = self.plan.sources.features
         wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
         common = self.concepts.common_words if wanted else None
-        ordered = with_columns(ordered, self.finder.lexicon, self.language, common)
+        names = self.finder.lexicon
+        ordered = _columned(
+            Picked(documents, order.tolist()), lambda batch: with_columns(batch, names, self.language, common), room
+        )
         features = self._features(ordered.documents)
-        instance = self._jackknife(ordered, fold[order], features)
+        instance = self._jackknife(ordered, fold[order], features, room)
         self._step("tagging chain")
-        chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run)
+        chain = fit_chain(ordered, self.types, features, plan.chosen.random_state, plan.run, room)
         empty = KeyedWeights(np.zeros((0, search.roles), np.float32), new_table(0))
         system = System(
             self.types, self._reader(chain, ordered), self.concepts, self.language, search, empty,
@@ -174,63 +187,72 @@ class Fitter:
         proposer = Proposer(memory, finder, plan.chosen.candidates, self.longest, len(self.types))
         return Reader(chain.tagger, proposer, self.forms, float(plan.chosen.least), plan.evidence)
 
-    def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet) -> Instance:
+    def _jackknife(self, everything: Batch, fold: Ints, features: FeatureSet, room: Room) -> Instance:
         """The training data as they look to a linker that was trained on the other folds; (D,) the fold of each."""
         plan = self.plan
 
         def fit(rest: list[int]) -> Reader:
             others = everything.take(rest)
-            chain = fit_chain(others, self.types, features, plan.chosen.random_state, SERIAL)
+            [number] = np.setdiff1d(fold, fold[rest]).tolist()
+            with room.part(f"fold-{number}") as own:
+                chain = fit_chain(others, self.types, features, plan.chosen.random_state, SERIAL, own)
             return self._reader(chain, everything if plan.chosen.own_memory else others)
 
-        def read(reader: Reader, rows: list[int]) -> Instance:
-            held = everything.take(rows)
+        def read_part(reader: Reader, held: Batch) -> Instance:
             if not plan.given and not plan.chosen.gold_candidates:
                 return reader.read(held)
             prescribed = Prescribed(held, self.types)
             gold = prescribed.numbers(self.concepts) if plan.chosen.gold_candidates else None
             return reader.read(held, None, prescribed.spans, gold)
 
-        self._step("tagging chains of the folds")
-        return join(cross_fit(fold, fit, read, plan.run))
+        def read(reader: Reader, rows: list[int]) -> Instance:
+            held = everything.take(rows)
+            own = opened.enter_context(room.part(f"spans-{rows[0]}"))
+            if own.scratch is MEMORY:
+                return read_part(reader, held)
+            return join((read_part(reader, part) for part in held.blocks(BLOCK)), own.scratch)
 
-    def _run(self, number: int, ground: _Ground, development: LinkerDevelopment) -> _Fit:
+        self._step("tagging chains of the folds")
+        with ExitStack() as opened:
+            return join(cross_fit(fold, fit, read, plan.run), room.scratch)
+
+    def _run(self, number: int, ground: _Ground, development: LinkerDevelopment, room: Room) -> _Fit:
         chosen = self.plan.chosen
-        seen: list[LinkerScores] = []
 
         def metric(weights: KeyedWeights) -> float:
-            seen.append(development.scores(replace(development.system, weights=weights)))
-            return seen[-1].mean
+            scores = development.scores(replace(development.system, weights=weights))
+            history.details.append(scores)
+            return scores.mean
 
         def callback(progress: Progress) -> None:
-            f1, concepts = seen[-1].recognition, seen[-1].concepts
+            f1, concepts, _ = history.details[-1]
             self.callback(replace(progress, objective=None, dev_f1=f1, dev_concepts=concepts))
 
         stage = "training" + (f", run {number + 1} of {chosen.runs}" if chosen.runs > 1 else "")
         history = TrainingHistory(stage, chosen.iterations, callback, self.began)
         stopping = EarlyStopping(metric, chosen.iterations, history, patience=chosen.patience)
-        self._learn(number, ground, chosen.iterations, stopping)
-        updates = [int(count) for count, _ in history.entries]
-        scores = [(each.recognition, each.concepts) for each in seen]
-        return _Fit(stopping.best.weights, tuple((n, *each) for n, each in zip(updates, scores, strict=True)))
+        self._learn(number, ground, chosen.iterations, stopping, room)
+        steps = zip(history.entries, history.details, strict=True)
+        return _Fit(stopping.best.weights, tuple((int(count), f1, concepts) for (count, _), (f1, concepts, _) in steps))
 
-    def _rerun(self, number: int, ground: _Ground, passes: int) -> KeyedWeights:
+    def _rerun(self, number: int, ground: _Ground, passes: int, room: Room) -> KeyedWeights:
         def callback(progress: Progress) -> None:
             self.callback(replace(progress, objective=None, dev_f1=None))
 
         history = TrainingHistory("training on all", passes, callback, self.began)
         stopping: EarlyStopping[KeyedWeights] = EarlyStopping(lambda _: 0.0, passes, history)
-        self._learn(number, ground, passes, stopping)
+        self._learn(number, ground, passes, stopping, room)
         return stopping.best.weights
 
-    def _learn(self, number: int, ground: _Ground, passes: int, after: Callable[[Epoch[KeyedWeights]], bool]) -> None:
+    def _learn(self, number: int, ground: _Ground, passes: int, after: EarlyStopping[KeyedWeights], room: Room) -> None:
         """One run of the perceptron."""
         chosen, gold = self.plan.chosen, ground.derivations.gold
         perceptron(
             ground.system.search, ground.instance.data, ground.built.matrix, ground.built.index.group_sizes, gold,
             ground.derivations.history, passes=passes, seed=(chosen.random_state, number),
             margin=float(chosen.margin), word_rate=float(chosen.word_rate),
-            forced=gold.labels if self.plan.given else None, callback=after,
+            forced=gold.labels if self.plan.given else None, callback=after, scratch=room.scratch,
+            keeper=room.keeper(f"run-{number}", [after], KEYED),
         )  # fmt: skip
 
     def _biased(self, system: System, development: LinkerDevelopment) -> tuple[System, LinkerScores]:
@@ -249,6 +271,14 @@ class Fitter:
     def _step(self, stage: str, step: int = 0, steps: int | None = None, scores: LinkerScores | None = None) -> None:
         f1, concepts = (None, None) if scores is None else (scores.recognition, scores.concepts)
         self.callback(Progress(stage, step, steps, None, f1, monotonic() - self.began, dev_concepts=concepts))
+
+
+def _columned(documents: Sequence[Document], columned: Callable[[Batch], Batch], room: Room) -> Batch:
+    """Return documents as a batch with further columns."""
+    if not isinstance(room.scratch, FolderScratch):
+        return columned(Batch.of(list(documents)))
+    blocks = (columned(Batch.of(block)).views() for block in batches(documents, BLOCK, lambda one: one))
+    return spooled(blocks, "documents", room.scratch)
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from spanloom.document import Batch
+from spanloom.files.scratch import MEMORY, Growing, Scratch
 from spanloom.hashing import Int64
 from spanloom.hypergraph import Potentials
 from spanloom.link import span_features
@@ -29,6 +31,14 @@ OVERLAP = "it overlaps a longer one, and a linker holds no overlaps"
 LONG = "it has more tokens than the linker looks at"
 
 
+_POINTERS: Final = ("offsets", "span_ptr", "cand_ptr")
+_COUNTED: Final = {
+    "offsets": "tokens", "span_ptr": "spans", "cand_ptr": "candidates", "document": "documents", "first": "tokens",
+    "end": "tokens",
+}  # fmt: skip
+"""Arrays that number what others hold -> what they number."""
+
+
 class Instance(NamedTuple):
     """Sentences as the search reads them.
 
@@ -41,9 +51,12 @@ class Instance(NamedTuple):
     first: Int64
     end: Int64
 
-    def number(self) -> dict[tuple[int, int], int]:
-        """The number of each span."""
-        return {pair: n for n, pair in enumerate(zip(self.first.tolist(), self.end.tolist(), strict=True))}
+    def spans_at(self, first: Int64, end: Int64) -> Int64:
+        """Return the number of each span of some first tokens and ends, -1 for other ranges; spans ascend."""
+        width = int(max((self.end - self.first).max(initial=0), (end - first).max(initial=0))) + 1
+        own, asked = (begin * width + stop - begin for begin, stop in ((self.first, self.end), (first, end)))
+        at = np.minimum(np.searchsorted(own, asked), len(own) - 1)
+        return np.where(own[at] == asked, at, -1) if len(own) else np.full(len(asked), -1)
 
 
 @dataclass(frozen=True)
@@ -97,40 +110,37 @@ class Reader:
         return Instance(data, found.first, found.end)
 
 
-def join(instances: Sequence[Instance]) -> Instance:
-    """Several instances, one after the other, as one."""
-    if len(instances) == 1:
-        return instances[0]
-    rows = [instance.data for instance in instances]
-    tokens = _starts([len(data.words) for data in rows])
-    documents = _starts([int(data.document.max(initial=-1)) + 1 for data in rows])
-    spans = _starts([len(data.span_first) for data in rows])
-    candidates = _starts([len(data.cand_concept) for data in rows])
-    moved = {
-        "offsets": _pointers([data.offsets for data in rows], tokens),
-        "span_ptr": _pointers([data.span_ptr for data in rows], spans),
-        "cand_ptr": _pointers([data.cand_ptr for data in rows], candidates),
-        "document": np.concatenate([data.document + at for data, at in zip(rows, documents, strict=False)]),
+def join(instances: Iterable[Instance], scratch: Scratch = MEMORY) -> Instance:
+    """Several instances, one after the other, as one.
+
+    Args:
+        instances: one at least; each may be made when it is its turn.
+        scratch: where the arrays are made.
+    """
+    growing: dict[str, Growing] = {}
+    forms: dict[str, tuple[int, ...]] = {}
+    base = dict.fromkeys(_COUNTED.values(), 0)
+    for data, first, end in instances:
+        for name, values in {**data._asdict(), "first": first, "end": end}.items():
+            kept = values[1:] if name in _POINTERS and name in growing else values  # from where the one before ends
+            moved = kept + base[_COUNTED[name]] if name in _COUNTED else kept
+            if name not in growing:
+                growing[name], forms[name] = scratch.growing(f"spans-{name}", values.dtype), values.shape[1:]
+            growing[name].append(moved.reshape(-1))
+        base["tokens"] += len(data.words)
+        base["documents"] += int(data.document.max(initial=-1)) + 1
+        base["spans"] += len(data.span_first)
+        base["candidates"] += len(data.cand_concept)
+        scratch.release()
+    found = {name: one.array() for name, one in growing.items()}
+    whole = {
+        name: array.reshape(len(array) // max(1, math.prod(forms[name])), *forms[name]) for name, array in found.items()
     }
-    data = Data(*(
-        moved[name] if name in moved else np.concatenate([getattr(data, name) for data in rows])
-        for name in Data._fields
-    ))  # fmt: skip
-    first, end = (
-        np.concatenate([getattr(instance, name) + at for instance, at in zip(instances, tokens, strict=False)])
-        for name in ("first", "end")
-    )
-    return Instance(data, first, end)
+    return Instance(Data(*(whole[name] for name in Data._fields)), whole["first"], whole["end"])
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:
     return [0, *np.cumsum(sizes).tolist()]
-
-
-def _pointers(parts: Sequence[Int64], starts: Sequence[int]) -> Int64:
-    return np.concatenate(
-        [*(part[:-1] + at for part, at in zip(parts, starts, strict=False)), parts[-1][-1:] + starts[-2]]
-    )
 
 
 class Derivations(NamedTuple):
@@ -159,11 +169,13 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
     mentions = Gold(batch, types)
     labels = np.zeros(len(data.words), np.int32)
     choices = np.full(len(labels), -1, np.int32)
-    number = instance.number()
     found: list[dict[int, int]] = [{} for _ in batch.documents]
     counts = Counter[str](mentions=mentions.total)
     gone = list(mentions.lost)
-    rows = sorted(enumerate(mentions.table.rows()), key=lambda row: row[1][2][0][0] - row[1][2][-1][1])
+    table = mentions.table
+    begins = data.offsets[table.sentence]
+    spans = instance.spans_at(begins + table.first[table.ptr[:-1]], begins + table.end[table.ptr[1:] - 1]).tolist()
+    rows = sorted(enumerate(table.rows()), key=lambda row: row[1][2][0][0] - row[1][2][-1][1])
     for i, (sentence, kind, ranges) in rows:
         owner = mentions.owner(i)
         begin = int(data.offsets[sentence])
@@ -176,7 +188,7 @@ def derive(batch: Batch, instance: Instance, types: Sequence[str], concepts: Con
             continue
         labels[first], labels[first + 1 : end] = label_of(kind, True), label_of(kind, False)
         concept = concepts.number(owner[1].concepts)
-        span = number.get((first, end), -1)
+        span = spans[i]
         choices[end - 1] = _choice(data, span, concept)
         counts["proposed"] += span >= 0
         counts["concepts"] += concept >= 0

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.features import Sparse
+from spanloom.files.scratch import MEMORY, Scratch
 from spanloom.hashing import Slots
 from spanloom.learn import Epoch, check_weights
+from spanloom.learn.descent import Form, Keeper
+from spanloom.learn.kept_passes import Parts
 from spanloom.link.arrays import BeamModel, Data, Forms, SharedScores, WeightTable, Workspace
 from spanloom.link.phases import MOST, NIL
 from spanloom.link.templates import compiled
@@ -22,6 +25,14 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 FREE = -1  # a label that is not prescribed
 _WIDTH = 16  # columns of a state
+_BLOCK = 1 << 22  # entries of a matrix that are looked at once
+_KEPT: Final[dict[str, Form]] = {
+    "keys": ("uint64", (-1,)),
+    "own": ("float32", (-1,)),
+    "totals": ("float64", (-1,)),
+    "counts": ("int64", (3,)),
+}
+"""Of a table and of the passes, as they are kept."""
 _link_train = Kernel("link_train")
 
 
@@ -115,7 +126,7 @@ class Search:
 def perceptron(
     search: Search, data: Data, matrix: Sparse, group_sizes: Singles, gold: GoldDerivations, history: History, *,
     passes: int, seed: int | Sequence[int], callback: Callable[[Epoch[KeyedWeights]], bool], margin: float = 0.0,
-    word_rate: float = 1.0, forced: Int32 | None = None,
+    word_rate: float = 1.0, forced: Int32 | None = None, scratch: Scratch = MEMORY, keeper: Keeper | None = None,
 ) -> None:  # fmt: skip
     """Train; ``callback`` gets the averaged weights after each pass, and stops by a true result.
 
@@ -137,8 +148,13 @@ def perceptron(
             perceptron of the paper.
         word_rate: r.
         forced: (T,) labels that are prescribed.
+        scratch: where what is as large as the matrix is made.
+        keeper: of the state after each pass, without that of the callback.
     """
-    values = np.sqrt(np.float32(word_rate) * group_sizes)[matrix.indices]
+    each = np.sqrt(np.float32(word_rate) * group_sizes)
+    values = scratch.empty("values", len(matrix.indices), np.float32)
+    for first in range(0, len(values), _BLOCK):
+        values[first : first + _BLOCK] = each[matrix.indices[first : first + _BLOCK]]
     arrays = (matrix.indices, matrix.offsets, values)
     weights = np.zeros((len(group_sizes), search.roles), np.float32)
     sums = np.zeros(weights.shape)
@@ -148,9 +164,22 @@ def perceptron(
     prescribed = np.full(len(gold.labels), FREE, np.int32) if forced is None else forced
     random = np.random.default_rng(seed)
     filled = np.flatnonzero(np.diff(data.offsets))
-    steps, come = 0, np.zeros(2, np.int64)
+    steps, done, come = 0, 0, np.zeros(2, np.int64)
+    if keeper is not None:
+        forms: dict[str, Form] = {"weights": ("float32", weights.shape), "sums": ("float64", sums.shape), **_KEPT}
+        done, states = keeper.resume([forms])
+        if done and not states:
+            return
+        if done:
+            weights, sums, keys, own, totals, counts = (states[0][name] for name in forms)
+            steps, used, updates = counts.tolist()
+            table = _table(keys[:used], own[:used], totals[:used], len(keys))
+            if not updates:
+                return
     for number in range(1, passes + 1):
         order = random.permutation(filled)
+        if number <= done:
+            continue
         at = updates = 0
         while True:
             _link_train(
@@ -166,8 +195,32 @@ def perceptron(
         means = KeyedWeights((weights - sums / steps).astype(np.float32), averaged(table, steps))
         means.roles[:] *= np.sqrt(np.float32(word_rate) / group_sizes)[:, None]
         check_weights([means.roles, means.table.weights], f"pass {number}", margin=margin, word_rate=word_rate)
-        if callback(Epoch(number, updates, means)) or not updates:
+        over = callback(Epoch(number, updates, means))
+        if keeper is not None:
+            counts = np.array([steps, int(table.used[0]), updates])
+            state = (weights, sums, table.keys, table.weights, table.sums, counts)
+            keeper.keep(number, {} if over else {0: dict(zip(("weights", "sums", *_KEPT), state, strict=True))})
+        if over or not updates:
             break
+
+
+def _joined(arrays: Sequence[NDArray[Any]], forms: Mapping[str, Form]) -> KeyedWeights:
+    """Return the weights of some arrays.
+
+    Raises:
+        ValueError: they do not fit to each other, or to the state.
+    """
+    roles, keys, values = arrays
+    if roles.shape != forms["weights"][1] or keys.ndim != 1 or keys.shape != values.shape:
+        raise ValueError(f"the best weights are of the shapes {roles.shape}, {keys.shape} and {values.shape}")
+    return KeyedWeights(roles, filled_table(keys, values))
+
+
+KEYED: Final[Parts[KeyedWeights]] = Parts(
+    {"roles": "float32", "keys": "uint64", "values": "float32"},
+    lambda weights: (weights.roles, weights.table.keys, weights.table.weights), _joined,
+)  # fmt: skip
+"""How the weights of a linker are kept."""
 
 
 def new_table(room: int) -> WeightTable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -22,38 +23,37 @@ from spanloom.formats.inputs import (
     Given,
     One,
     asked_of,
-    development_of,
     documents_of,
     one_of,
     training_of,
 )
 from spanloom.learn import Listener, Progress
-from spanloom.learn.folds import hold_out
 from spanloom.link import phases as groups
 from spanloom.link.columns import LANGUAGE_MODEL
 from spanloom.link.explain import explain
 from spanloom.link.fitting import Fitter, Plan, unit_of
 from spanloom.link.parameters import LinkerParameters
+from spanloom.link.preparing import prepared
 from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
 from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
 from spanloom.link.system import System
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, Notice, TypeFilter, by_sentence, training_types
+from spanloom.model.corpus import Lost, Notice
 from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
-from spanloom.model.splitting import learn_splitter, splitter_of, splitter_part
+from spanloom.model.splitting import splitter_of, splitter_part
 from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stages_of
 from spanloom.model.store import Estimated
 from spanloom.model.structured import AnyModel
+from spanloom.model.work import IN_MEMORY, Work, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import threads
 from spanloom.recognize.constrained import constrained
 from spanloom.recognize.constraints import Constraints, constraints_of
-from spanloom.recognize.source import whole_annotation
 from spanloom.scoring.explanation import Explanation
 from spanloom.tag.filling import (
     AUTO,
@@ -62,8 +62,6 @@ from spanloom.tag.filling import (
     check_use,
     fill,
     fill_batch,
-    learn_tagger,
-    open_tagger,
     told,
 )
 from spanloom.text import prepare
@@ -106,14 +104,9 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
     )
 
     def fit(
-        self,
-        X: Given,
-        y: Iterable[Any] | None = None,
-        *,
-        vocabulary: Vocabulary | str | Path | None = None,
-        dev: Dev | None = None,
-        progress: Listener | None = None,
-    ) -> Self:
+        self, X: Given, y: Iterable[Any] | None = None, *, vocabulary: Vocabulary | str | Path | None = None,
+        dev: Dev | None = None, progress: Listener | None = None, work: str | Path | Work | None = None,
+    ) -> Self:  # fmt: skip
         """Train.
 
         Args:
@@ -124,51 +117,45 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
                 of the training data, drawn by the seed, chooses the bias and when to stop, and then the linker is
                 trained again on all of them.
             progress: called at each step.
+            work: as for `Recognizer.fit`; spans and their candidates are in the folder, too.
 
         Raises:
             DataError: no tokens, no mentions, fewer than two documents, or a vocabulary that cannot be read.
-            UsageError: a parameter whose value is not valid, or no vocabulary.
+            UsageError: a parameter whose value is not valid, or one that a folder has no place for, or no vocabulary.
         """
         self.check()
         if vocabulary is None:
             raise UsageError("a linker links to a vocabulary; give one to fit, as vocabulary")
+        if work is not None:
+            check_on_disk(self)
         began = monotonic()
         callback = progress or (lambda _: None)
         callback(Progress("reading"))
         if not isinstance(vocabulary, Vocabulary):
             vocabulary = read_vocabulary(vocabulary)
-        pos = open_tagger(self.pos)
-        kept = TypeFilter(self.types)
-        given = None if dev is None else list(kept(training_of(*development_of(dev), "dev")))
-        own = {"n_jobs": self.n_jobs, "random_state": self.random_state, "link": vocabulary}
-        train = whole_annotation(list(kept.checked(training_of(X, y))), given, **own)
-        train = fill(map(prepare, train), pos, self.n_jobs)
-        types = training_types(train)
-        splitter, splitting = learn_splitter(train, self.random_state) if self.split_tokens else (Splitter(), None)
-        given = None if given is None else fill(map(prepare, given), pos, self.n_jobs)
         language = self.language_model
         if isinstance(language, str | Path):
             language = class_of(LANGUAGE_MODEL).load(language)
-        part, held = (train, given) if given is not None else hold_out(train, self.random_state, by_sentence)
         plan = self._plan(vocabulary)
         learns = self.pos == AUTO and plan.sources.names(COLUMN)
-        pos, held = learn_tagger(pos, learns, part, held, self.n_jobs, self.random_state, callback)
-        train, part, held = (splitter.split(documents) for documents in (train, part, held))
-        fitter = Fitter(plan, types, vocabulary, language, pos, callback, began)
-        outcome = fitter.fit(part, held)
-        if given is None:
-            outcome = fitter.refit(train, outcome)
-        check_use(pos, outcome.system.reader.tagger.scorer.features)
-        self.types_, self.splitter_ = types, splitter
-        self.model_ = outcome.system
-        self.lost_ = outcome.derivations.lost
-        following, reports = learn_stages(
-            train, given, None, self.attributes, sum(one.token_count for one in train), self.random_state,
-            threads(self.n_jobs), lambda name: callback(Progress(name, seconds=monotonic() - began)),
-        )  # fmt: skip
-        self.report_ = replace(make_report(train, outcome), splitting=splitting, **reports)
-        self._follow(following)
-        self._learn_profile(Batch.of(train))
+        with nullcontext() if work is None else Work.opened(work) as folder:
+            ready = prepared(self, X, y, dev, vocabulary, learns, callback, folder)
+            fitter = Fitter(plan, ready.types, vocabulary, language, ready.pos, callback, began, folder or IN_MEMORY)
+            outcome = fitter.fit(ready.part, ready.held)
+            if ready.given is None:
+                outcome = fitter.refit(ready.train, outcome)
+            check_use(ready.pos, outcome.system.reader.tagger.scorer.features)
+            self.types_, self.splitter_ = ready.types, ready.splitter
+            self.model_ = outcome.system
+            self.lost_ = outcome.derivations.lost
+            train = ready.train.documents
+            following, reports = learn_stages(
+                train, ready.given, None, self.attributes, len(ready.train.tokens), self.random_state,
+                threads(self.n_jobs), lambda name: callback(Progress(name, seconds=monotonic() - began)),
+            )  # fmt: skip
+            self.report_ = replace(make_report(train, outcome), splitting=ready.splitting, **reports)
+            self._follow(following)
+            self._learn_profile(ready.train)
         self._tell_lost()
         return self
 

@@ -103,16 +103,25 @@ class NameMemory:
     size: int
 
     @classmethod
-    def build(cls, batch: Batch, types: Sequence[str], concepts: Concepts) -> NameMemory:
-        """From the mentions of a batch; the lexicon leaves out discontiguous ones, and those that cut a token."""
-        tokens, (first, end, numbers) = runs(batch.words), _mentions(batch, types, concepts)
-        keys = np.stack([tokens.keys(degree, first, end) for degree in range(DEGREES)])
-        texts, counts = np.unique(np.vstack([keys, numbers.astype(np.uint64)]), axis=1, return_counts=True)
+    def build(cls, batch: Batch, types: Sequence[str], concepts: Concepts, block: int = 1 << 17) -> NameMemory:
+        """From the mentions of a batch; the lexicon leaves out discontiguous ones, and those that cut a token.
+
+        Args:
+            batch: documents with mentions.
+            types: of the mentions that count.
+            concepts: that they may have.
+            block: tokens that are looked at once, about.
+        """
+        rows = [_mention_keys(part, types, concepts) for part in batch.blocks(block)]
+        every = np.concatenate([np.zeros((DEGREES + 1, 0), np.uint64), *rows], axis=1)
+        texts, counts = np.unique(every, axis=1, return_counts=True)
         lexicon = Lexicon(texts[:DEGREES], texts[DEGREES].astype(np.int64).astype(np.int32), counts.astype(np.int32))
-        every = all_runs(batch, LONGEST_NAME)
-        seen = [_counted(tokens.keys(degree, *every), lexicon.keys[degree]) for degree in (EXACT, CLOSE)]
+        seen = np.zeros((2, len(counts)), np.int32)
+        for part in batch.blocks(block):
+            tokens, places = runs(part.words), all_runs(part, LONGEST_NAME)
+            seen += [_counted(tokens.keys(degree, *places), lexicon.keys[degree]) for degree in (EXACT, CLOSE)]
         found = Memory.build(batch.documents, concepts.vocabulary, types)
-        return cls(lexicon, np.stack(seen), found, len(concepts))
+        return cls(lexicon, seen, found, len(concepts))
 
     @cached_property
     def prior(self) -> NDArray[np.int32]:
@@ -152,12 +161,16 @@ def _counted(keys: UInt64, wanted: UInt64) -> NDArray[np.int32]:
     return counts
 
 
-def _mentions(batch: Batch, types: Sequence[str], concepts: Concepts) -> tuple[Int64, Int64, NDArray[np.int32]]:
+def _mention_keys(batch: Batch, types: Sequence[str], concepts: Concepts) -> UInt64:
+    """(DEGREES + 1, M) the keys of mentions, and what each is linked to."""
     rows = []
     for base, document in zip(batch.starts.tolist(), batch.documents, strict=False):
         wanted = [mention for mention in document.mentions if mention.type in types]
         for mention, ranges, _ in align(document, wanted):
             if ranges is not None and len(ranges) == 1:
                 rows.append((base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts)))
-    table = np.array(rows, np.int64).reshape(-1, 3)
-    return table[:, 0], table[:, 1], table[:, 2].astype(np.int32)
+    first, end, numbers = np.array(rows, np.int64).reshape(-1, 3).T
+    words, ends = batch.words, (end - first).cumsum()
+    tokens = runs([words[at] for begin, stop, _ in rows for at in range(begin, stop)])
+    keys = [tokens.keys(degree, ends - (end - first), ends) for degree in range(DEGREES)]
+    return np.stack([*keys, numbers.astype(np.int32).astype(np.uint64)])

@@ -205,16 +205,16 @@ class System:
 
     def segments(self, instance: Instance, labels: Int32, choices: Int32) -> list[tuple[int, int, int, int]]:
         """First token, end, type and concept of each entity, counted over all documents."""
-        number = instance.number()
         data = instance.data
         starts = np.flatnonzero(labels % 2 == 1)
         inside = (labels > 0) & (labels % 2 == 0)
         outside = np.append(np.flatnonzero(~inside), len(labels))
         ends = outside[np.searchsorted(outside, starts, side="right")]
         limits = data.offsets[np.searchsorted(data.offsets, starts, side="right")]
-        result = []
-        for first, end in zip(starts.tolist(), np.minimum(ends, limits).tolist(), strict=True):
-            span, choice = number.get((first, end), -1), int(choices[end - 1])
+        ends, result = np.minimum(ends, limits), []
+        spans = instance.spans_at(starts, ends).tolist()
+        for first, end, span in zip(starts.tolist(), ends.tolist(), spans, strict=True):
+            choice = int(choices[end - 1])
             concept = NIL
             if span >= 0 and 0 <= choice < data.cand_ptr[span + 1] - data.cand_ptr[span]:
                 concept = int(data.cand_concept[data.cand_ptr[span] + choice])

@@ -10,39 +10,14 @@ from typing import Any, Final, overload
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, Offsets
+from spanloom.document.batch import Picked
 from spanloom.errors import UsageError, clip
 from spanloom.files.scratch import FolderScratch, filling, written_file
 from spanloom.formats import to_record
 
-__all__ = ["Picked", "Spool", "line_of", "spooled"]
+__all__ = ["Spool", "line_of", "spooled"]
 
 _AT_ONCE: Final = 500  # documents that are read together
-
-
-class Picked(Sequence[Document]):
-    """Some documents of others, which stay where they are.
-
-    Args:
-        documents: the others.
-        numbers: of those that are picked.
-    """
-
-    def __init__(self, documents: Sequence[Document], numbers: Sequence[int]) -> None:
-        self._documents, self._numbers = documents, numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, at: int) -> Document: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Document]: ...
-
-    def __getitem__(self, at: int | slice) -> Document | Sequence[Document]:
-        if isinstance(at, slice):
-            return Picked(self._documents, self._numbers[at])
-        return self._documents[self._numbers[at]]
 
 
 class Spool(Sequence[Document]):
@@ -85,8 +60,9 @@ class Spool(Sequence[Document]):
 
 
 def spooled(
-    batches: Iterable[list[Document]], name: str, scratch: FolderScratch, seen: Callable[[bytes], object]
-) -> Batch:
+    batches: Iterable[list[Document]], name: str, scratch: FolderScratch,
+    seen: Callable[[bytes], object] = lambda _: None,
+) -> Batch:  # fmt: skip
     """Write documents to a file, and return them as a batch that reads them from there.
 
     Args:

@@ -23,22 +23,22 @@ from numpy.typing import NDArray
 
 from spanloom import __version__
 from spanloom.document import Batch, Document
+from spanloom.document.batch import Picked
 from spanloom.errors import DataError, UsageError, reason_of
 from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_batch
-from spanloom.files.scratch import FolderScratch, filling
+from spanloom.files.scratch import MEMORY, FolderScratch, Scratch, filling
 from spanloom.files.staging import locked
 from spanloom.files.walk import NO_LINK, check_plain, read_plain
 from spanloom.learn import EarlyStopping
 from spanloom.learn.executors import executor_named
 from spanloom.learn.folds import FEW, held_numbers
-from spanloom.learn.kept_passes import KeptPasses
+from spanloom.learn.kept_passes import WEIGHTS, KeptPasses, Parts
 from spanloom.model.fields import declared
 from spanloom.model.parameters import Parameters
-from spanloom.model.spool import Picked, spooled
-from spanloom.parallel import Executor
-from spanloom.scoring import Weights
+from spanloom.model.spool import spooled
+from spanloom.parallel import SERIAL, Executor
 
-__all__ = ["BLOCK", "Work", "check_executor", "check_on_disk"]
+__all__ = ["BLOCK", "IN_MEMORY", "Room", "Work", "check_executor", "check_on_disk"]
 
 BLOCK: Final = 1 << 15
 """Tokens of documents that are prepared at once."""
@@ -53,7 +53,35 @@ _ARRAYS: Final = {
 """Of the index and the matrix of features, with the type of their numbers."""
 
 
-class Work:
+class Room:
+    """Where a training has its arrays, and keeps its passes: here in memory, where no pass is kept.
+
+    Attributes: ``scratch``, of arrays; ``workers``, processes that share a folder, where there are any.
+    """
+
+    scratch: Scratch = MEMORY
+    workers: Executor | None = None
+
+    def built(self, features: FeatureSet, train: Batch, min_count: int = 1, run: Executor = SERIAL) -> Built:
+        """Return `index_batch` of the training data."""
+        return index_batch(features, train, min_count=min_count, run=run, scratch=self.scratch)
+
+    def keeper(
+        self, name: str, stops: Sequence[EarlyStopping[Any]], parts: Parts[Any] = WEIGHTS
+    ) -> KeptPasses[Any] | None:
+        """Return what keeps the passes of a run with a name; see `KeptPasses`."""
+        return None
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[Room]:
+        """Give the room of a part of the training, which is cleared at the end, but for its passes."""
+        yield self
+
+
+IN_MEMORY: Final = Room()
+
+
+class Work(Room):
     """The folder of one training; a context that holds its lock.
 
     Args:
@@ -81,11 +109,10 @@ class Work:
             raise UsageError(f"another process trains in {folder}; wait for it, or name another folder (work)")
         if not (self.folder / _STATE).exists():  # nothing is worth keeping, as where a removal was cut short
             self._clear()
-        self.scratch = FolderScratch(self.folder)
+        self.scratch: FolderScratch = FolderScratch(self.folder)
         self._digest = blake2b(digest_size=16)
         self._whole: dict[str, Any] = {}
         self._begun = False
-        self.workers: Executor | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -181,10 +208,10 @@ class Work:
                 )
         self._say()
 
-    def built(self, features: FeatureSet, train: Batch, min_count: int, run: Executor) -> Built:
-        """Return `index_batch` of the training data; what a process before made is taken as it is."""
+    def built(self, features: FeatureSet, train: Batch, min_count: int = 1, run: Executor = SERIAL) -> Built:
+        """As of `Room`; what a process before made is taken as it is."""
         if not self._whole:
-            built = index_batch(features, train, min_count=min_count, run=run, scratch=self.scratch)
+            built = super().built(features, train, min_count, run)
             arrays: dict[str, NDArray[Any]] = {
                 "table": built.index.table, "group-sizes": built.index.group_sizes, "counts": built.counts,
                 "first": built.first,
@@ -228,9 +255,21 @@ class Work:
             finally:
                 self.workers = None
 
-    def keeper(self, l2: float, number: int, stopping: EarlyStopping[Weights]) -> KeptPasses:
-        """Return what keeps the passes of a run of AdaGrad."""
-        return KeptPasses(self.folder / f"{_PASSES}{l2!r}-{number}", stopping)
+    @contextmanager
+    def part(self, name: str) -> Iterator[Room]:
+        """As of `Room`, in a folder of its own."""
+        folder = self.folder / name
+        with filling(folder):
+            folder.mkdir(exist_ok=True)
+            check_plain(folder)
+        try:
+            yield _Part(self, name, FolderScratch(folder))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)  # mapped files stay where the system does not let them go
+
+    def keeper(self, name: str, stops: Sequence[EarlyStopping[Any]], parts: Parts[Any] = WEIGHTS) -> KeptPasses[Any]:
+        """As of `Room`."""
+        return KeptPasses(self.folder / f"{_PASSES}{name}", stops, parts)
 
     def _say(self) -> None:
         new = self.folder / f"{_STATE}.new"
@@ -241,6 +280,21 @@ class Work:
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self.folder / _STATE)
+
+
+class _Part(Room):
+    """Room of a part of a training in a folder."""
+
+    def __init__(self, work: Work, name: str, scratch: FolderScratch) -> None:
+        self._work, self._name, self.scratch = work, name, scratch
+
+    def keeper(self, name: str, stops: Sequence[EarlyStopping[Any]], parts: Parts[Any] = WEIGHTS) -> KeptPasses[Any]:
+        return self._work.keeper(f"{self._name}-{name}", stops, parts)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[Room]:
+        with self._work.part(f"{self._name}-{name}") as room:
+            yield room
 
 
 def _described(said: Any) -> dict[str, Any]:
@@ -298,10 +352,11 @@ def check_executor(estimator: Parameters[Any], executor: str | Executor, work: o
         return
     given = estimator.get_params()
     alone = given.get("encoder") is not None and not given.get("with_features")
+    hint = "add features (with_features)" if "with_features" in given else "train without an encoder"
     expected = "the optimizer 'lbfgs', as steps of 'adagrad' follow each other; take that"
     for found, needed in (
         (work is None, "a folder that its workers share; name one (work)"),
-        (alone, "sums over features, as steps of an encoder follow each other; add features (with_features)"),
+        (alone, f"sums over features, as steps of an encoder follow each other; {hint}"),
         (given.get("optimizer") != "lbfgs", expected),
     ):
         if found:

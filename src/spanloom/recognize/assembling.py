@@ -7,15 +7,14 @@ from typing import NamedTuple
 from spanloom.document import Batch
 from spanloom.document.annotation import completeness
 from spanloom.errors import DataError
-from spanloom.features import Built, FeatureSet, index_batch
-from spanloom.files.scratch import MEMORY
+from spanloom.features import Built, FeatureSet
 from spanloom.hypergraph import Edges
 from spanloom.learn import EdgeTarget, Target, TrainingSet
 from spanloom.model.corpus import Gold
 from spanloom.model.partial import given_mentions
 from spanloom.model.pieces import encode_pieces
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.model.work import Work
+from spanloom.model.work import IN_MEMORY, Work
 from spanloom.parallel import Executor
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.parameters import RecognizerParameters
@@ -65,8 +64,8 @@ def assembled(
     """
     if not len(train.tokens):
         raise DataError("the training data hold no tokens; give annotated text")
-    scratch, index = (MEMORY, index_batch) if work is None else (work.scratch, work.built)
-    built = index(features, train, min_count=estimator.min_count, run=run)
+    room = IN_MEMORY if work is None else work
+    built, scratch = room.built(features, train, estimator.min_count, run), room.scratch
     offsets = train.sentences
     empty = Weights.zeros(0, 0, 0, structure.lanes(types))
     scorer = LinearScorer(features, built.index, empty)

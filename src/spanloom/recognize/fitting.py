@@ -21,7 +21,7 @@ from spanloom.model.parameters import lambdas
 from spanloom.model.report import FEW_MENTIONS, PassReport, make_report
 from spanloom.model.stages import Linked, learn_stages
 from spanloom.model.strongest import strongest_features
-from spanloom.model.work import Work, check_executor, check_on_disk
+from spanloom.model.work import IN_MEMORY, Work, check_executor, check_on_disk
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes
 from spanloom.recognize import encoding
@@ -157,6 +157,7 @@ def _learned(
     fold: Ints | None = None,
 ) -> Learned:  # fmt: skip
     """Train on some features; with folds, `unseen` is not looked at."""
+    room = IN_MEMORY if work is None else work
     tagger, built, data, gold, edges = assembled(
         estimator, estimator._structure, estimator._headless, known, types, features, run, lessons, work
     )
@@ -177,7 +178,7 @@ def _learned(
         data=filled.data, judge=development, optimizer=estimator.optimizer, epochs=estimator.epochs,
         runs=estimator.runs, iterations=estimator.iterations, rate=estimator.rate, seed=estimator.random_state,
         executor=run, callback=callback, began=began,
-        keeper=None if work is None else work.keeper, workers=None if work is None else work.workers,
+        keeper=room.keeper, workers=room.workers,
         start=filled.start,
     )  # fmt: skip
     tried: tuple[tuple[float, float], ...] = ()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanloom.document import Batch, Document, batches
 from spanloom.document.annotation import zones_of
@@ -24,7 +24,7 @@ from spanloom.tag.filling import COLUMN, check_use, fill, learn_tagger, open_tag
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["prepared_on_disk"]
+__all__ = ["prepared_on_disk", "spooled_training"]
 
 
 def prepared_on_disk(
@@ -48,16 +48,14 @@ def prepared_on_disk(
     pos = open_tagger(estimator.pos)
     work.identify(estimator)
     callback(Progress("reading"))
-    checked = _Checked()
     kept = TypeFilter(estimator.types)
-    blocks = batches(checked.stream(kept.checked(training_of(X, y))), BLOCK, prepare)
-    known = work.spooled((fill(block, pos, jobs) for block in blocks), "documents")
-    if checked.named:
-        check_one_voice(known.documents, "training with a folder (work)")
-    train, types = known.documents, checked.types or training_types(known.documents)  # which says what is wrong
+    known, types, mentions = spooled_training(
+        kept.checked(training_of(X, y)), work, fill=lambda block: fill(block, pos, jobs)
+    )
+    train = known.documents
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
     plain = getattr(estimator, "_crosses", False) and estimator.encoder is None
-    crossed = dev is None and plain and wants_folds(len(train), checked.mentions, len(known.sentences) - 1)
+    crossed = dev is None and plain and wants_folds(len(train), mentions, len(known.sentences) - 1)
     held: list[Document] = []
     if dev is None and not crossed:
         train, held = work.hold_out(train, seed)
@@ -81,33 +79,52 @@ def prepared_on_disk(
     return Prepared(train, held, types, known, unseen, features, pos, splitter, splitting, fold)
 
 
-class _Checked:
-    """Checks and counts of a stream of training documents.
+class Spooled(NamedTuple):
+    """Training documents on disk.
 
-    Attributes: ``named``, whether an annotator is, ``mentions``, how many have come, and their ``types``, sorted.
+    Args:
+        batch: of them.
+        types: K names, sorted.
+        mentions: how many there are.
     """
 
-    def __init__(self) -> None:
-        self.named, self.mentions = False, 0
-        self._types = set[str]()
+    batch: Batch
+    types: tuple[str, ...]
+    mentions: int
 
-    @property
-    def types(self) -> tuple[str, ...]:
-        return tuple(sorted(self._types))
 
-    def stream(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Pass documents on.
+def spooled_training(
+    documents: Iterable[Document], work: Work, ready: Callable[[Document], Document] = prepare,
+    fill: Callable[[list[Document]], list[Document]] = list,
+) -> Spooled:  # fmt: skip
+    """Write a stream of training documents to a folder.
 
-        Raises:
-            UsageError: their annotation is not complete.
-        """
+    Args:
+        documents: with mentions.
+        work: the folder.
+        ready: prepares each.
+        fill: changes blocks of prepared ones.
+
+    Raises:
+        DataError: no document, or no mention; or there is no room for them.
+        UsageError: their annotation is not complete, or of several annotators.
+    """
+    named, mentions, types = False, 0, set[str]()
+
+    def checked() -> Iterator[Document]:
+        nonlocal named, mentions
         for document in documents:
             if any(zone.says != "complete" for zone in zones_of(document)) or claims_of(document, None):
                 raise UsageError(
                     f"document {clip(document.id)}: its annotation is incomplete, or has claims, which training with a "
                     "folder (work) does not take; train in memory, or leave that out of its meta"
                 )
-            self.named = self.named or annotator_of(document) is not None
-            self.mentions += len(document.mentions)
-            self._types.update(mention.type for mention in document.mentions)
+            named = named or annotator_of(document) is not None
+            mentions += len(document.mentions)
+            types.update(mention.type for mention in document.mentions)
             yield document
+
+    batch = work.spooled(map(fill, batches(checked(), BLOCK, ready)), "documents")
+    if named:
+        check_one_voice(batch.documents, "training with a folder (work)")
+    return Spooled(batch, tuple(sorted(types)) or training_types(batch.documents), mentions)  # which says what is wrong

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -101,15 +101,12 @@ def _moved(mention: Mention, by: int) -> Mention:
     return mention.replace(spans=tuple(Span(start - by, end - by) for start, end in mention.spans), head=None)
 
 
-def with_words(documents: Iterable[Document]) -> list[Document]:
-    """Documents with sentences, whose tokens are their words.
+def with_words(document: Document) -> Document:
+    """Return a document with sentences, whose tokens are its words.
 
     Raises:
-        DataError: one has no tokens.
+        DataError: it has no tokens.
     """
-    ready = []
-    for document in documents:
-        if document.tokens is None:
-            raise DataError(f"document {document.id!r} has no words; give them as its tokens")
-        ready.append(prepare(document))
-    return ready
+    if document.tokens is None:
+        raise DataError(f"document {document.id!r} has no words; give them as its tokens")
+    return prepare(document)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from spanloom.concepts.report import ConceptReport
 from spanloom.document import Document
 from spanloom.errors import plural
@@ -17,7 +19,7 @@ from spanloom.segment.corpus import Corpus
 from spanloom.segment.gold import GoldLabels
 from spanloom.segment.model import Decoded
 from spanloom.segment.training import Trained
-from spanloom.structures.product import WORD_CHAIN
+from spanloom.structures.product import WORD_INDICATORS, WORD_TAGS
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def make_report(
         documents=len(train),
         sentences=len(gold.batch.offsets) - 1,
         characters=int(gold.batch.offsets[-1]),
-        words=len(WORD_CHAIN.mentions_of(gold.labels.words, gold.batch.offsets)),
+        words=int(np.isin(gold.labels.words, [WORD_TAGS.index(tag) for tag in WORD_INDICATORS["begins"]]).sum()),
         mentions=gold.total,
         development=len(offsets) - 1,
         lost=dict(sorted(Counter(item.reason for item in gold.lost).items())),

@@ -24,25 +24,23 @@ from spanloom.formats.inputs import (
     Several,
     answer,
     asked_of,
-    development_of,
     documents_of,
     one_of,
-    training_of,
 )
 from spanloom.learn import Listener, Progress
-from spanloom.learn.folds import hold_out, units
 from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
-from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Lost, Notice, TypeFilter, known_types, training_types
+from spanloom.model.choices import ExecutorName, WhichMentions
+from spanloom.model.corpus import Lost, Notice
 from spanloom.model.parameters import MentionEstimator
 from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
-from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
+from spanloom.model.stages import Stage, Staged, explained, learn_stages, run_stages, stages_of
 from spanloom.model.store import near_encoder, shared_of
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
+from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
@@ -51,20 +49,19 @@ from spanloom.recognize.constraints import Constraints
 from spanloom.recognize.constraints import constraints_of as constraint_demands
 from spanloom.recognize.parameters import check_encoder_training, check_one_pass
 from spanloom.recognize.recognizer import BATCH_TOKENS
-from spanloom.recognize.source import whole_annotation
 from spanloom.rescoring import Rescorer
 from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import taggings
 from spanloom.segment.characters import Characters, split, word_starts, words_at
-from spanloom.segment.constraints import constraints_of, parse
-from spanloom.segment.corpus import Corpus, sentences_of, with_words
+from spanloom.segment.constraints import parse
+from spanloom.segment.corpus import Corpus, with_words
 from spanloom.segment.dictionary import Dictionary, Words
 from spanloom.segment.explain import SegmenterExplainer
-from spanloom.segment.feature_sets import make_features, own_columns, read_dictionaries
-from spanloom.segment.gold import gold_labels
+from spanloom.segment.feature_sets import own_columns
 from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
+from spanloom.segment.preparing import Prepared, prepared
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.second import fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
@@ -135,8 +132,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
     )
 
     def fit(
-        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None
-    ) -> Self:
+        self, X: Given, y: Iterable[Any] | None = None, *, dev: Dev | None = None, progress: Listener | None = None,
+        work: str | Path | Work | None = None, executor: ExecutorName | Executor = "threads",
+    ) -> Self:  # fmt: skip
         """Train.
 
         Args:
@@ -145,55 +143,44 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             dev: tunes what has to be tuned: documents, or a pair of X and y; a tenth of the training data, drawn by the
                 seed, when ``None``.
             progress: called at each step.
+            work, executor: as for `Recognizer.fit`; not with what trains on folds of the text, the method
+                ``incremental`` and a second stage behind features.
 
         Raises:
             DataError: no words, no mentions, or words that do not add up to the text.
-            UsageError: a parameter whose value is not valid.
+            UsageError: a parameter whose value is not valid, or one that a folder or an executor has no place for.
         """
         self.check()
+        check_executor(self, executor, work)
         began = monotonic()
         callback = progress or (lambda _: None)
         callback(Progress("reading"))
-        kept = TypeFilter(self.types)
-        given = None if dev is None else with_words(kept(training_of(*development_of(dev), "dev")))
-        train = whole_annotation(
-            with_words(kept.checked(training_of(X, y))), given, attributes=self.attributes, link=self.link,
-            n_jobs=self.n_jobs, random_state=self.random_state,
-        )  # fmt: skip
-        documents = len(train)
-        types = training_types(train)
-        linked = Linked.of(self.link, train)
-        constraints = constraints_of(types, self.single_word, self.constraints)
-        if given is None:
-            train, given = hold_out(train, self.random_state, sentences_of)
-        elif self.method == "incremental" or self.rescore:
-            train = units(train, sentences_of)
-        given = known_types(given, types)
-        phrases = read_dictionaries(self.dictionaries, self.vocabulary)
-        held = constraints if self.method in ("joint_labels", "dual", "exact") else None
-        gold, gold_dev = (gold_labels(part, types, held) for part in (train, given))
-        features = FeatureSet(())
-        if self.encoder is None:
-            text = gold.batch.batch.documents
-            features = make_features(self.features, phrases is not None, text, self.clusters, self.vectors)
-        known, tuning = (
-            Corpus(part.batch.with_own_columns(own_columns(features), phrases), part.labels, len(part.lost))
-            for part in (gold, gold_dev)
-        )
         settings = Settings(self, threads(self.n_jobs), callback, began)
+        if work is None:
+            return self._fit(prepared(self, X, y, dev, None), settings)
+        check_on_disk(self)
+        self._check_no_folds()
+        with Work.opened(work) as folder:
+            ready = prepared(self, X, y, dev, folder)
+            with folder.worked_on_by(executor, self.n_jobs):
+                return self._fit(ready, settings._replace(room=folder))
+
+    def _fit(self, ready: Prepared, settings: Settings) -> Self:
+        """Train on prepared data."""
+        types, phrases, known, tuning, run = ready.types, ready.phrases, ready.known, ready.tuning, settings.run
 
         def learn(batch: Batch, unseen: Batch, features: FeatureSet) -> _Learned:
-            empty = SegmenterModel(types, constraints, (), phrases)
+            empty = SegmenterModel(types, ready.constraints, (), phrases)
             return self._learned(known.on(batch), tuning.on(unseen), empty, features, settings)
 
         learned, first_pass, passes = choose_passes(
             self.passes if self.encoder is None else "one",
             PassData(
                 known.text.batch, tuning.text.batch,
-                lambda: MENTION_CHAIN.mentions_of(known.labels.mentions, known.text.offsets), types, features,
+                lambda: MENTION_CHAIN.mentions_of(known.labels.mentions, known.text.offsets), types, ready.features,
             ),
             PassSettings(0.1, rate=self.rate, min_count=self.min_count, seed=self.random_state),
-            learn, lambda learned: learned.tuning.f1(learned.decoded.labels), settings.run,
+            learn, lambda learned: learned.tuning.f1(learned.decoded.labels), run,
         )  # fmt: skip
         trained, model, known, tuning, held_out, decoded, seconds = learned
         second, rescoring = None, None
@@ -201,26 +188,26 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             settings.report("second stage")
             second, rescoring, scored = fit_second(
                 model, known, tuning, decoded, [] if held_out is None else held_out(), self.method, self.weight,
-                self.random_state, settings.run, every=self.rescore_all,
+                self.random_state, run, every=self.rescore_all,
             )  # fmt: skip
-            decoded = decoded if second is None else rescored(decoded, second, scored, settings.run)
+            decoded = decoded if second is None else rescored(decoded, second, scored, run)
         self.types_ = types
         self.strongest_ = {role: found for each in trained for role, found in each.strongest.items()}
-        self.lost_ = gold.lost
+        self.lost_ = ready.gold.lost
         self.pass_ = first_pass
         self.seconds_ = {"joint penalty": seconds}
         for each, names in zip(trained, chain_names(trained), strict=True):
             both = " and ".join(names)
             self.seconds_ |= {f"features of {both}": each.seconds["features"], both: each.seconds["chains"]}
-        scalings, checked = _calibrate(model, given, gold_dev.batch.batch, tuning, decoded, settings.run)
+        scalings, checked = _calibrate(model, ready.dev, ready.gold_dev.batch.batch, tuning, decoded, run)
         self.model_ = model if second is not None else replace(model, scalings=scalings)
         self.second_ = None if second is None else replace(second, scalings=scalings)
-        report = make_report(train, gold, tuning, decoded, trained, checked)
+        report = make_report(ready.train, ready.gold, tuning, decoded, trained, checked)
         # of few documents the sentences are dealt, as if each were one
-        self.report_ = replace(report, documents=min(documents, report.documents), passes=passes, rescoring=rescoring)
-        tokens = sum(document.token_count for document in train)
+        documents = min(ready.documents, report.documents)
+        self.report_ = replace(report, documents=documents, passes=passes, rescoring=rescoring)
         following, reports = learn_stages(
-            train, given, linked, self.attributes, tokens, self.random_state, settings.run,
+            ready.train, ready.dev, ready.linked, self.attributes, report.words, self.random_state, run,
             settings.report,
         )  # fmt: skip
         self.report_ = replace(self.report_, **reports)
@@ -362,7 +349,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             DataError: words that do not add up to the text.
         """
         model, run = self.fitted, threads(self.n_jobs)
-        characters = split(with_words(documents_of(X)))
+        characters = split(list(map(with_words, documents_of(X))))
         batch = characters.batch
         starts = word_starts(batch)
         decoded = self._decode(model, characters, run)
@@ -444,6 +431,22 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             self._check_beside_encoder()
         check_encoder_training(self, several=self.method == "incremental")
         names_from(self.names)
+
+    def _check_no_folds(self) -> None:
+        """Check that nothing trains on folds of the text, which are in memory.
+
+        Raises:
+            UsageError: something does.
+        """
+        for name, value, folds in (
+            ("method", self.method, self.method == "incremental"),
+            ("rescore", self.rescore, self.rescore and self.encoder is None),
+        ):
+            if folds:
+                raise UsageError(
+                    f"{name} is {value!r}, but a segmenter with a folder (work) has no chains of folds of the text; "
+                    f"take another {name}, or train in memory"
+                )
 
     def _check_beside_encoder(self) -> None:
         check_one_pass(self.encoder, self.passes)

@@ -9,7 +9,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from spanloom.errors import DataError
-from spanloom.features import FeatureSet, Sparse, index_batch
+from spanloom.features import FeatureSet, Sparse
+from spanloom.files.scratch import FolderScratch
 from spanloom.hypergraph import Edges
 from spanloom.learn import Chosen, EdgeTarget, Fit, Listener, Progress, Training, TrainingSet, fit_together
 from spanloom.model.development import Development, HeldOut, trained
@@ -17,6 +18,7 @@ from spanloom.model.parameters import lambdas
 from spanloom.model.report import EncoderReport
 from spanloom.model.strongest import Strongest, strongest_features
 from spanloom.model.structured import AnyModel, LinearModel, StructuredModel
+from spanloom.model.work import IN_MEMORY, Room
 from spanloom.parallel import Executor
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.segment.chains import Chains, Tagging, read_labels, write_labels
@@ -33,6 +35,7 @@ class Settings(NamedTuple):
         callback: called at each step.
         began: when training began.
         l2_of: chain -> the lambda that it must have.
+        room: of arrays and passes.
     """
 
     parameters: SegmenterParameters
@@ -40,6 +43,7 @@ class Settings(NamedTuple):
     callback: Listener = lambda _: None
     began: float = 0.0
     l2_of: Mapping[str, float] = MappingProxyType({})
+    room: Room = IN_MEMORY
 
     def report(self, stage: str) -> None:
         """Call the callback with the name of a stage that begins."""
@@ -112,7 +116,8 @@ def train_chains(
     start = process_time()
     if not len(batch.tokens):
         raise DataError("the training data hold no characters; give annotated text")
-    built = index_batch(features, batch, min_count=parameters.min_count, run=settings.run)
+    room, scratch = settings.room, settings.room.scratch
+    built = room.built(features, batch, parameters.min_count, settings.run)
     offsets = batch.sentences
     seconds = {"features": process_time() - start}
     start = process_time()
@@ -123,8 +128,11 @@ def train_chains(
         scorer = LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
         models[name] = tagger = StructuredModel.build(tagging.structure, "subgraphs", tagging.types, scorer)
         edges = write_labels(tagging, train.labels, offsets)
-        target = EdgeTarget(tagger.engine, offsets, edges)
-        data = TrainingSet(tagger.engine, built.matrix, offsets, target, built.index.group_sizes, built.counts)
+        if isinstance(scratch, FolderScratch):
+            edges = scratch.written(f"{name}-edges", edges)
+        target = EdgeTarget(tagger.engine, offsets, edges, scratch, f"{name}-")
+        sizes = built.index.group_sizes
+        data = TrainingSet(tagger.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
         # All weights whose sum a tag scores take a step at once; together they are to take one.
         rate = parameters.rate / max(len(edge.roles) for edge in tagger.engine.template.edges)
         trainings[name] = Training(
@@ -132,6 +140,7 @@ def train_chains(
             optimizer=parameters.optimizer, epochs=parameters.epochs, iterations=parameters.iterations, rate=rate,
             seed=parameters.random_state,
             executor=settings.run, callback=_named(settings.callback, name), began=settings.began,
+            keeper=room.keeper, workers=room.workers,
         )  # fmt: skip
     fits = _fits(trainings, settings)
     seconds["chains"] = process_time() - start

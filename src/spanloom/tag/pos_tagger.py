@@ -12,8 +12,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, ModelError, UsageError, plural
-from spanloom.features import FeatureSet, index_batch
-from spanloom.files.scratch import MEMORY
+from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, One, Several, answer, development_of, documents_of, paired
 from spanloom.hypergraph import Ints
 from spanloom.learn import EdgeTarget, Listener, Progress, Training, TrainingSet, fit_together
@@ -28,7 +27,7 @@ from spanloom.model.resources import Sources
 from spanloom.model.spool import line_of
 from spanloom.model.store import Estimated, features_of, model_of, model_part, shared_of, shared_part
 from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.model.work import BLOCK, Work, check_executor, check_on_disk
+from spanloom.model.work import BLOCK, IN_MEMORY, Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart, load
 from spanloom.parallel import Executor, threads
 from spanloom.scoring import LinearScorer, Weights, role_scores
@@ -157,8 +156,8 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         callback(Progress("features", seconds=monotonic() - began))
         run = threads(self.n_jobs)
         features = self._sources.feature_set(train, held)
-        scratch, index = (MEMORY, index_batch) if work is None else (work.scratch, work.built)
-        built = index(features, known, min_count=self.min_count, run=run)
+        room = IN_MEMORY if work is None else work
+        built, scratch = room.built(features, known, self.min_count, run), room.scratch
         model = StructuredModel.build(
             TAGS, "subgraphs", tags, LinearScorer(features, built.index, Weights.zeros(0, 0, 0, 1))
         )
@@ -169,8 +168,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         training = Training(
             data=data, judge=_Accuracy(Batch.of(held), wanted, model, run), optimizer=self.optimizer,
             epochs=self.epochs, iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run,
-            callback=callback, began=began, keeper=None if work is None else work.keeper,
-            workers=None if work is None else work.workers,
+            callback=callback, began=began, keeper=room.keeper, workers=room.workers,
         )  # fmt: skip
         [fit] = fit_together([training], [self.l2])
         self.model_ = trained(model, data, fit)
