@@ -211,7 +211,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             settings.report,
         )  # fmt: skip
         self.report_ = replace(self.report_, **reports)
-        self._follow(following, given)
+        self._follow(following, ready.dev)
         self._learn_profile(known.text.batch)
         self._tell_lost()
         return self
