@@ -31,7 +31,8 @@ def without_others(entries: Sequence[Entry], field: str, problems: list[Problem]
     kept = [entry for entry in gold if not all(plain(str(kind)) in _DIVIDING for kind in entry.types or ["-"])]
     if not kept or len(kept) == len(gold):
         return gold
-    message = f"{plural(len(gold) - len(kept), 'annotation')} of {field}, such as Token, divide the text: left out"
+    those = plural(len(gold) - len(kept), "annotation that divides the text", "annotations that divide the text")
+    message = f"left out {those}, such as Token of {field}"
     problems.append(Problem("warning", "annotations that divide the text", message, altered=True))
     return kept
 

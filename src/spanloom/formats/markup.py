@@ -108,7 +108,7 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
     divided = Counter(kind for nodes in owned.values() for kind in map(_type, nodes) if plain(kind) in _PARTS)
     if divided and mentions:
         shown = ", ".join(f"{clip(kind)} ({count:,})" for kind, count in divided.most_common(5))
-        message = f"annotations of the types {shown} divide the text, and are no mentions: left out"
+        message = f"annotations that divide the text, and are no mentions, are left out: {shown}"
         found.append(Scanned.altered("annotations that divide the text", message, str(path)))
     unread = Counter(_tag(node) for node in root.iter() if _is_left_out(node, owned))
     if unread and mentions:
