@@ -230,7 +230,7 @@ def test_as_many_words_as_parts_of_a_mention(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("tags", "expected", "kind"), [
     (["PER-B", "O"], ["John/PER"], "a type and a letter, such as PER-B"),
     (["B_PER", "O"], ["John/PER"], "tags such as B_PER"),
-    (["B-PER|B-X", "O"], ["John/PER|B-X"], "looks like several tags"),
+    (["B-PER|B-X", "O"], ["John/PER", "John/X"], "several tags with | between them"),
     (["PER_NAME", "O"], ["John/PER_NAME"], None),
 ])  # fmt: skip
 def test_tags_of_records_in_other_dialects(tmp_path: Path, tags: list[str], expected: list[str], kind: str) -> None:

@@ -44,6 +44,7 @@ from spanloom.formats.layouts import (
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.shapes import in_usual_shape, with_tags
+from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
 from spanloom.formats.unread import advice, looks_annotated
 
@@ -213,7 +214,7 @@ def to_native(
     record = with_words(_with_attributes(_without_fragments(record)))
     record = record if asked else in_usual_shape(record)
     if not asked and (tagged := fields_of(record)) is not None:
-        native = from_tagged(record, *tagged, problems, mentions)
+        native = from_tagged(record, *tagged, problems, mentions, fields and fields.tags)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
         warn_unread(others, problems, mentions)
         return [Native(_identified(native))]
@@ -231,7 +232,7 @@ def to_native(
     problems += doubts(field or "", found.entries, bool(names))
     reading = _reading(found.entries, layout, texts, described)
     counted = texts[CHARACTERS].text if reading.unit == CHARACTERS and texts[CHARACTERS].given else ""
-    found.entries[:] = joined(found.entries, field or "", problems, counted)
+    found.entries[:] = joined(found.entries, field or "", problems, fields.kinds if fields else Tagging(), counted)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
     items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]

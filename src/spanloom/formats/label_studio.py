@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -48,6 +49,7 @@ from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, begins_with, read_bytes
+from spanloom.formats.tag_dialects import in_turn
 from spanloom.formats.task_texts import HTML, PARAGRAPHS, Task, text_of
 
 TEXT_FIELD = "label_studio_text"  # of meta: the field of the data with the text, if it is another than text
@@ -76,12 +78,14 @@ def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) 
         raise DataError("the file holds no task; expected a list of Label Studio's tasks")
     # where one shows that the project is of HTML, it is of all tasks
     html = any(isinstance(task, dict) and _shows_html(task) for task in tasks)
-    for number, task in enumerate(tasks):
+
+    def read(number: int, task: Any) -> list[Scanned]:
         place = f"tasks[{number}]"
         if isinstance(task, dict) and not is_task(task) and next(named(task, (*OF_TEXT, *OF_WORDS)), None):
-            yield from scan_any(task, True, fields, str(path), place=place)
-        else:
-            yield _scan_task(task, fields, str(path), None, place, html)
+            return scan_any(task, True, fields, str(path), None, place)
+        return [_scan_task(task, fields, str(path), None, place, html)]
+
+    yield from in_turn((fields.tags, fields.kinds), (partial(read, *numbered) for numbered in enumerate(tasks)))
 
 
 def scan_any(
