@@ -30,9 +30,9 @@ from spanloom.files import STDIO
 from spanloom.formats.answers.parsing import read_markup
 from spanloom.formats.base import Scanned, altered
 from spanloom.formats.foreign import advice
-from spanloom.formats.inline_marks import read_marks, with_usual_marks
+from spanloom.formats.inline_marks import SHAPE, read_marks, unpaired, with_usual_marks
 from spanloom.formats.layouts import USUAL, plain, words
-from spanloom.formats.looks import SHAPE, TYPED, shows_elements
+from spanloom.formats.looks import TYPED, shows_elements
 from spanloom.formats.record import scan_record
 from spanloom.formats.source import BOM, bare, decode, opened, read_bytes
 
@@ -93,12 +93,16 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
         root = None
     if root is None:
         text = decode(raw, path).removeprefix("\ufeff")
-        parts = _DIVIDED.findall(text)
+        parts = list(_DIVIDED.finditer(text))
         taken: Counter[str] = Counter()
-        for number, part in enumerate(parts if len(parts) > 1 else [text], start=1):
+        line, last = 1, 0
+        for number, (start, part) in enumerate(
+            ((one.start(), one[0]) for one in parts) if len(parts) > 1 else [(0, text)], start=1
+        ):
+            line, last = line + text.count("\n", last, start), start
             own = _NUMBER.search(part) if len(parts) > 1 else None
             named = f"{name}-{number}" if len(parts) > 1 else name
-            document, problems = _of_text(part, path, named if own is None else own[1], mentions)
+            document, problems = _of_text(part, path, named if own is None else own[1], mentions, line)
             taken.update(mark.type for mark in document.mentions)
             yield Scanned(document, problems, str(path))
         yield from _taken(taken, path)
@@ -268,16 +272,19 @@ def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[tuple[str, M
         length += len(piece)
 
 
-def _of_text(text: str, path: str | Path, name: str, mentions: bool) -> tuple[Document, list[Problem]]:
-    """Return the document of a text with marks.
+def _of_text(text: str, path: str | Path, name: str, mentions: bool, line: int) -> tuple[Document, list[Problem]]:
+    """Return the document of a text with marks, whose first line has a number.
 
     Elements that never have words beside them on their line, such as ``<DOC>``, only divide the text.
     """
     problems: list[Problem] = []
+    given = with_usual_marks(text)
     if (own := read_marks(text)) is not None:
-        text, found = own
+        given = text
+        text, found, alone = own
     else:
-        read = read_markup(with_usual_marks(text), "")
+        alone = unpaired(given)
+        read = read_markup(given, "")
         found = [
             (mark.type or "mention", mark.start, mark.end)
             for mark in read.marks
@@ -286,7 +293,11 @@ def _of_text(text: str, path: str | Path, name: str, mentions: bool) -> tuple[Do
         text = read.text
         kinds = {kind for kind, start, end in found if _is_within_line(text, start, end)}
         found = [one for one in found if one[0] in kinds] if kinds else found
-        problems = [altered("markup that is not read", f"{one}; it is left out", path=str(path)) for one in read.stray]
+    last = 0
+    for at, mark in alone if mentions else ():
+        line, last = line + given.count("\n", last, at), at
+        message = f"found {clip(mark, 40)} without its other half; no mention is read there: add the other half"
+        problems.append(altered("marks without their other half", message, line, str(path)))
     marks = [Mention(kind, [(start, end)]) for kind, start, end in found if mentions and text[start:end].strip()]
     marks.sort(key=lambda mark: (mark.start, -mark.end))
     return Document(text, id=name, mentions=marks), problems
