@@ -46,7 +46,7 @@ from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.shapes import in_usual_shape, with_tags
 from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
-from spanloom.formats.unread import advice, looks_annotated
+from spanloom.formats.unread import advice, holds_records, looks_annotated, of_each_token
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
@@ -353,14 +353,17 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
             strange = not sound and any(isinstance(token, dict) for token in tokens)
             rest["record_tokens" if strange else "tokens"] = given
         return _Frames({CHARACTERS: _Frame(text or "", text is not None)})
-    sentences = _words(rest.pop(name)) or []
+    given_words = rest.pop(name)
+    sentences = _words(given_words) or []
+    if holds_records(given_words):
+        rest[f"record_{name}"] = given_words
     words = list(chain.from_iterable(sentences))
     own, places, bounds = laid_out(sentences)
     if text is None:
         return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(own, False, places, bounds)))
     if (found_places := found_in(text, words)) is not None:
         return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(text, True, found_places, bounds)))
-    rest[f"record_{name}"] = words  # of another text
+    rest.setdefault(f"record_{name}", words)  # of another text
     return _Frames({CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)})
 
 
@@ -561,9 +564,14 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
         return
     text = rest.get("text")
     length = len(text) if isinstance(text, str) else 1 << 20
+    words = rest.get("tokens")
+    count = len(words) if isinstance(words, list) else 0
     for name, kept in rest.items():
         value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
-        if value and not is_other(name) and looks_annotated(name, value, length):
+        if value and of_each_token(name, value, count):
+            message = f"the field {clip(name)} has a value for each token, and is not read; write tags as ner_tags"
+            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+        elif value and (looks_annotated(name, value, length) if not is_other(name) else holds_records(value)):
             how = advice(name, value)
             if isinstance(kept, str) and not isinstance(value, str):
                 how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"

@@ -200,7 +200,11 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
     if (
         isinstance(value, dict)
         and at(value, text) is None
-        and not any(plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages") for name in value)
+        and not any(
+            plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages")
+            and (plain(str(name)) not in ("sentences", "sents") or not _are_annotated(held))
+            for name, held in value.items()
+        )
         and pieces_of(value) is None
     ):
         if isinstance(projects := value.get("projects"), list):
@@ -227,7 +231,7 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
                 if found and all(_is_annotated(record) for _, record in found):
                     yield from found
                     return
-            elif isinstance(held, list) and held and all(map(_is_annotated, held)):
+            elif _are_annotated(held):
                 yield from ((f"{name}[{i}]", record) for i, record in enumerate(held))
                 return
         if value and all(isinstance(record, dict) and next(named(record, OF_TEXT), None) for record in value.values()):
@@ -275,12 +279,22 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, list)
 
 
+def _are_annotated(values: Any) -> bool:
+    """Return whether a value is a list of records with texts, some of which have a field for mentions."""
+    if not isinstance(values, list) or not any(map(_is_annotated, values)) or sentences_of(values) is not None:
+        return False
+    return all(isinstance(one, dict) and (pieces_of(one) is not None or _has_text(one)) for one in values)
+
+
+def _has_text(record: dict[str, Any]) -> bool:
+    return any(isinstance(record[name], str) for name in named(record, OF_TEXT))
+
+
 def _is_annotated(value: Any) -> bool:
     """Return whether a value is a record with a text and a field for mentions."""
     if isinstance(value, dict) and pieces_of(value) is not None:
         return True
-    texts = isinstance(value, dict) and any(isinstance(value[name], str) for name in named(value, OF_TEXT))
-    return texts and next(named(value, OF_MENTIONS), None) is not None
+    return isinstance(value, dict) and _has_text(value) and next(named(value, OF_MENTIONS), None) is not None
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

@@ -36,6 +36,7 @@ from spanloom.formats.base import (
     Beside,
     Losses,
     Scanned,
+    altered,
     count_meta,
     count_unwritten,
     unwritable,
@@ -190,10 +191,14 @@ def understand(task: object, names: Mapping[str, str] = MappingProxyType({}), ht
     known = (str(name) for name in ids if isinstance(name, str | int) and not isinstance(name, bool))
     found = Understood(Document(shown.text, id=next(known, "")), shown, name)
     if slot is None:
+        drafts = task.get("drafts")  # type: ignore[attr-defined]
+        if isinstance(drafts, list) and any(isinstance(one, dict) and one.get("result") for one in drafts):
+            message = "the task has drafts and no annotation; drafts are not read: submit them in Label Studio"
+            found.problems.append(altered("drafts", message))
         return found
     if slot.others:
         message = f"the task has {slot.others + 1} {slot.kind}; read is that of {slot.author}, the others are kept"
-        found.problems.append(Problem("warning", "several annotations", message))
+        found.problems.append(altered("several annotations", message))
     add_mentions(found, results)
     return found
 

@@ -96,7 +96,7 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "spans": words(
             "spans span offsets charspan position positions pos points location locations charoffsets charspans "
-            "interval range fragments offset boundary boundaries bounds"
+            "interval range ranges fragments segments offset boundary boundaries bounds"
         ),
         "start": words(
             "start begin startoffset beginoffset startidx beginidx startindex beginindex startchar charstart "

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +54,8 @@ _NUMBER: Final = re.compile(r"<DOC(?:NO|ID)>\s*([^<>\s]{1,200})\s*</DOC(?:NO|ID)
 _KINDS: Final = words(
     "type sem label category entitytype class subtype contenttype dataentity datatype datalabel categ"
 )  # attributes with the type of a mention
+_LONGEST: Final = 100  # characters of an element whose parts are mentions, too
+_FEW_PIECES: Final = 20
 _NEAR: Final = 200  # characters before and behind a mark in which others of its line must show
 _LOOKED_AT: Final = 1 << 20  # bytes in which annotation must show
 _OFFSET: Final = re.compile(
@@ -211,6 +214,13 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
         or any(plain(_tag(node)) in _WORDS for node in above)
         for node in above
         if _may_mark(node)
+    }
+    kinds |= {  # parts of a mention, such as forename and surname
+        _tag(part)
+        for node in root.iter()
+        if _tag(node) in kinds and sum(map(len, islice(node.itertext(), _FEW_PIECES))) <= _LONGEST
+        for part in islice(node.iterdescendants(), _FEW_PIECES)
+        if _may_mark(part) and (part.text or "").strip()
     }
     documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [
         root
