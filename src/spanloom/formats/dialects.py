@@ -40,6 +40,7 @@ from spanloom.formats.layouts import (
     layout_of,
     named,
     plain,
+    words,
 )
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
@@ -49,6 +50,7 @@ from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, 
 from spanloom.formats.unread import advice, holds_records, looks_annotated, of_each_token
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
+_OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # of a token
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
 _PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
 _SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
@@ -214,7 +216,7 @@ def to_native(
     record = with_words(_with_attributes(_without_fragments(record)))
     record = record if asked else in_usual_shape(record)
     if not asked and (tagged := fields_of(record)) is not None:
-        native = from_tagged(record, *tagged, problems, mentions, fields and fields.tags)
+        native = from_tagged(record, *tagged, problems, mentions, None if fields is None else fields.tags)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
         warn_unread(others, problems, mentions)
         return [Native(_identified(native))]
@@ -352,6 +354,10 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
             given = [[token.get("start"), token.get("end")] for token in tokens] if sound else tokens
             strange = not sound and any(isinstance(token, dict) for token in tokens)
             rest["record_tokens" if strange else "tokens"] = given
+            if (kind := next((name for token in tokens for name in _kinds_of(token)), None)) is not None:
+                message = f"the tokens have the field {clip(kind)}, which looks like annotation and is not read"
+                message += "; write a mention for each: start, end and type, in entities"
+                problems.append(Problem("warning", "annotation of tokens", message, altered=True))
         return _Frames({CHARACTERS: _Frame(text or "", text is not None)})
     given_words = rest.pop(name)
     sentences = _words(given_words) or []
@@ -365,6 +371,13 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
         return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(text, True, found_places, bounds)))
     rest.setdefault(f"record_{name}", words)  # of another text
     return _Frames({CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)})
+
+
+def _kinds_of(token: object) -> Iterator[str]:
+    """Yield the fields of a token that name the type of a mention."""
+    for name, value in token.items() if isinstance(token, dict) else ():
+        if plain(name) in _OF_ENTITY and isinstance(value, str) and value not in ("", "O", "-"):
+            yield name
 
 
 def _words(value: Any) -> list[list[str]] | None:

@@ -151,8 +151,8 @@ OF_MENTIONS: Final = words(
     "prediction resources privacymask slots ne"
 )
 _OTHER: Final = re.compile(
-    r"relations?|events?|coref|clusters?|triples?|links?$|^attributes$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"
-    r"^blocks$|^options$|^namespaces$|^pieces|tokenlens|^meta$|^paragraphs$"
+    r"relations?|events?|coref|clusters?|triples?|links?$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"
+    r"^blocks$|^namespaces$|^pieces|tokenlens|^meta$|^paragraphs$"
 )
 
 

@@ -157,9 +157,9 @@ def _scan_texts(
                 document.meta = {name: cell for name, cell in cells.items() if name not in values} | kept
         return own
 
-    first = next(table, None)
-    if first is not None:
-        yield from in_turn((fields.tags, fields.kinds), (partial(scan_row, row) for row in chain([first], table)))
+    top = next(table, None)
+    if top is not None:
+        yield from in_turn((fields.tags, fields.kinds), (partial(scan_row, row) for row in chain([top], table)))
     else:
         yield no_document(str(path), "a row for each text below the header")
 

@@ -29,6 +29,7 @@ _LISTED: Final = re.compile(  # as in brat, and "0,7,Drug|31,41,Problem"
     r"^(?:\w{1,20}\t)?\w{1,60}[ \t]\d{1,9}[ \t]\d{1,9}[ \t]\S|(?:^|[|;,]\s?)\d{1,6}([,:])\d{1,6}\1(?!AM\b|PM\b)[A-Z]\w",
     re.MULTILINE,
 )
+_WITH_TAGS: Final = re.compile(r"^\S{1,60}[\t ]{1,3}[BIESLU]-[^\W\d_]\w*[ \t\r]*$|\w[/|_][BI]-[^\W\d_]", re.MULTILINE)
 _RANGE: Final = re.compile(r"\D?(\d{1,9})\s?[-,:;_]\s?(\d{1,9})\D?")
 _PLACES: Final = re.compile(r"offsets?$|token|word|sent|line|para|page|box|range|section|position|chunk|block|^span")
 _NO_MASK: Final = re.compile(r"space|^ws$|mask|typeids|shape|case|head|stop|punct|alpha")
@@ -58,7 +59,9 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
         return True
     if isinstance(value, list) and value and all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value):
         return True
-    if isinstance(value, str) and (_LISTED.search(value[:_MOST]) or shows_annotation(value[:_MOST])):
+    if isinstance(value, str) and any(
+        looks(value[:_MOST]) for looks in (_LISTED.search, _WITH_TAGS.search, shows_annotation)
+    ):
         return True
     if plain(name) in _OF_ANSWERS and (isinstance(value, str) or _are(value, str)):
         return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
@@ -201,6 +204,8 @@ def advice(name: str, value: Any) -> str:
     ranges = isinstance(value, dict) and value and all(_RANGE.fullmatch(str(key)) for key in value)
     if ranges or (isinstance(listed, str) and _LISTED.search(listed)):
         return "it lists mentions as text; write them as a list of objects with start, end and type"
+    if isinstance(value, str) and _WITH_TAGS.search(value):
+        return "it holds words with tags; write them as lists: tokens and ner_tags"
     if '"answer_start"' in repr(value)[:_MOST].replace("'", '"'):
         return f"its answers are mentions if it is described: --columns mentions={name},start=answer_start (columns=)"
     path, item = _sample(name, value)

@@ -453,7 +453,7 @@ def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAM
     return grid
 
 
-def checked_penalties(penalties: Iterable[float]) -> list[float]:
+def checked_penalties(penalties: Any) -> list[float]:
     """Return mention penalties, which are finite numbers.
 
     Raises:

@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import exp, inf, log, log1p
-from numbers import Real
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, UsageError, plural
+from spanloom.errors import DataError, UsageError, check_number, plural
 from spanloom.formats.inputs import Given, documents_of
 from spanloom.hypergraph import Floats, Ints
 from spanloom.model.corpus import Notice
@@ -102,8 +101,9 @@ class Reliance:
             raise UsageError(
                 f"the model is a {model.kind}, which finds no mentions with probabilities; train a recognizer"
             )
-        if isinstance(rate, bool) or not isinstance(rate, Real) or not 0.5 <= float(rate) < 1:
-            raise UsageError(f"rely is {rate!r}, expected a rate from 0.5 to below 1, such as 0.95")
+        check_number("rely", rate)
+        if not 0.5 <= rate < 1:
+            raise UsageError(f"rely is {rate}, expected a rate from 0.5 to below 1, such as 0.95")
         given = list(documents_of(X))
         bare: Any = copy(model)
         bare.stages_ = ()  # what they add makes no difference to what a mention is
