@@ -142,7 +142,9 @@ def _telling(quiet: bool) -> Iterator[None]:
         shown = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, DataWarning):
+            if category is UserWarning and quiet:  # of a model
+                return
+            if issubclass(category, DataWarning) or category is UserWarning:
                 print(notice_line(_one_line(str(message))), file=sys.stderr, flush=True)
             else:
                 shown(message, category, *place, **more)
