@@ -280,7 +280,7 @@ def predict(
         raise UsageError(f"{name} is a {model.kind}, which has no use for {' and '.join(useless)}; leave it out")
     if "reading" in asked:
         model.set_params(reading=asked.pop("reading")).check()
-    if "scores" in model.capable:
+    if "readings" in model.capable:
         asked["notice"] = say.notice
     return model.stream(documents, **asked)
 

@@ -29,8 +29,8 @@ Capability = Literal[
 ]  # fmt: skip
 """Capabilities of a model, besides annotating.
 
-- ``scores``: its mentions have probabilities; `stream` takes ``threshold``, ``answers`` and ``notice``.
-- ``readings``: it has a parameter ``reading``.
+- ``scores``: its mentions have probabilities; `stream` takes ``threshold`` and ``answers``.
+- ``readings``: it has a parameter ``reading``, and `stream` takes ``notice``.
 - ``given_mentions``: `stream` takes ``mentions``, to keep to those of the documents.
 - ``explain``, ``alternatives``, ``sweep``: it has a method of this name.
 - ``hypergraph``: its best sub-hypergraphs can be drawn.
