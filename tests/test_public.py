@@ -31,8 +31,9 @@ PUBLIC = {
         "to_spans"
     ),
     "spanloom.errors": (
-        "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError as_json clip closest "
-        "log_line meant not_fitted notice_line one_line plural reason_of warnings_as_lines"
+        "DataError DataWarning LostWarning ModelError NotFittedError SpanloomError UsageError as_json "
+        "check_number clip closest log_line meant not_fitted notice_line one_line plural reason_of "
+        "warnings_as_lines"
     ),
     "spanloom.evaluate": (
         "AttributeReport AttributeScores Bin Breakdown Calibration ConceptReport ConceptTest ERROR_KINDS Finding "

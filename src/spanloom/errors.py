@@ -17,6 +17,7 @@ Every message is one line: what was found, what was expected and what to do.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import warnings
@@ -24,6 +25,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +151,33 @@ def plural(number: int, noun: str, several: str = "") -> str:
     ('1 sentence', '1,200 sentences', '2 processes')
     """
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+def check_number(
+    name: str, value: object, least: float = -math.inf, most: float = math.inf, *, whole: bool = False
+) -> None:
+    """Check that an argument is a finite number within its bounds; ``True`` and ``False`` are no numbers.
+
+    Args:
+        name: of the argument.
+        value: of the argument.
+        least: that it may be.
+        most: that it may be.
+        whole: whether it must be a whole number.
+
+    Raises:
+        UsageError: another value, or one outside of the bounds.
+
+    >>> check_number("threshold", math.nan, 0, 1)
+    Traceback (most recent call last):
+    spanloom.errors.UsageError: threshold is nan, expected a number from 0 to 1
+    """
+    number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    if not (number and least <= value <= most and -math.inf < value < math.inf):  # type: ignore[operator]
+        bounds = [(word, bound) for word, bound in (("from", least), ("to", most)) if abs(bound) < math.inf]
+        kind = "whole number" if whole else "number" if bounds else "finite number"
+        limits = "".join(f" {word} {bound:g}" for word, bound in bounds)
+        raise UsageError(f"{name} is {clip(repr(value))[1:-1]}, expected a {kind}{limits}")
 
 
 def not_fitted(what: str) -> NotFittedError:

@@ -136,6 +136,19 @@ def test_a_newer_store_and_what_is_none_are_refused_in_one_line(tmp_path: Path) 
         list(read(tmp_path / "e.store"))
 
 
+@pytest.mark.parametrize("cell", ["'{'", "''", "'[1]'", "CAST(x'7b22e4' AS TEXT)"])
+@pytest.mark.parametrize("place", ["documents SET record", "actions SET changes"])
+def test_damaged_cells_are_reported_and_other_documents_read(tmp_path: Path, cell: str, place: str) -> None:
+    path = tmp_path / "a.store"
+    with make(path, Document(TEXT, "a"), Document("Fever.", "b")) as store:
+        store.append(1, "ann", "ann", "add", {"m:#": PAIN})
+        store.connection.execute("DROP TRIGGER actions_stay")
+        store.connection.execute(f"UPDATE {place} = {cell} WHERE rowid = 1")
+    left_out: list[DataError] = []
+    assert [one.id for one in read(path, on_error=left_out.append)] == ["b"]
+    assert len(left_out) == 1 and "of the store cannot be replayed: " in str(left_out[0])
+
+
 def test_an_older_store_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "a.store"
     with sqlite3.connect(path) as old:

@@ -292,10 +292,10 @@ def test_copies_of_a_text_stand_in_one_fold() -> None:
     [
         ([], {}, DataError, "the documents contain no mentions"),
         ([Document("no pain")] * 9, {}, DataError, "the documents contain no mentions"),
-        (notes(4), {}, UsageError, "4 documents with texts of their own are too few for 5 folds"),
-        (notes(1) * 9, {}, UsageError, "1 document with texts of their own are too few for 5 folds"),
+        (notes(4), {}, UsageError, "found 4 different texts, expected one for each of 5 folds"),
+        (notes(1) * 9, {}, UsageError, "found 1 different text, expected one for each of 5 folds"),
         (notes(9), {"folds": 1}, UsageError, "folds is 1, expected 2 or more"),
-        (notes(9), {"least": 1.5}, UsageError, "least is 1.5, expected a certainty between 0 and 1"),
+        (notes(9), {"least": 1.5}, UsageError, "least is 1.5, expected a number from 0 to 1"),
         (notes(9), {"least": float("nan")}, UsageError, "least is nan, expected"),
         (notes(9), {"colour": 1}, UsageError, "no parameter 'colour'; there are "),
         (notes(9), {"structure": "tree"}, UsageError, "tree"),

@@ -98,7 +98,7 @@ def test_records_that_cannot_be_read_are_left_out_and_told(command, tmp_path):
 @pytest.mark.parametrize(
     "arguments, code, message",
     [
-        (["few.jsonl"], 2, "3 documents with texts of their own are too few for 5 folds"),
+        (["few.jsonl"], 2, "found 3 different texts, expected one for each of 5 folds"),
         (["bare.txt", "--folds", "2"], 1, "the documents contain no mentions"),
         (["twice.jsonl", "--folds", "2"], 1, "2 documents have the id 'a', expected one id for each document"),
         (["none.jsonl"], 1, "no such file"),

@@ -28,6 +28,8 @@ def test_options_are_the_constraints_of_python(command, model, corpus, tmp_path)
 
 
 def test_wrong_options(command, model, corpus):
+    wrong = command("predict", model, corpus / "dev.jsonl", "--rely", "nan")
+    assert (wrong.returncode, wrong.stderr) == (2, "spanloom: error: --rely is nan, expected a finite number\n")
     wrong = command("predict", model, corpus / "dev.jsonl", "--keep", "nothing.jsonl")
     assert (wrong.returncode, "--keep is nothing.jsonl, expected own, or files with documents" in wrong.stderr) == (
         2,

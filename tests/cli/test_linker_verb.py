@@ -70,6 +70,15 @@ def test_predict(command, model):
     assert "1 mention in 1 document, 1 of them linked" in result.stderr
 
 
+def test_constraints_about_another_text_are_reported(command, model, tmp_path):
+    for name in ("notes", "other"):
+        (tmp_path / f"{name}.jsonl").write_text(f'{{"id": "{name}", "text": "Fever.", "mentions": []}}\n')
+    for option in ("--keep", "--require", "--forbid"):
+        done = command("predict", model, tmp_path / "notes.jsonl", option, tmp_path / "other.jsonl")
+        told = "spanloom: constraints of 1 document were not used: no document read has their id\n"
+        assert done.returncode == 0 and told in done.stderr
+
+
 def test_predict_given_mentions(command, model, tmp_path):
     text = "Pains in the chest, or thoracic pain."
     given = [Mention("disease", [(23, 36)]), Mention("place", [(13, 18)])]

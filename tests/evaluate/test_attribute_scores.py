@@ -71,7 +71,7 @@ def test_the_text_and_json() -> None:
 def test_chosen_attributes_and_errors() -> None:
     gold = note(pain={"negated": True, "course": "acute"})
     assert list(evaluate_attributes([gold], [gold], attributes=["course"], bootstrap=0).attributes) == ["course"]
-    with pytest.raises(UsageError, match="found -1 bootstrap samples"):
+    with pytest.raises(UsageError, match="bootstrap is -1, expected a whole number from 0"):
         evaluate_attributes([gold], [gold], bootstrap=-1)
     with pytest.raises(DataError):
         evaluate_attributes([gold], [Document("other", id="a")])

@@ -41,7 +41,7 @@ def test_text() -> None:
     found = calibration(*documents((0.9, True), (0.8, False), (0.3, False)), bins=2)
     assert found.to_text() == (
         "expected calibration error 33.33 %, Brier score 0.2467\n"
-        "3 mention(s), mean score 66.67 %, right 33.33 %\n"
+        "3 mentions, mean score 66.67 %, right 33.33 %\n"
         "\n"
         "      score  mentions    mean   right  0      right = #, mean score = |       1\n"
         "0.00 - 0.50         1   30.00    0.00              |\n"
@@ -67,7 +67,7 @@ def test_scores_must_be_probabilities(score: float | None) -> None:
 def test_no_mentions_and_no_bins() -> None:
     assert calibration(*documents()).error == 0.0
     assert calibration(*documents()).to_text()
-    with pytest.raises(UsageError, match="found 0 bins"):
+    with pytest.raises(UsageError, match="bins is 0, expected a whole number from 1"):
         calibration(*documents(), bins=0)
 
 

@@ -130,7 +130,7 @@ def test_text(gold: Document) -> None:
         "  without overlap        -       -       -        0       0\n"
         "\n"
         "errors: 1 boundary, 0 type, 2 missed, 0 spurious\n"
-        "1 document(s), 2 sentence(s)\n"
+        "1 document, 2 sentences\n"
     )
 
 
@@ -163,12 +163,12 @@ def test_documents_without_unique_ids_are_matched_by_order() -> None:
         (
             [document(id="a"), document(id="b")],
             [document(id="a")],
-            "1 gold document(s) have no prediction, the first is 'b'",
+            "1 gold document has no prediction, the first is 'b'",
         ),
         (
             [document(id="a")],
             [document(id="a"), document(id="b")],
-            "1 predicted document(s) are not in gold, the first is 'b'",
+            "1 predicted document is not in gold, the first is 'b'",
         ),
         ([document(id="")], [document(id=""), document(id="")], "document number 2 is in the prediction only"),
         ([document(id="a")], [document(id="a"), document(id="a")], "the prediction has two documents called 'a'"),
@@ -208,7 +208,7 @@ def test_wrong_arguments() -> None:
     ):
         with pytest.raises(UsageError, match=message):
             evaluate(*sides)
-    with pytest.raises(UsageError, match="found -1 bootstrap samples"):
+    with pytest.raises(UsageError, match="bootstrap is -1, expected a whole number from 0"):
         evaluate([], [], bootstrap=-1)
 
 

@@ -90,7 +90,7 @@ def test_p_is_never_zero_when_sampled() -> None:
     assert test.to_text() == (
         "F1 100.00 and 0.00, difference +100.00\n"
         "95 % interval of the difference: +100.00 to +100.00\n"
-        "p = 0.0100 (approximate randomization, 99 samples over 40 sentence(s))\n"
+        "p = 0.0100 (approximate randomization, 99 samples over 40 sentences)\n"
     )
     assert list(json.loads(json.dumps(test.to_dict()))) == [
         *("a", "b", "difference", "interval", "p_value", "enumerated", "samples", "units", "unit")
@@ -98,9 +98,9 @@ def test_p_is_never_zero_when_sampled() -> None:
 
 
 def test_no_samples() -> None:
-    with pytest.raises(UsageError, match="found 0 sample"):
+    with pytest.raises(UsageError, match="samples is 0, expected a whole number from 1"):
         paired_test(GOLD, A, B, samples=0)
-    with pytest.raises(UsageError, match="0 document"):
+    with pytest.raises(UsageError, match="there are no gold documents"):
         paired_test([], [], [])
 
 

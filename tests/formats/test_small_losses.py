@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,36 @@ def test_what_would_not_be_read_is_not_written(tmp_path: Path, document: Documen
 def test_what_is_no_document_is_not_written(tmp_path: Path, documents: object, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         write(documents, tmp_path / "a.jsonl")  # type: ignore[arg-type]
+
+
+_MARKED = "<Drug>Aspirin</Drug> for <Problem>chest pain</Problem>.\n"
+
+
+@pytest.mark.parametrize(("text", "format", "found", "line", "mark"), [
+    ("He has <disease>cancer now.", None, 0, 1, "<disease>"),
+    ("One.\nHe has cancer</disease> now.", None, 0, 2, "</disease>"),
+    ("He has [cancer](disease and fever.", None, 0, 1, "[cancer](disease and fever"),
+    ("He has <START:disease> cancer now.", None, 0, 1, "<START:disease>"),
+    ("Dear <NAME>, seen on <date> at [1] (see a < b).", None, 0, 0, ""),
+    (_MARKED + "He has <disease>cancer now.", "markup", 2, 2, "<disease>"),
+    (_MARKED.replace("</Drug>", "</Problem>", 1), "markup", 1, 1, ""),
+    ("[Aspirin](Drug) for [chest pain](Problem), [cough](Problem and fever", "markup", 2, 1, "[cough](Problem and"),
+    ("[Aspirin](Drug) for [chest pain](Problem).\nNo cancer](disease) now.", "markup", 2, 2, "](disease)"),
+    ("take <START:Drug> Aspirin <END> .\nno <START:Drug> aspirin", "markup", 1, 2, "<START:Drug>"),
+    ("take <START:Drug> Aspirin <END> .\nno aspirin <END>", "markup", 1, 2, "<END>"),
+    ("[PER Jan Novak ] met [PER Kim Lee ] and [PER Bo left.", "markup", 2, 1, "[PER"),
+    ("@@Aspirin## for\n@@pain.", "markup", 1, 2, "@@"),
+])  # fmt: skip
+def test_marks_without_their_other_half_are_reported(tmp_path, text, format, found, line, mark) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    heard: list[str] = []
+    [document] = read(path, format, notice=heard.append)
+    told = [one for one in heard if "other half" in one]
+    assert (bool(told), len(document.mentions)) == (bool(line), found)
+    assert all(mark in one and (f"a.txt:{line}: " in one or f"in line {line} " in one) for one in told)
+    record = tmp_path / "a.jsonl"
+    record.write_text(json.dumps({"text": text}))
+    heard.clear()
+    [_] = read(record, notice=heard.append)
+    assert any("marks around mentions" in one for one in heard) == bool(line) or format == "markup"

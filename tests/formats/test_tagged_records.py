@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import datasets
@@ -75,11 +76,11 @@ def test_numbers_need_names(tmp_path: Path) -> None:
     ("record", "message"),
     [
         ({"tokens": ["a"], "tags": []}, "tags has 0 items, expected one for each of the 1 of tokens"),
-        ({"tokens": ["a", "b"], "tags": ["B-x", "y"]}, 'a tag of tags is "y", expected O, B-type'),
-        ({"tokens": ["a"], "tags": [""]}, 'a tag of tags is "", expected O, B-type'),
+        ({"tokens": ["a", "b"], "tags": ["B-x", "x"]}, "tags[1]: found the tag 'x', expected O or a letter of BIO"),
+        ({"tokens": ["a"], "tags": [""]}, "tags[0]: found the tag '', expected O or"),
         ({"tokens": ["a"], "tags": [-100]}, "tags holds the number -100"),
         ({"tokens": ["a\0"], "tags": ["O"]}, "NUL character at offset 1"),
-        ({"tokens": ["a"], "tags": ["B-"]}, 'a tag of tags is "B-", expected O, B-type'),
+        ({"tokens": ["a"], "tags": ["B-"]}, "tags[0]: found the tag 'B-', expected O or one such as PER"),
         ({"tokens": ["a", 1], "tags": ["O", "O"]}, "tokens[1] is 1, expected a word"),
         ({"tokens": ["a", None], "ner_tags": ["O", "O"]}, "tokens[1] is null, expected a word"),
         ({"tokens": ["a", "b"], "tags": ["O", None]}, "tags[1] is null, expected a tag"),
@@ -154,3 +155,56 @@ def test_names_of_tags_in_files_of_datasets(tmp_path: Path) -> None:
 )
 def test_metadata_that_say_nothing(metadata: bytes) -> None:
     assert class_names({b"huggingface": metadata}) == {}
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected", "told"),
+    [
+        (
+            [["O", "B-cell"], ["O", "T-cell"], ["B-cell", "O"]],
+            ["B-cell", "T-cell", "B-cell"],
+            "B-cell' is read as a type",
+        ),
+        ([["O", "B-cell"], ["B-cell", "I-cell"]], ["cell", "cell"], ""),
+        ([["O", "B-cell"], ["O", "B-gene"]], ["cell", "gene"], ""),
+        ([["Other", "Drug"], ["Other", "Other"], ["Drug", "Other"]], ["Drug", "Drug"], ""),
+        ([["Drug", "Drug"], ["None", "Drug"]], ["Drug", "Drug"], ""),
+        ([["O", "W-Drug"], ["B-Drug", "E-Drug"]], ["Drug", "Drug"], ""),
+        ([["O", "PER-B"], ["PER-B", "PER-I"]], ["PER", "PER"], "tags are read as a type and a letter"),
+        ([["O", "B-a|B-b"], ["B-a", "I-a"]], ["a", "b", "a"], "several tags with | between them"),
+    ],
+)
+def test_tags_are_read_alike_in_all_records_of_a_source(tmp_path, rows, expected, told) -> None:
+    records = [{"tokens": ["one", "two"], "ner_tags": row} for row in rows]
+    entries = [
+        {"text": "one two", "entities": [[4 * i, 4 * i + 3, tag] for i, tag in enumerate(row) if tag != "O"]}
+        for row in rows
+    ]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    (tmp_path / "a.json").write_text(json.dumps(records))
+    pq.write_table(pa.Table.from_pylist(records), tmp_path / "a.parquet")
+    for name in ("a.jsonl", "a.json", "a.parquet"):
+        heard: list[str] = []
+        found = list(read(tmp_path / name, notice=heard.append))
+        assert [mention.type for document in found for mention in document.mentions] == expected
+        assert told in " ".join(heard) and bool(heard) == bool(told)
+    if expected[0].endswith("cell"):  # mentions of single tokens
+        (tmp_path / "e.jsonl").write_text("".join(json.dumps(record) + "\n" for record in entries))
+        found = list(read(tmp_path / "e.jsonl", notice=lambda _: None))
+        assert [mention.type for document in found for mention in document.mentions] == expected
+
+
+def test_the_kind_of_tags_can_be_declared(tmp_path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"tokens": ["a", "b"], "ner_tags": ["B-cell", "O"]}\n{"tokens": ["a"], "ner_tags": ["T-cell"]}\n')
+    for rows, tagging in ((["B-cell"], "types"), (["cell"], "letters")):
+        found = list(islice(read(path, columns={"tagging": tagging}, on_error="skip", notice=lambda _: None), 1))
+        assert [mention.type for document in found for mention in document.mentions] == rows
+    with pytest.raises(DataError, match=r"a\.jsonl:2: ner_tags\[0\]: found the tag 'T-cell', .*tagging=types"):
+        list(read(path, columns={"tagging": "letters"}))
+    with pytest.raises(UsageError, match="tagging is 'x', expected one of: letters, types"):
+        list(read(path, columns={"tagging": "x"}))
+    path.write_text(
+        '{"tokens": ["a"], "ner_tags": ["T-cell"]}\n{"tokens": ["O"], "ner_tags": ["O"]}\n' + path.read_text()
+    )
+    assert [len(one.mentions) for one in read(path, notice=lambda _: None)] == [1, 0, 1, 1]

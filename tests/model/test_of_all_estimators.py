@@ -76,6 +76,34 @@ def test_a_larger_penalty_finds_more(kind) -> None:
     assert before == [one.mentions for one in kind.model.predict(texts)]  # the model itself is as it was
 
 
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, True, "1", None], ids=str)
+def test_penalties_and_thresholds_are_finite_numbers(kind, wrong) -> None:
+    with pytest.raises(UsageError, match=r"^penalties\[1\] is .*, expected a finite number$"):
+        kind.model.sweep(["no pain"], [0.0, wrong])
+    with pytest.raises(UsageError, match=r"^penalties\[0\] is .*, expected a finite number$"):
+        kind.model.sweep(["no pain"], wrong)
+    with pytest.raises(UsageError, match=r"^penalty is .*, expected a finite number$"):
+        kind.model.with_penalty(wrong)
+    with pytest.raises(UsageError, match=r"^threshold is .*, expected a number from 0 to 1$"):
+        kind.model.predict(["no pain"], threshold=wrong)
+
+
+@pytest.mark.parametrize("option", ["keep", "require", "forbid"])
+def test_constraints_about_texts_that_are_not_read_are_reported(kind, option) -> None:
+    mention = Mention(kind.model.types_[0], [(0, 5)])
+    for given in (Document("Fever", "other", mentions=[mention]), Document("Fever", mentions=[mention])):
+        heard: list[str] = []
+        kind.model.predict(kind.data[0].text, constraints={option: [given]}, notice=heard.append)
+        assert "constraints of 1 document were not used: no document read has their id" in heard
+    with pytest.raises(UsageError, match="constraints name the type 'zzz', expected one of"):
+        kind.model.predict("Fever", constraints={option: [Document("Fever", mentions=[mention.replace(type="zzz")])]})
+    twice = [Document("Fever", "n", mentions=[mention]), Document("Cough", "n", mentions=[mention])]
+    with pytest.raises(UsageError, match="two documents with other texts have the id 'n'"):
+        kind.model.predict("Fever", constraints={option: twice})
+    with pytest.raises(DataError, match="the model has other types"):
+        kind.model.predict(twice[0].copy(mentions=[mention.replace(type="zzz")]), constraints={"keep": True})
+
+
 def test_candidates_are_what_is_found_and_more(kind) -> None:
     texts = [one.text for one in kind.data[:TEXTS]]
     found, plausible = kind.model.predict(texts), list(kind.model.plausible(texts))

@@ -95,7 +95,7 @@ def test_probabilities(stacked, joint, chinese):
     assert chances.mentions[0] > 0.5
     assert chances.mentions[1] < chances.mentions[0]
     assert chances.mentions[2] == 0
-    with pytest.raises(UsageError, match="expected a probability between 0 and 1, and scores"):
+    with pytest.raises(UsageError, match="but there are no scores"):
         stacked.predict([], threshold=0.5, scores=False)
 
 

@@ -123,7 +123,7 @@ def test_colours_are_those_of_all_types() -> None:
 
 
 def test_too_narrow() -> None:
-    with pytest.raises(UsageError, match="found a width of 19 columns, expected at least 20"):
+    with pytest.raises(UsageError, match="width is 19, expected a whole number from 20"):
         to_svg([Document("pain")], width=19)
 
 

@@ -166,7 +166,7 @@ def test_what_has_no_place_is_counted() -> None:
 
 
 def test_too_narrow() -> None:
-    with pytest.raises(UsageError, match="found a width of 19 columns, expected at least 20"):
+    with pytest.raises(UsageError, match="width is 19, expected a whole number from 20"):
         render(Document("pain"), width=19)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from spanloom.concepts.report import ConceptReport
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotators import remarked
-from spanloom.errors import ModelError, UsageError, plural
+from spanloom.errors import ModelError, UsageError, check_number, plural
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, One, asked_of, documents_of, one_of
 from spanloom.learn import Listener, Progress
@@ -260,8 +260,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
             notice, mentions, attributes: as for `Recognizer.stream`.
             constraints: likewise; they decide among candidates, see `spanloom.recognize.constrained`. Without answers.
         """
-        if not 0 <= threshold <= 1:
-            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
+        check_number("threshold", threshold, 0, 1)
         documents = self._watched(documents_of(X), notice)
         if mentions == "given":
             return self._of_given(documents, attributes, BATCH_TOKENS)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from spanloom.document import Batch, Document, Mention
-from spanloom.errors import DataError, LostWarning, UsageError, clip, plural
+from spanloom.errors import DataError, LostWarning, UsageError, check_number, clip, plural
 from spanloom.hypergraph import Ints
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import deal, out_of_fold
@@ -118,13 +118,12 @@ def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> 
     >>> folds_of_documents([Document("a"), Document("b"), Document("a")], 2, seed=0).tolist()
     [0, 1, 0]
     """
-    if folds < 2:
-        raise UsageError(f"folds is {folds}, expected 2 or more: each is judged by a model of the others")
+    check_number("folds", folds, 2, whole=True)
     texts = {document.text: None for document in documents}
     number = {text: i for i, text in enumerate(texts)}
     if len(texts) < folds:
         raise UsageError(
-            f"{plural(len(texts), 'document')} with texts of their own are too few for {folds} folds; give more "
+            f"found {plural(len(texts), 'different text')}, expected one for each of {folds} folds; give more "
             "documents, or fewer folds"
         )
     return deal(len(texts), folds, seed)[[number[document.text] for document in documents]]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from spanloom.clean.crossfit import FOLDS, JudgedDocument, judge
 from spanloom.clean.suspects import LEAST, Suspect, suspects_of
 from spanloom.document import Document
-from spanloom.errors import DataWarning, UsageError, plural
+from spanloom.errors import DataWarning, check_number, plural
 from spanloom.formats.inputs import Several, documents_of
 from spanloom.learn import Listener
 from spanloom.recognize.recognizer import Recognizer
@@ -48,8 +48,7 @@ def find_suspects(
     >>> first.document, first.kind, first.mention.text(notes[7].text), first.other.text(notes[7].text)
     (7, 'boundary', 'pain', 'chest pain')
     """
-    if not 0 <= least <= 1:
-        raise UsageError(f"least is {least}, expected a certainty between 0 and 1")
+    check_number("least", least, 0, 1)
     judged = judge(list(documents_of(documents, "documents")), recognizer_of(**parameters), folds, progress)
     unseen = not_judged(judged)
     if unseen:

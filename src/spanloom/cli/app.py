@@ -399,7 +399,9 @@ def _next(
     order: Annotated[
         str, option("--order NAME", "gain, entropy (per token), errors (expected number) or random.")
     ] = "gain",
-    share: Annotated[float, option("--random-share X", "Share drawn at random, for evaluation.", min=0, max=1)] = 0.1,
+    random_share: Annotated[
+        float, option("--random-share X", "Share drawn at random, for evaluation.", min=0, max=1)
+    ] = 0.1,
     output: Annotated[str, option("--output -o OUT", "Output file; - for stdout.")] = "-",
     output_format: Format = None,
     input_format: InputFormat = None,

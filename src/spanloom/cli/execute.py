@@ -19,7 +19,16 @@ from pkgutil import resolve_name
 from types import FrameType
 from typing import Any
 
-from spanloom.errors import DataWarning, LostWarning, SpanloomError, UsageError, as_json, log_line, notice_line
+from spanloom.errors import (
+    DataWarning,
+    LostWarning,
+    SpanloomError,
+    UsageError,
+    as_json,
+    check_number,
+    log_line,
+    notice_line,
+)
 from spanloom.files.walk import meant_path
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -53,6 +62,10 @@ def execute(verb: str, options: dict[str, Any]) -> int:
         quiet = bool(options.get("quiet"))
         if verb != "vocabulary":  # whose option --source names no file
             _check_there(options)
+        for name, value in options.items():
+            for number in value if isinstance(value, list) else [value]:
+                if isinstance(number, float):  # click takes nan and inf for numbers within all bounds
+                    check_number(f"--{name.replace('_', '-')}", number)
         with _telling(quiet), _reading(options):
             code = resolve_name(VERBS[verb])(**options)
         sys.stdout.flush()
@@ -129,7 +142,9 @@ def _telling(quiet: bool) -> Iterator[None]:
         shown = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-            if issubclass(category, DataWarning):
+            if category is UserWarning and quiet:  # of a model
+                return
+            if issubclass(category, DataWarning) or category is UserWarning:
                 print(notice_line(_one_line(str(message))), file=sys.stderr, flush=True)
             else:
                 shown(message, category, *place, **more)

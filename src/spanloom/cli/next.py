@@ -17,7 +17,7 @@ def run(
     model: str | None,
     count: int,
     order: str,
-    share: float,
+    random_share: float,
     output: str,
     output_format: str | None,
     input_format: str | None,
@@ -45,7 +45,7 @@ def run(
     found = None if model is None else load(model, encoder=encoder)
     if found is not None and not finds_mentions(found):
         raise UsageError(f"{model} finds no mentions; name a model that does")
-    chosen = ranked(left, found, count, by=order, share=share, seed=seed or 0)
+    chosen = ranked(left, found, count, by=order, share=random_share, seed=seed or 0)
     said = (
         left[number].copy(meta={**left[number].meta, "next": {"order": order, "value": value, "random": drawn}})
         for number, value, drawn in chosen

@@ -282,7 +282,7 @@ def predict(
     if "reading" in asked:
         model.set_params(reading=asked.pop("reading")).check()
     if "readings" in model.capable:
-        asked["notice"] = say
+        asked["notice"] = say.notice
     return model.stream(documents, **asked)
 
 

@@ -132,7 +132,7 @@ class Mention:
             raise DataError(f"the type of a mention is {self.type!r}, expected a text")
         if self.id is not None and not isinstance(self.id, str):
             raise DataError(f"a mention of type {clip(self.type)}: its id is {self.id!r}, expected a text")
-        if self.score is not None and not isinstance(self.score, _NUMBERS):
+        if self.score is not None and (isinstance(self.score, bool) or not isinstance(self.score, _NUMBERS)):
             raise DataError(f"a mention of type {clip(self.type)}: its score is {self.score!r}, expected a number")
         try:
             spans = tuple([_new(Span, (index(start), index(end))) for start, end in self.spans])

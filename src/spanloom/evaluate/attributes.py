@@ -11,7 +11,7 @@ import numpy as np
 from spanloom.document import Document, Span
 from spanloom.document.markup import Printed
 from spanloom.document.span import join_spans
-from spanloom.errors import UsageError
+from spanloom.errors import check_number
 from spanloom.evaluate.compare import require_complete
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.report import accuracy_cell, cells, header
@@ -126,8 +126,8 @@ def evaluate_attributes(
     >>> report.mentions, scores.accuracy.recall, scores.values["true"].precision, scores.values["true"].recall
     (2, 0.5, 1.0, 0.5)
     """
-    if bootstrap < 0:
-        raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    check_number("bootstrap", bootstrap, 0, whole=True)
+    check_number("seed", seed, 0, whole=True)
     gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
     require_complete(gold, predicted)
     both = [

@@ -11,7 +11,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, check_number
 from spanloom.evaluate.compare import require_complete
 from spanloom.evaluate.concepts import (
     Resolved,
@@ -148,8 +148,8 @@ def evaluate_concepts(
     >>> report.documents.precision, report.documents.recall, report.mentions.f1
     (1.0, 0.5, 0.0)
     """
-    if bootstrap < 0:
-        raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    check_number("bootstrap", bootstrap, 0, whole=True)
+    check_number("seed", seed, 0, whole=True)
     require_complete(gold, predicted)
     predicted = pair(gold, predicted)
     resolve = Resolved(vocabulary)
@@ -245,8 +245,10 @@ def concept_test(
     >>> test.documents.p_value, round(test.documents_t, 4)
     (0.03125, 0.0025)
     """
-    if samples < 1 or not gold:
-        raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
+    check_number("samples", samples, 1, whole=True)
+    check_number("seed", seed, 0, whole=True)
+    if not gold:
+        raise UsageError("there are no gold documents, expected at least one")
     require_complete(gold, a, b)
     sides = [pair(gold, a), pair(gold, b)]
     resolve = Resolved(vocabulary)

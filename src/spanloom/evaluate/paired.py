@@ -10,7 +10,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, check_number, plural
 from spanloom.evaluate.compare import Key, compare, exact, require_complete
 from spanloom.evaluate.measures import Interval, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
@@ -69,7 +69,7 @@ class PairedTest(Printed):
         return (
             f"F1 {100 * self.a.f1:.2f} and {100 * self.b.f1:.2f}, difference {100 * self.difference:+.2f}\n"
             f"95 % interval of the difference: {low:+.2f} to {high:+.2f}\n"
-            f"p = {self.p_value:.4f} ({how} over {self.units:,} {self.unit}(s))\n"
+            f"p = {self.p_value:.4f} ({how} over {plural(self.units, self.unit)})\n"
         )
 
 
@@ -104,8 +104,10 @@ def paired_test(
     >>> test.difference, test.p_value, test.enumerated
     (0.6, 0.03125, True)
     """
-    if samples < 1 or not gold:
-        raise UsageError(f"found {samples} sample(s) and {len(gold)} document(s), expected at least one of each")
+    check_number("samples", samples, 1, whole=True)
+    check_number("seed", seed, 0, whole=True)
+    if not gold:
+        raise UsageError("there are no gold documents, expected at least one")
     require_complete(gold, a, b)
     gold = with_sentences(gold)
     first, second = pair(gold, a), pair(gold, b)

@@ -10,7 +10,7 @@ import numpy as np
 
 from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, check_number, plural
 from spanloom.evaluate.compare import ComparedSide, Key, compare, exact, require_complete
 from spanloom.evaluate.measures import calibration_error
 from spanloom.evaluate.units import pair, units
@@ -68,7 +68,7 @@ class Calibration(Printed):
         """Return a text reliability diagram: a bar is the fraction that is right, the mark ``|`` the mean score."""
         lines = [
             f"expected calibration error {100 * self.error:.2f} %, Brier score {self.brier:.4f}",
-            f"{self.count:,} mention(s), mean score {100 * self.score:.2f} %, right {100 * self.accuracy:.2f} %",
+            f"{plural(self.count, 'mention')}, mean score {100 * self.score:.2f} %, right {100 * self.accuracy:.2f} %",
             "",
             f"{'score':>11}{'mentions':>10}{'mean':>8}{'right':>8}  0 {'right = #, mean score = |':^{_BAR - 4}} 1",
         ]
@@ -111,8 +111,7 @@ def calibration(
     >>> found.error, found.brier
     (0.25, 0.0625)
     """
-    if bins < 1:
-        raise UsageError(f"found {bins} bins, expected at least 1")
+    check_number("bins", bins, 1, whole=True)
     require_complete(gold, predicted)
     predicted = pair(gold, predicted)
     side = compare(gold, predicted, units(gold, predicted), key).predicted

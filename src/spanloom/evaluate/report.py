@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document
 from spanloom.document.markup import Figure, Printed
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, check_number, plural
 from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, require_complete
 from spanloom.evaluate.kinds import BOUNDARY_KINDS, boundary_kind
 from spanloom.evaluate.measures import Score
@@ -103,8 +103,8 @@ class Report(Printed):
         finer = {kind: count for kind, count in self.boundaries.items() if count or kind == "boundary"}
         counts = {"boundary": 0, **finer, **{kind: count for kind, count in self.errors.items() if kind != "boundary"}}
         yield "errors: " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-        yield f"{self.documents:,} document(s)" + (
-            f", {self.units:,} {self.unit}(s)" if self.unit != "document" else ""
+        yield plural(self.documents, "document") + (
+            f", {plural(self.units, self.unit)}" if self.unit != "document" else ""
         )
         if any(self.duplicates.values()):
             dropped = ", ".join(f"{count:,} in {side}" for side, count in self.duplicates.items())
@@ -175,8 +175,8 @@ def evaluate(
     >>> report.overall.f1, report.partial.f1, report.errors
     (0.5, 0.75, {'boundary': 1, 'type': 0, 'missed': 0, 'spurious': 0})
     """
-    if bootstrap < 0:
-        raise UsageError(f"found {bootstrap} bootstrap samples, expected 0 or more")
+    check_number("bootstrap", bootstrap, 0, whole=True)
+    check_number("seed", seed, 0, whole=True)
     gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
     require_complete(gold, predicted)
     gold = with_sentences(gold)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
 from spanloom.document.document import check_documents
-from spanloom.errors import DataError
+from spanloom.errors import DataError, plural
 from spanloom.text import prepare
 
 
@@ -50,9 +50,11 @@ def _pair_by_id(gold: Sequence[Document], predicted: Sequence[Document]) -> list
     missing = [document.id for document in gold if document.id not in found]
     extra = sorted(found.keys() - {document.id for document in gold})
     if missing:
-        raise DataError(f"{len(missing)} gold document(s) have no prediction, the first is {missing[0]!r}; predict all")
+        those = plural(len(missing), "gold document has", "gold documents have")
+        raise DataError(f"{those} no prediction, the first is {missing[0]!r}; predict all")
     if extra:
-        raise DataError(f"{len(extra)} predicted document(s) are not in gold, the first is {extra[0]!r}; remove them")
+        those = plural(len(extra), "predicted document is", "predicted documents are")
+        raise DataError(f"{those} not in gold, the first is {extra[0]!r}; remove them")
     return [found[document.id] for document in gold]
 
 
@@ -69,7 +71,8 @@ def _pair_by_order(gold: Sequence[Document], predicted: Sequence[Document]) -> l
         if longer[i].id in {document.id for document in longer[:i]} - {""}:
             raise DataError(f"{side} has two documents called {longer[i].id!r}; keep one of each")
         raise DataError(
-            f"found {len(predicted)} predicted document(s), expected {len(gold)}: document {name(longer[i], i)} is "
+            f"found {plural(len(predicted), 'predicted document')}, expected {len(gold)}: document "
+            f"{name(longer[i], i)} is "
             f"in {side} only; give both sides the same documents"
         )
     return list(predicted)

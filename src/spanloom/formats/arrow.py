@@ -31,6 +31,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -49,6 +50,7 @@ from spanloom.formats.passages import text_of_passages
 from spanloom.formats.record import RECORD, scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import check_unpacked, opened
+from spanloom.formats.tag_dialects import in_turn
 
 _FROM_META = ("events", "coreferences", "relations")
 _LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
@@ -356,9 +358,9 @@ def _scan(
                 fields = fields or RecordFields(
                     columns, tag_names, class_names(batch.schema.metadata) or names_beside(path)
                 )
-                for row in _rows(batch):
-                    number += 1
-                    yield from _scanned(row, fields, mentions, name, number)
+                first, number = number + 1, number + batch.num_rows
+                calls = (partial(_scanned, row, fields, mentions, name, i) for i, row in enumerate(_rows(batch), first))
+                yield from in_turn((fields.tags, fields.kinds), calls)
             yield from () if fields is None else fields.remarks(path)
         except (pa.ArrowException, OSError, ValueError) as error:
             reason = " ".join(str(error).split())[:200].rstrip(".")

@@ -92,11 +92,11 @@ class ColumnLayout:
         found: list[TypedRange] = []
         for i, end, dialect, read in self._readers:
             if end is None:
-                found += _of_levels([tuple(tag for value in row[i:] for tag in read(value) or ("O",)) for row in rows])
+                found += of_levels([tuple(tag for value in row[i:] for tag in read(value) or ("O",)) for row in rows])
             elif dialect.divider == BRACKETS:
                 found += in_brackets(row[i] for row in rows)
             elif dialect.joint:
-                found += _of_levels([read(row[i]) or () for row in rows])
+                found += of_levels([read(row[i]) or () for row in rows])
             else:
                 found += from_tags([(read(row[i]) or ("O",))[0] for row in rows])
         return found
@@ -145,7 +145,7 @@ class ColumnLayout:
         return ",".join(self.names) + "*" * self.more + ",_*" * self.rest
 
 
-def _of_levels(rows: list[tuple[str, ...]]) -> list[TypedRange]:
+def of_levels(rows: list[tuple[str, ...]]) -> list[TypedRange]:
     """Return the mentions of tokens with several tags: of columns, where ``O`` fills them up, else of mentions."""
     widths = {len(row) for row in rows}
     if len(widths) == 1 and any(len(row) > 1 and "O" in row for row in rows):

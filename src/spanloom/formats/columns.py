@@ -277,6 +277,8 @@ def _is_comment(text: str, layout: ColumnLayout, inside: bool) -> bool:
     """Return whether a line is a comment; within a sentence it needs a blank or another ``#`` after the first."""
     if not text.startswith(("# ", "##") if inside else "#"):
         return False
+    if inside and TAB in text and layout.has_width(layout.fields(text)):  # a token with an invalid tag
+        return False
     return (not inside and is_comment(text)) or not layout.fits(text)
 
 

@@ -40,14 +40,17 @@ from spanloom.formats.layouts import (
     layout_of,
     named,
     plain,
+    words,
 )
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.shapes import in_usual_shape, with_tags
+from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
-from spanloom.formats.unread import advice, looks_annotated
+from spanloom.formats.unread import advice, holds_records, looks_annotated, of_each_token
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
+_OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # of a token
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
 _PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
 _SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
@@ -213,7 +216,7 @@ def to_native(
     record = with_words(_with_attributes(_without_fragments(record)))
     record = record if asked else in_usual_shape(record)
     if not asked and (tagged := fields_of(record)) is not None:
-        native = from_tagged(record, *tagged, problems, mentions)
+        native = from_tagged(record, *tagged, problems, mentions, None if fields is None else fields.tags)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
         warn_unread(others, problems, mentions)
         return [Native(_identified(native))]
@@ -231,7 +234,7 @@ def to_native(
     problems += doubts(field or "", found.entries, bool(names))
     reading = _reading(found.entries, layout, texts, described)
     counted = texts[CHARACTERS].text if reading.unit == CHARACTERS and texts[CHARACTERS].given else ""
-    found.entries[:] = joined(found.entries, field or "", problems, counted)
+    found.entries[:] = joined(found.entries, field or "", problems, fields.kinds if fields else Tagging(), counted)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
     items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]
@@ -351,16 +354,30 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
             given = [[token.get("start"), token.get("end")] for token in tokens] if sound else tokens
             strange = not sound and any(isinstance(token, dict) for token in tokens)
             rest["record_tokens" if strange else "tokens"] = given
+            if (kind := next((name for token in tokens for name in _kinds_of(token)), None)) is not None:
+                message = f"the tokens have the field {clip(kind)}, which looks like annotation and is not read"
+                message += "; write a mention for each: start, end and type, in entities"
+                problems.append(Problem("warning", "annotation of tokens", message, altered=True))
         return _Frames({CHARACTERS: _Frame(text or "", text is not None)})
-    sentences = _words(rest.pop(name)) or []
+    given_words = rest.pop(name)
+    sentences = _words(given_words) or []
+    if holds_records(given_words):
+        rest[f"record_{name}"] = given_words
     words = list(chain.from_iterable(sentences))
     own, places, bounds = laid_out(sentences)
     if text is None:
         return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(own, False, places, bounds)))
     if (found_places := found_in(text, words)) is not None:
         return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(text, True, found_places, bounds)))
-    rest[f"record_{name}"] = words  # of another text
+    rest.setdefault(f"record_{name}", words)  # of another text
     return _Frames({CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)})
+
+
+def _kinds_of(token: object) -> Iterator[str]:
+    """Yield the fields of a token that name the type of a mention."""
+    for name, value in token.items() if isinstance(token, dict) else ():
+        if plain(name) in _OF_ENTITY and isinstance(value, str) and value not in ("", "O", "-"):
+            yield name
 
 
 def _words(value: Any) -> list[list[str]] | None:
@@ -560,9 +577,14 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
         return
     text = rest.get("text")
     length = len(text) if isinstance(text, str) else 1 << 20
+    words = rest.get("tokens")
+    count = len(words) if isinstance(words, list) else 0
     for name, kept in rest.items():
         value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
-        if value and not is_other(name) and looks_annotated(name, value, length):
+        if value and of_each_token(name, value, count):
+            message = f"the field {clip(name)} has a value for each token, and is not read; write tags as ner_tags"
+            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+        elif value and (looks_annotated(name, value, length) if not is_other(name) else holds_records(value)):
             how = advice(name, value)
             if isinstance(kept, str) and not isinstance(value, str):
                 how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"

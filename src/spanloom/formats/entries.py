@@ -132,6 +132,10 @@ def _search(
         inner = value.get("mentions", value.get("mention"))
         whole = value.get("type") if isinstance(inner, list) else None  # of all mentions of an entity
         texts = any(isinstance(part, str) for part in value.values())
+        typed = any(isinstance(part, str) for key, part in value.items() if plain(str(key)) in USUAL["type"])
+        if typed and any(_are_offsets(item) for item in value.values()):  # parts in fields of unknown names
+            found.others.append((place, value))
+            return
         for key, item in value.items():
             if isinstance(item, list | dict) and plain(str(key)) not in _ABOUT:
                 own = keys if texts and plain(str(key)) in USUAL["spans"] else (*keys, str(key))
@@ -144,6 +148,14 @@ def _search(
         for number, item in enumerate(value):
             here = number if depth == 0 and isinstance(item, list) else sentence
             _search(item, f"{place}[{number}]", layout, keys, here, found, depth + 1)
+
+
+def _are_offsets(value: Any) -> bool:
+    """Return whether a value is a list of offsets, as numbers, pairs or objects without a type."""
+    if not isinstance(value, list) or not value:
+        return False
+    parts = [list(part.values()) if isinstance(part, dict) else part for part in value]
+    return all(_is_offset(part) or (isinstance(part, list) and part and all(map(_is_offset, part))) for part in parts)
 
 
 def _is_offset(value: object) -> bool:
@@ -370,6 +382,12 @@ def _take_offsets(entry: Entry, parts: _Parts) -> str:
                 start = parts.take(role, int)
                 entry.spans = [(start, start + parts.take("length", int))]
                 return f"{parts.top.get(name, name)}, {parts.top.get(other, other)}"
+    lists = [parts.own[name] for role in ("start", "end") if (name := parts.name(role, list)) is not None]
+    if len(lists) == 2 and (spans := _pairs(list(zip(*lists, strict=False)))) and len(lists[0]) == len(lists[1]):
+        entry.spans = spans  # a start and an end for each part
+        names = [str(parts.name(role, list)) for role in ("start", "end")]
+        parts.take("start", list), parts.take("end", list)
+        return ", ".join(parts.top.get(name, name) for name in names)
     name = parts.name("indices", list)
     if name is not None and all(map(_is_offset, value := parts.take("indices", list))) and value:
         entry.indices, entry.tokens = value, True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,8 +9,8 @@ from spanloom.document.validate import Problem
 from spanloom.errors import plural
 from spanloom.formats.entries import Entry, has_offsets
 from spanloom.formats.layouts import LEFT_OUT, plain
+from spanloom.formats.tag_dialects import LETTERED, Tagging
 
-_OF_TAG: Final = re.compile(r"([BIESLU])-(\S.*)")
 _NEAR: Final = 2  # characters, or tokens, between the tokens of a mention
 _DIVIDING: Final = frozenset(("token", "spacetoken", "sentence", "split"))
 
@@ -31,12 +30,15 @@ def without_others(entries: Sequence[Entry], field: str, problems: list[Problem]
     kept = [entry for entry in gold if not all(plain(str(kind)) in _DIVIDING for kind in entry.types or ["-"])]
     if not kept or len(kept) == len(gold):
         return gold
-    message = f"{plural(len(gold) - len(kept), 'annotation')} of {field}, such as Token, divide the text: left out"
+    those = plural(len(gold) - len(kept), "annotation that divides the text", "annotations that divide the text")
+    message = f"left out {those}, such as Token of {field}"
     problems.append(Problem("warning", "annotations that divide the text", message, altered=True))
     return kept
 
 
-def joined(entries: Sequence[Entry], field: str, problems: list[Problem], text: str = "") -> list[Entry]:
+def joined(
+    entries: Sequence[Entry], field: str, problems: list[Problem], tagging: Tagging, text: str = ""
+) -> list[Entry]:
     """Return mentions whose types are tags such as ``B-PER``, one for each token, as whole ones.
 
     Types such as ``B-cell`` that are mostly of several words, or ``E-mail`` where no tag begins a mention, are no tags.
@@ -45,14 +47,17 @@ def joined(entries: Sequence[Entry], field: str, problems: list[Problem], text: 
         entries: mentions.
         field: that holds them.
         problems: to add to.
+        tagging: of the types of mentions of all records.
         text: that their offsets are about, if they count its characters.
     """
-    tags = [_OF_TAG.fullmatch(str(entry.types[0])) if len(entry.types) == 1 else None for entry in entries]
-    single = all(len(entry.spans) == 1 for entry in entries)
-    if not entries or not single or None in tags or all(tag is not None and tag[1] in "EL" for tag in tags):
+    if not entries:
+        return []
+    tags = [LETTERED.fullmatch(str(entry.types[0])) if len(entry.types) == 1 else None for entry in entries]
+    if any(len(entry.spans) != 1 for entry in entries):
         return list(entries)
     several = sum(len((entry.surface or text[slice(*entry.spans[0])]).split()) > 1 for entry in entries)
-    if 2 * several >= len(entries):
+    kinds = [""] if 2 * several >= len(entries) else [str(kind) for entry in entries for kind in entry.types]
+    if not tagging.is_tagged(kinds) or None in tags:
         return list(entries)
     found: list[Entry] = []
     last = ""

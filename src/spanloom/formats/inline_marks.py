@@ -16,12 +16,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 from typing import Final
 
 from spanloom.document import from_tags
+from spanloom.formats.layouts import plain, words
 from spanloom.formats.tagged import laid_out
 
+SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
+    "a b i em strong u s p para paragraph c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 "
+    "body html head title italic bold underline xref ref extlink sec section caption label "
+    "graphic inlineformula hi lb pb seg sentence sent w tok token"
+)
 Marks = list[tuple[str, int, int]]
 """The type, start and end of each mention."""
 
@@ -52,6 +58,14 @@ _REPLACED: Final = tuple(  # marks that are not nested, how often one shows them
 )
 _FLAIR: Final = re.compile(r"<([BIESLU]-[^<>\s]{1,60})>")
 _OF_WORDS: Final = re.compile(r"\S[ \t]{1,3}<[BESU]-[^<>\s/=]{1,60}>(?!\S)")
+_ELEMENT: Final = re.compile(r"<(/?)([A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,300})?(?<!/)>")
+_LONGEST: Final = 300  # characters
+_OPEN_LINK: Final = re.compile(
+    r"\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}(?![\w )(:/-]|\.\w)|\]\([A-Za-z][\w -]{0,40}\)"
+)
+_AT_WORD: Final = re.compile(
+    r"(?<![^\s(])<[a-z][\w.-]{0,60}>\w|<START[:>]"
+)  # a placeholder, as <name>, is a word itself
 _ENDED: Final = re.compile(r"<b_(\w{1,20})([^<>]{0,200})>(?=[^<>]{0,300}<e_\1>)|<e_(\w{1,20})>")
 
 
@@ -74,6 +88,40 @@ def _shown(text: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
     return next((ends for shown, least, ends in _SHOWN if _occurs(text, shown, least)), None)
 
 
+def unpaired(text: str, plain_text: bool = False) -> list[tuple[int, str]]:
+    """Return the places of marks without their other half, and the marks: elements, and ``[TEXT](TYPE)``.
+
+    Args:
+        text: with marks.
+        plain_text: whether marks are rare in it, so that ``<name>`` alone is more likely a word.
+
+    >>> unpaired("<disease>cancer, [fever](symptom and pain</symptom>")
+    [(0, '<disease>'), (17, '[fever](symptom and pain'), (41, '</symptom>')]
+    """
+    found = [
+        (one.start(), one[0])
+        for one in _OPEN_LINK.finditer(text)
+        if one[0][0] == "[" or "[" not in text[max(0, one.start() - _LONGEST) : one.start()].rpartition("\n")[2]
+    ]
+    if "@@" in text and "##" in text and not plain_text:
+        pairs = pairwise([*re.finditer("@@|##", text), None])
+        found += [(one.start(), "@@") for one, after in pairs if one and one[0] == "@@" and (after or one)[0] == "@@"]
+    opened: dict[str, list[re.Match[str]]] = {}
+    for one in _ELEMENT.finditer(text):
+        name = one[2].casefold()
+        if plain(name) in SHAPE:
+            continue
+        if not one[1]:
+            opened.setdefault(name, []).append(one)
+        elif opened.get(name):
+            opened[name].pop()
+        else:
+            found.append((one.start(), one[0]))
+    left = [one for same in opened.values() for one in same]
+    found += [(one.start(), one[0]) for one in left if not plain_text or _AT_WORD.match(text, one.start())]
+    return sorted(found)
+
+
 def with_usual_marks(text: str) -> str:
     """Return a text with marks that are not nested as elements, or as ``[TEXT](TYPE)``.
 
@@ -87,16 +135,16 @@ def with_usual_marks(text: str) -> str:
     return text
 
 
-def read_marks(text: str) -> tuple[str, Marks] | None:
-    """Return a text without its marks, and what they mark; ``None`` if it has none.
+def read_marks(text: str) -> tuple[str, Marks, list[tuple[int, str]]] | None:
+    """Return a text without its marks, what they mark, and those without an end; ``None`` if it has none.
 
     >>> read_marks("take <START:drug> aspirin <END> daily")
-    ('take aspirin daily', [('drug', 5, 12)])
+    ('take aspirin daily', [('drug', 5, 12)], [])
     >>> read_marks("<P<pf Jan> <ps Novak>> ran")
-    ('Jan Novak ran', [('P', 0, 9), ('pf', 0, 3), ('ps', 4, 9)])
+    ('Jan Novak ran', [('P', 0, 9), ('pf', 0, 3), ('ps', 4, 9)], [])
     """
     if _OF_WORDS.search(text):
-        return _of_words(text)
+        return *_of_words(text), []
     return None if (ends := _shown(text)) is None else _between(text, *ends)
 
 
@@ -124,11 +172,12 @@ def _of_words(text: str) -> tuple[str, Marks]:
     return joined, marks
 
 
-def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> tuple[str, Marks]:
-    """Read marks that open and close, also within each other; a mark without its other half is text."""
+def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> tuple[str, Marks, list[tuple[int, str]]]:
+    """Read marks that open and close, also within each other; one without its other half is text, and returned."""
     opened: list[re.Match[str]] = []
     changes: list[tuple[int, int]] = []
     marks: Marks = []
+    alone: list[tuple[int, str]] = []
     for one in re.finditer(f"(?P<opening>{opening.pattern})|(?:{closing.pattern})", text):
         if one["opening"] is not None:
             opened.append(one)
@@ -136,7 +185,10 @@ def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> t
             first = opened.pop()
             changes += [first.span(), one.span()]
             marks.append((first[2] or "mention", first.end(), one.start()))
-    return _without(text, changes, marks)
+        elif len(one[0].strip()) > 1:
+            alone.append((one.start(), one[0].strip()))
+    alone += [(one.start(), one[0].strip()) for one in opened]
+    return *_without(text, changes, marks), sorted(alone)
 
 
 def _without(text: str, changes: list[tuple[int, int]], marks: Marks) -> tuple[str, Marks]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +27,7 @@ from spanloom.formats.record import as_object, record_text
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.shapes import pieces_of
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, read_bytes
+from spanloom.formats.tag_dialects import in_turn
 from spanloom.formats.tagged import with_names
 
 _START: Final = re.compile(rb"\s*[\[{]")
@@ -49,8 +51,9 @@ def scan(
     raw = read_bytes(path).removeprefix(BOM)
     if bare(path).suffix.lower() == ".py":
         name, value = assigned_list(decode(raw, path), path)
-        for place, record in records_of(value, fields.names.get("text", "text")):
-            yield from scan_any(record, mentions, fields, str(path), place=place.replace("records", name, 1))
+        found = records_of(value, fields.names.get("text", "text"))
+        named = ((place.replace("records", name, 1), record) for place, record in found)
+        yield from _scan_places(named, str(path), fields, mentions)
         return
     yield from scan_array(raw, path, fields, mentions)
     yield from fields.remarks(path)
@@ -66,17 +69,22 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
         value, name = loads(raw, path), str(path)
     except DataError:
         if _LITERAL.match(raw) and (literal := literal_of(raw.decode("utf-8", "replace").strip())) is not None:
-            for place, record in records_of(literal, fields.names.get("text", "text")):
-                yield from scan_any(record, mentions, fields, str(path), place=place)
+            yield from _scan_places(records_of(literal, fields.names.get("text", "text")), str(path), fields, mentions)
             return
         if not _LINES.match(raw):
             raise
         yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
         return
-    for place, record in records_of(value, fields.names.get("text", "text")):
-        yield from scan_any(record, mentions, fields, name, place=place)
+    yield from _scan_places(records_of(value, fields.names.get("text", "text")), name, fields, mentions)
     if not value:
         yield no_document(name, "a list of records")
+
+
+def _scan_places(
+    records: Iterable[tuple[str, Any]], path: str, fields: RecordFields, mentions: bool
+) -> Iterator[Scanned]:
+    calls = (partial(scan_any, record, mentions, fields, path, place=place) for place, record in records)
+    yield from in_turn((fields.tags, fields.kinds), calls)
 
 
 def assigned_list(source: str, path: str | Path) -> tuple[str, list[Any]]:
@@ -135,6 +143,12 @@ def scan_lines(
         fields: the user's description of the records.
         mentions: as in `scan_record`.
     """
+    yield from in_turn((fields.tags, fields.kinds), _line_calls(lines, path, fields, mentions))
+
+
+def _line_calls(
+    lines: Iterator[tuple[int, bytes]], path: str | Path, fields: RecordFields, mentions: bool
+) -> Iterator[Callable[[], Iterable[Scanned]]]:
     name, found = str(path), False
     for number, raw in lines:
         if not raw.strip():
@@ -144,23 +158,23 @@ def scan_lines(
         except DataError as error:
             if not found and raw.lstrip().startswith(b"["):  # a list of records, whatever the file is called
                 whole = b"\n" * (number - 1) + raw + b"".join(line for _, line in lines)
-                yield from scan_array(whole, path, fields, mentions)
+                yield partial(scan_array, whole, path, fields, mentions)
                 return
             found = True
             problem = Problem("error", "not JSON", error.message, path=name, line=number)
-            yield Scanned(None, [problem], name, number)
+            yield partial(list, [Scanned(None, [problem], name, number)])
             continue
         if not found and isinstance(record, list) and as_object(record) is record:  # a list of records on one line
-            yield from scan_array(raw + b"".join(line for _, line in lines), path, fields, mentions)
+            yield partial(scan_array, raw + b"".join(line for _, line in lines), path, fields, mentions)
             return
         found = True
         if isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
             for place, part in records_of(record, fields.names.get("text", "text")):
-                yield from scan_any(part, mentions, fields, name, number, place)
+                yield partial(scan_any, part, mentions, fields, name, number, place)
         else:
-            yield from scan_any(record, mentions, fields, name, number)
+            yield partial(scan_any, record, mentions, fields, name, number)
     if not found:
-        yield no_document(name, "one JSON object a line")
+        yield partial(list, [no_document(name, "one JSON object a line")])
 
 
 _LISTS: Final = words("annotations data documents docs examples records items tasks instances results")
@@ -186,7 +200,11 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
     if (
         isinstance(value, dict)
         and at(value, text) is None
-        and not any(plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages") for name in value)
+        and not any(
+            plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages")
+            and (plain(str(name)) not in ("sentences", "sents") or not _are_annotated(held))
+            for name, held in value.items()
+        )
         and pieces_of(value) is None
     ):
         if isinstance(projects := value.get("projects"), list):
@@ -213,7 +231,7 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
                 if found and all(_is_annotated(record) for _, record in found):
                     yield from found
                     return
-            elif isinstance(held, list) and held and all(map(_is_annotated, held)):
+            elif _are_annotated(held):
                 yield from ((f"{name}[{i}]", record) for i, record in enumerate(held))
                 return
         if value and all(isinstance(record, dict) and next(named(record, OF_TEXT), None) for record in value.values()):
@@ -261,12 +279,22 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, list)
 
 
+def _are_annotated(values: Any) -> bool:
+    """Return whether a value is a list of records with texts, some of which have a field for mentions."""
+    if not isinstance(values, list) or not any(map(_is_annotated, values)) or sentences_of(values) is not None:
+        return False
+    return all(isinstance(one, dict) and (pieces_of(one) is not None or _has_text(one)) for one in values)
+
+
+def _has_text(record: dict[str, Any]) -> bool:
+    return any(isinstance(record[name], str) for name in named(record, OF_TEXT))
+
+
 def _is_annotated(value: Any) -> bool:
     """Return whether a value is a record with a text and a field for mentions."""
     if isinstance(value, dict) and pieces_of(value) is not None:
         return True
-    texts = isinstance(value, dict) and any(isinstance(value[name], str) for name in named(value, OF_TEXT))
-    return texts and next(named(value, OF_MENTIONS), None) is not None
+    return isinstance(value, dict) and _has_text(value) and next(named(value, OF_MENTIONS), None) is not None
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -35,6 +36,7 @@ from spanloom.formats.base import (
     Beside,
     Losses,
     Scanned,
+    altered,
     count_meta,
     count_unwritten,
     unwritable,
@@ -48,6 +50,7 @@ from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import BOM, begins_with, read_bytes
+from spanloom.formats.tag_dialects import in_turn
 from spanloom.formats.task_texts import HTML, PARAGRAPHS, Task, text_of
 
 TEXT_FIELD = "label_studio_text"  # of meta: the field of the data with the text, if it is another than text
@@ -76,12 +79,14 @@ def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) 
         raise DataError("the file holds no task; expected a list of Label Studio's tasks")
     # where one shows that the project is of HTML, it is of all tasks
     html = any(isinstance(task, dict) and _shows_html(task) for task in tasks)
-    for number, task in enumerate(tasks):
+
+    def read(number: int, task: Any) -> list[Scanned]:
         place = f"tasks[{number}]"
         if isinstance(task, dict) and not is_task(task) and next(named(task, (*OF_TEXT, *OF_WORDS)), None):
-            yield from scan_any(task, True, fields, str(path), place=place)
-        else:
-            yield _scan_task(task, fields, str(path), None, place, html)
+            return scan_any(task, True, fields, str(path), None, place)
+        return [_scan_task(task, fields, str(path), None, place, html)]
+
+    yield from in_turn((fields.tags, fields.kinds), (partial(read, *numbered) for numbered in enumerate(tasks)))
 
 
 def scan_any(
@@ -186,10 +191,14 @@ def understand(task: object, names: Mapping[str, str] = MappingProxyType({}), ht
     known = (str(name) for name in ids if isinstance(name, str | int) and not isinstance(name, bool))
     found = Understood(Document(shown.text, id=next(known, "")), shown, name)
     if slot is None:
+        drafts = task.get("drafts")  # type: ignore[attr-defined]
+        if isinstance(drafts, list) and any(isinstance(one, dict) and one.get("result") for one in drafts):
+            message = "the task has drafts and no annotation; drafts are not read: submit them in Label Studio"
+            found.problems.append(altered("drafts", message))
         return found
     if slot.others:
         message = f"the task has {slot.others + 1} {slot.kind}; read is that of {slot.author}, the others are kept"
-        found.problems.append(Problem("warning", "several annotations", message))
+        found.problems.append(altered("several annotations", message))
     add_mentions(found, results)
     return found
 

@@ -96,7 +96,7 @@ USUAL: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "spans": words(
             "spans span offsets charspan position positions pos points location locations charoffsets charspans "
-            "interval range fragments offset boundary boundaries bounds"
+            "interval range ranges fragments segments offset boundary boundaries bounds"
         ),
         "start": words(
             "start begin startoffset beginoffset startidx beginidx startindex beginindex startchar charstart "
@@ -151,8 +151,8 @@ OF_MENTIONS: Final = words(
     "prediction resources privacymask slots ne"
 )
 _OTHER: Final = re.compile(
-    r"relations?|events?|coref|clusters?|triples?|links?$|^attributes$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"
-    r"^blocks$|^options$|^namespaces$|^pieces|tokenlens|^meta$|^paragraphs$"
+    r"relations?|events?|coref|clusters?|triples?|links?$|^tokens$|^sents$|^sentences$|^sections$|^passages$|"
+    r"^blocks$|^namespaces$|^pieces|tokenlens|^meta$|^paragraphs$"
 )
 
 

@@ -7,15 +7,11 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
-from spanloom.formats.inline_marks import shows_marks
+from spanloom.errors import clip
+from spanloom.formats.inline_marks import SHAPE, shows_marks, unpaired
 from spanloom.formats.layouts import plain, words
 from spanloom.text.patterns import pattern
 
-SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
-    "a b i em strong u s p para paragraph c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 "
-    "body html head title italic bold underline xref ref extlink sec section caption label "
-    "graphic inlineformula hi lb pb seg sentence sent w tok token"
-)
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
 _FIELD: Final = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
 _NAMED: Final = pattern(_FIELD)
@@ -46,6 +42,7 @@ _BEHIND: Final = pattern(
 _RANGES: Final = pattern(r"^\d{1,4},\d{1,4} \w\S*(?: ?\|\d{1,4},\d{1,4} \w\S*)*[ \t\r]*$", re.MULTILINE)
 _PRINTED: Final = pattern(r"^Sentence(?:\[\d+\])?: .*(?:→|Token-Labels)", re.MULTILINE)
 _SLASHED: Final = pattern(r"\S{1,60}/[A-Za-z]{1,12}")
+_COMPLETE: Final = "add it, and name its format (--input-format markup)"
 AS_LINES: Final = "write them as JSON lines: text, and entities with start, end and type"
 _TABLE: Final = (
     "a table of mentions; put a line with the names of its columns on top, such as doc_id, start, end, type and text, "
@@ -66,7 +63,9 @@ def shows_elements(text: str) -> bool:
 def shows_annotation(text: str) -> bool:
     """Return whether the beginning of a text holds marks or elements around mentions."""
     head = text[:_SAMPLE]
-    return ("<" in head or "[" in head) and (shows_elements(head) or shows_marks(head))
+    return ("<" in head or "[" in head) and (
+        shows_elements(head) or shows_marks(head) or bool(unpaired(head, plain_text=True))
+    )
 
 
 def looks_like(text: str) -> str | None:
@@ -76,7 +75,12 @@ def looks_like(text: str) -> str | None:
     ('a table of mentions;', None)
     """
     head = text[:_SAMPLE]
-    return next((advice for looks, advice in _KINDS if looks(head)), None)
+    found = next((advice for looks, advice in _KINDS if looks(head)), None)
+    if found is None and ("<" in head or "[" in head) and (halves := unpaired(head, plain_text=True)):
+        at, mark = halves[0]
+        line = head.count("\n", 0, at) + 1
+        return f"a text with marks, of which {clip(mark, 40)} in line {line} lacks the other half; {_COMPLETE}"
+    return found
 
 
 def _is_slashed(text: str) -> bool:

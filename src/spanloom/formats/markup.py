@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,9 +31,9 @@ from spanloom.files import STDIO
 from spanloom.formats.answers.parsing import read_markup
 from spanloom.formats.base import Scanned, altered
 from spanloom.formats.foreign import advice
-from spanloom.formats.inline_marks import read_marks, with_usual_marks
+from spanloom.formats.inline_marks import SHAPE, read_marks, unpaired, with_usual_marks
 from spanloom.formats.layouts import USUAL, plain, words
-from spanloom.formats.looks import SHAPE, TYPED, shows_elements
+from spanloom.formats.looks import TYPED, shows_elements
 from spanloom.formats.record import scan_record
 from spanloom.formats.source import BOM, bare, decode, opened, read_bytes
 
@@ -53,6 +54,8 @@ _NUMBER: Final = re.compile(r"<DOC(?:NO|ID)>\s*([^<>\s]{1,200})\s*</DOC(?:NO|ID)
 _KINDS: Final = words(
     "type sem label category entitytype class subtype contenttype dataentity datatype datalabel categ"
 )  # attributes with the type of a mention
+_LONGEST: Final = 100  # characters of an element whose parts are mentions, too
+_FEW_PIECES: Final = 20
 _NEAR: Final = 200  # characters before and behind a mark in which others of its line must show
 _LOOKED_AT: Final = 1 << 20  # bytes in which annotation must show
 _OFFSET: Final = re.compile(
@@ -93,12 +96,16 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
         root = None
     if root is None:
         text = decode(raw, path).removeprefix("\ufeff")
-        parts = _DIVIDED.findall(text)
+        parts = list(_DIVIDED.finditer(text))
         taken: Counter[str] = Counter()
-        for number, part in enumerate(parts if len(parts) > 1 else [text], start=1):
+        line, last = 1, 0
+        for number, (start, part) in enumerate(
+            ((one.start(), one[0]) for one in parts) if len(parts) > 1 else [(0, text)], start=1
+        ):
+            line, last = line + text.count("\n", last, start), start
             own = _NUMBER.search(part) if len(parts) > 1 else None
             named = f"{name}-{number}" if len(parts) > 1 else name
-            document, problems = _of_text(part, path, named if own is None else own[1], mentions)
+            document, problems = _of_text(part, path, named if own is None else own[1], mentions, line)
             taken.update(mark.type for mark in document.mentions)
             yield Scanned(document, problems, str(path))
         yield from _taken(taken, path)
@@ -108,7 +115,7 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
     divided = Counter(kind for nodes in owned.values() for kind in map(_type, nodes) if plain(kind) in _PARTS)
     if divided and mentions:
         shown = ", ".join(f"{clip(kind)} ({count:,})" for kind, count in divided.most_common(5))
-        message = f"annotations of the types {shown} divide the text, and are no mentions: left out"
+        message = f"annotations that divide the text, and are no mentions, are left out: {shown}"
         found.append(Scanned.altered("annotations that divide the text", message, str(path)))
     unread = Counter(_tag(node) for node in root.iter() if _is_left_out(node, owned))
     if unread and mentions:
@@ -208,6 +215,13 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
         for node in above
         if _may_mark(node)
     }
+    kinds |= {  # parts of a mention, such as forename and surname
+        _tag(part)
+        for node in root.iter()
+        if _tag(node) in kinds and sum(map(len, islice(node.itertext(), _FEW_PIECES))) <= _LONGEST
+        for part in islice(node.iterdescendants(), _FEW_PIECES)
+        if _may_mark(part) and (part.text or "").strip()
+    }
     documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [
         root
     ]
@@ -268,16 +282,19 @@ def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[tuple[str, M
         length += len(piece)
 
 
-def _of_text(text: str, path: str | Path, name: str, mentions: bool) -> tuple[Document, list[Problem]]:
-    """Return the document of a text with marks.
+def _of_text(text: str, path: str | Path, name: str, mentions: bool, line: int) -> tuple[Document, list[Problem]]:
+    """Return the document of a text with marks, whose first line has a number.
 
     Elements that never have words beside them on their line, such as ``<DOC>``, only divide the text.
     """
     problems: list[Problem] = []
+    given = with_usual_marks(text)
     if (own := read_marks(text)) is not None:
-        text, found = own
+        given = text
+        text, found, alone = own
     else:
-        read = read_markup(with_usual_marks(text), "")
+        alone = unpaired(given)
+        read = read_markup(given, "")
         found = [
             (mark.type or "mention", mark.start, mark.end)
             for mark in read.marks
@@ -286,7 +303,11 @@ def _of_text(text: str, path: str | Path, name: str, mentions: bool) -> tuple[Do
         text = read.text
         kinds = {kind for kind, start, end in found if _is_within_line(text, start, end)}
         found = [one for one in found if one[0] in kinds] if kinds else found
-        problems = [altered("markup that is not read", f"{one}; it is left out", path=str(path)) for one in read.stray]
+    last = 0
+    for at, mark in alone if mentions else ():
+        line, last = line + given.count("\n", last, at), at
+        message = f"found {clip(mark, 40)} without its other half; no mention is read there: add the other half"
+        problems.append(altered("marks without their other half", message, line, str(path)))
     marks = [Mention(kind, [(start, end)]) for kind, start, end in found if mentions and text[start:end].strip()]
     marks.sort(key=lambda mark: (mark.start, -mark.end))
     return Document(text, id=name, mentions=marks), problems

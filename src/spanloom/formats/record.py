@@ -206,10 +206,9 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
 
 
 Parsed: TypeAlias = tuple[Document | None, list[Problem]]
-_AS_THEY_ARE: Final = RecordFields(None, None)
 
 
-def parse_record(record: object, mentions: bool = True, fields: RecordFields = _AS_THEY_ARE) -> list[Parsed]:
+def parse_record(record: object, mentions: bool = True, fields: RecordFields | None = None) -> list[Parsed]:
     """Parse one record; return its document, valid only if no problem is an error, and all problems.
 
     Args:
@@ -225,7 +224,7 @@ def parse_record(record: object, mentions: bool = True, fields: RecordFields = _
 
 
 def scan_record(
-    record: object, mentions: bool = True, fields: RecordFields = _AS_THEY_ARE, path: str = "", line: int | None = None,
+    record: object, mentions: bool = True, fields: RecordFields | None = None, path: str = "", line: int | None = None,
     place: str = "",
 ) -> list[Scanned]:  # fmt: skip
     """Return the documents of a record of a file, with offsets as the file has them.
@@ -239,7 +238,7 @@ def scan_record(
         place: of the record in the file, where it has no line.
     """
     found = []
-    for document, problems, beside in _parsed(record, mentions, fields):
+    for document, problems, beside in _parsed(record, mentions, RecordFields(None, None) if fields is None else fields):
         if document is None and place:
             problems = [replace(one, place=f"{place}: {one.place}".removesuffix(": ")) for one in problems]
         if path:

@@ -11,6 +11,7 @@ from spanloom.formats.base import Scanned
 from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.label_names import NamesBeside
 from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at
+from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import TAGS, with_names
 
 __all__ = ["RECORD_OPTIONS", "Columns", "RecordFields", "TagNames"]
@@ -20,7 +21,7 @@ TagNames: TypeAlias = Mapping[str, str] | Sequence[str] | str | None
 RECORD_OPTIONS: Final = ("columns", "tag_names")
 """Options of formats that hold records."""
 _FIELDS: Final = ("id", "text", "tokens", "tags")  # of a record; the others are of a mention
-_VALUES: Final = {"unit": (CHARACTERS, TOKENS), "ends": (EXCLUSIVE, INCLUSIVE)}
+_VALUES: Final = {"unit": (CHARACTERS, TOKENS), "ends": (EXCLUSIVE, INCLUSIVE), "tagging": ("letters", "types")}
 _ROLES: Final = {"concept": "concepts", **{role: role for role in USUAL if role != "id"}}
 DESCRIBED: Final = (*_FIELDS, "mentions", *_ROLES, *_VALUES)
 
@@ -32,6 +33,8 @@ class RecordFields:
         columns: our names of fields -> those in the records, or paths, such as ``body.text``.
         tag_names: of tags and types that are numbers.
         features: a field -> names of its values, as the file defines them.
+
+    The attributes ``tags`` and ``kinds`` are the dialect of the tags of words, and of types of mentions, of a source.
 
     Raises:
         UsageError: an unknown name of a field, or an unknown unit or kind of ends.
@@ -52,7 +55,9 @@ class RecordFields:
         paths = {_ROLES[name]: theirs for name, theirs in names.items() if name in _ROLES}
         field = tuple(names[name] for name in ("mentions",) if name in names)
         described = Layout("", field, unit=names.get("unit", ""), ends=names.get("ends", ""), paths=paths)
-        self.layout = described if names.keys() - set(_FIELDS) else None
+        self.layout = described if names.keys() - {*_FIELDS, "tagging"} else None
+        letters = names["tagging"] == "letters" if "tagging" in names else None
+        self.tags, self.kinds = Tagging(letters), Tagging(letters)
         said = check_names(tag_names)
         self.types = said if isinstance(said, dict) else dict(zip(map(str, range(len(said))), said, strict=True))
         tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), said) if said else {}

@@ -14,7 +14,10 @@ from spanloom.formats.tagged import fields_of
 _OF_TYPES: Final = (*USUAL["type"], "entitytypes", "entitylabels", "spanlabels", "categories", "classes")
 _OF_PIECES: Final = ("data", "parts", "pieces", "chunks", "segments", "textparts")
 _OF_WORD: Final = ("text", "word", "token", "form")
-_OF_TAG: Final = ("tag", "ner", "nertag", "label", "bio", "iob", "entity")
+_OF_TAG: Final = ("tag", "ner", "nertag", "label", "bio", "iob", "entiob", "entity")
+_OF_LETTER: Final = ("iob", "entiob", "bio", "biotag", "nertag", "tag", "ner")
+_OF_KIND: Final = ("enttype", "type", "entitytype", "nertype", "label", "entity")
+_LETTERS: Final = frozenset(("B", "I", "O", "E", "L", "S", "U", "", None))
 _MEETING: Final = re.compile(r"(?a:[\w.!?]\n\w)")
 _KINDS: Final = ("entity", "alias", "label", "type", "slotname", "slot")
 
@@ -79,6 +82,7 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(tokens, list) or not tokens or not all(isinstance(one, dict) for one in tokens):
             continue
         names = {key: None for one in tokens for key in one}
+        tokens = _with_letters(tokens, names)
         words = next((key for key in named(names, _OF_WORD) if _are([one.get(key) for one in tokens], str)), None)
         tags = next((key for key in named(names, _OF_TAG) if _are([one.get(key) or "O" for one in tokens], str)), None)
         values = [one.get(tags) or "O" for one in tokens] if tags and words else []
@@ -86,6 +90,21 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
         if "O" in given or (given and all(map(TAG.fullmatch, given))):  # outside a mention, some leave the tag out
             return {**record, name: [one[words] for one in tokens], "ner_tags": values}
     return record
+
+
+def _with_letters(tokens: Any, names: Mapping[str, None]) -> Any:
+    """Return tokens whose letters of tags and types are in two fields with both in one, as ``B-problem``."""
+    letters = next((key for key in named(names, _OF_LETTER) if all(one.get(key) in _LETTERS for one in tokens)), None)
+    if letters is None:
+        return tokens
+    inside = [one for one in tokens if one.get(letters) not in ("O", "", None)]
+    kinds = next(
+        (key for key in named(names, _OF_KIND) if key != letters and all(one.get(key) for one in inside)), None
+    )
+    if kinds is None or not inside:
+        return tokens
+    tags = (f"{one[letters]}-{one[kinds]}" if one.get(letters) not in ("O", "", None) else "O" for one in tokens)
+    return [{**one, letters: tag} for one, tag in zip(tokens, tags, strict=True)]
 
 
 def pieces_of(record: Mapping[str, Any]) -> str | None:

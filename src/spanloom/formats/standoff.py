@@ -33,6 +33,7 @@ from spanloom.formats.base import ATTRIBUTE_SCORES, CONCEPT_SCORES, TWICE, Losse
 
 _OFFSETS = r"[0-9]{1,15}[\t ]+[0-9]{1,15}(?: *; *[0-9]{1,15} +[0-9]{1,15})*"
 _MENTION = re.compile(rf"(T\S*)[\t ]+(\S+(?: [^\s\d]\S*){{0,9}}?)[\t ]+({_OFFSETS})(?: *\t(.*)| +(.*)| *)", re.DOTALL)
+_PLACED = re.compile(r"(?<!\S)\d{1,9}[\t ,]+\d{1,9}(?!\S)")
 _BEGIN = re.compile(r"[A-Z#*]\S*\t|T\d+ ")  # of a line
 _REFERENCE = re.compile(r"(N\S*)\t *(\S+) +(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
 _NOTE = re.compile(r"(#\S*)\t *(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
@@ -231,8 +232,11 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
                 message = f"found {shown}, expected {line.expected}"
                 yield Problem("error", "line", message, path=path, line=line.number)
             else:
+                placed = _PLACED.search(line.raw) is not None  # perhaps a mention
                 message = f"found {shown}, no line of brat; it is kept unchanged"
-                yield Problem("warning", "line", message, path=path, line=line.number)
+                message += f", and no mention is read of it; expected {EXPECTED['T']}" if placed else ""
+                kind = "lines with offsets that are not read" if placed else "line"
+                yield Problem("warning", kind, message, path=path, line=line.number, altered=placed)
         if line.kind == "odd":
             expected = "Reference" if line.id.startswith("N") else closest(line.value, _NOTES)
             message = f"found {clip(str(line.value), _SHOWN)}, which is not read; {expected} may be meant; it is kept"

@@ -171,7 +171,7 @@ class Store:
         """Turn the errors of SQLite into ours."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose message may be damaged, too
             full = "full" in str(error)
             advice = (
                 "free some space, and repeat the last step: it was not saved, all others are" if full
@@ -250,8 +250,20 @@ class Store:
             row = self.connection.execute("SELECT record FROM documents WHERE number = ?", (number,)).fetchone()
         if row is None:
             raise UsageError(f"the store has no document of number {number}; reload the page")
-        found: dict[str, Any] = json.loads(row[0])
+        found: dict[str, Any] = self._object(row[0], f"document {number}")
         return found
+
+    def _object(self, text: Any, what: str) -> Any:
+        """Return what a cell holds.
+
+        Raises:
+            DataError: no JSON; the file is damaged.
+        """
+        try:
+            return json.loads(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            message = f"{what} of the store is no JSON: {one_line(str(error))}; restore a copy"
+            raise DataError(message, path=self.path) from error
 
     def setting(self, name: str, value: str | None = None) -> str:
         """Return a setting, empty if it was never set; set it first where a value is given."""
@@ -283,7 +295,7 @@ class Store:
             )
             for row in rows:
                 action = Action(*row)
-                yield action._replace(changes=json.loads(row[-1]))
+                yield action._replace(changes=self._object(row[-1], f"action {row[0]}"))
 
     def state(self, number: int, layer: str) -> State:
         """Return a document in a layer, with all actions up to now; it must not be changed."""
@@ -423,12 +435,15 @@ def scan(path: str | Path, mentions: bool = True, layer: str | None = None) -> I
 
 
 def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
-    record = store.record(number)
+    name = f"document {number}"
     try:
+        record = store.record(number)
+        name = f"document {clip(str(record.get('id')))}"
         document = document_of(record, store.state(number, layer), layer)
         problems = list(find_errors(document))
-    except (DataError, LookupError, TypeError, ValueError) as error:  # of a file that somebody else has changed
+    # of a file that is damaged, or that somebody else has changed
+    except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
         what = error.message if isinstance(error, DataError) else repr(error)
-        message = f"document {clip(str(record.get('id')))} of the store cannot be replayed: {one_line(what)}"
+        message = f"{name} of the store cannot be replayed: {one_line(what)}"
         return Scanned(None, [Problem("error", "damaged store", message, path=path)], path)
     return Scanned(document, problems, path)

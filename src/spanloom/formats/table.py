@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import DESCRIBED, RecordFields, TagNames
 from spanloom.formats.source import bare
 from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, columns_of, parse_row, surface_of
+from spanloom.formats.tag_dialects import in_turn
 
 _OFFSETS = re.compile(r"\s*\(?\d{1,9}\s*[-:,]\s*\d{1,9}\b")
 _LOOKED_AT = 50  # rows in which a column of texts must show
@@ -128,13 +130,11 @@ def _scan_texts(
     others = [(name, place) for place, name in enumerate(header) if place not in at.values()]
     named = fields.layout.fields if fields.layout is not None else ()
     listed = {name for name, _ in others if plain(name) in (*OF_TAGS, *OF_WORDS) or name in fields.names.values()}
-    found = False
-    for row in table:
-        found = True
+
+    def scan_row(row: Row) -> list[Scanned]:
         problem = _row_error(row, len(header), path)
         if problem is not None:
-            yield Scanned(None, [problem], str(path), row.line)
-            continue
+            return [Scanned(None, [problem], str(path), row.line)]
         cells = {name: row.cells[place] for name, place in others if row.cells[place]}
         values: dict[str, Any] = {name: value for name, cell in cells.items() if (value := value_of(cell)) is not None}
         unread = [name for name, cell in cells.items() if name not in values and _looks_annotated(name, cell)]
@@ -143,7 +143,8 @@ def _scan_texts(
         record = {"text": row.cells[at["text"]], **values} if "text" in at else values
         if "id" in at:
             record = {"id": row.cells[at["id"]], **record}
-        for scanned in scan_record(record, mentions, fields, str(path), row.line):
+        own = scan_record(record, mentions, fields, str(path), row.line)
+        for scanned in own:
             if unread and mentions:
                 message = (
                     f"the cell of {clip(unread[0])} looks like annotation and is not read: "
@@ -154,8 +155,12 @@ def _scan_texts(
             if (document := scanned.document) is not None:
                 kept = {name: cells.get(name, value) for name, value in document.meta.items()}
                 document.meta = {name: cell for name, cell in cells.items() if name not in values} | kept
-            yield scanned
-    if not found:
+        return own
+
+    top = next(table, None)
+    if top is not None:
+        yield from in_turn((fields.tags, fields.kinds), (partial(scan_row, row) for row in chain([top], table)))
+    else:
         yield no_document(str(path), "a row for each text below the header")
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
 from spanloom.document.tags import TypedRange
 from spanloom.errors import clip
@@ -31,9 +32,12 @@ BRACKETS = "("  # as divider: "(PER*" begins a mention, "*)" ends it, and "(PER)
 _BRACKETS = re.compile(r"(?:\([^\W\d_][^()*\s|]*)*\*?\)*")
 _OPENED = re.compile(r"\(([^()*]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&:/+-]{0,60}")
+LETTERED = re.compile(r"([BIESLU])-(\S.*)")
 _LIKE_TAG = re.compile(r"(?:[BIESLUMW]|[BI][DH]|[DH][BI])-.")  # with a letter, also of BIOHD
 _COMMON = 40  # values that show whether a dialect is worth a closer look
 _MOST_TYPES = 100
+_OTHERS = 0.1  # of the values that are no tags, from which on those like B-cell are types, too
+_HELD: Final = 1000  # records after which tags that may be types are tags
 _CLEAR = 0.95  # of the values of a column that an unusual dialect must explain
 
 
@@ -88,6 +92,86 @@ class TagDialect:
 
 
 USUAL = TagDialect()
+T = TypeVar("T")
+
+
+class Tagging:
+    """The dialect of the tags of a source, decided once, by the first of its records that show it.
+
+    Args:
+        letters: whether tags have letters, such as ``B-``; found out if not given.
+
+    >>> tagging = Tagging()
+    >>> tagging.see(["O", "B-cell"]).name, tagging.undecided
+    ('', True)
+    >>> tagging.see(["O", "T-cell"]).name, tagging.see(["B-cell"]).name, tagging.undecided
+    ('types without a letter such as B-', 'types without a letter such as B-', False)
+    """
+
+    def __init__(self, letters: bool | None = None) -> None:
+        self.undecided = False
+        self._letters = letters
+        self._dialect: TagDialect | None = None
+        self._counts: Counter[str] = Counter()
+
+    def see(self, values: Iterable[str]) -> TagDialect:
+        """Return the dialect of the tags of a record; another record may yet change it while it is `undecided`."""
+        if self._dialect is not None:
+            return self._dialect
+        self._counts.update(values)
+        dialect = self._likely()
+        inside = self._counts.keys() - dialect.outside
+        if dialect.divider:
+            shown = dialect.divider == BRACKETS or self._letters is True or _has_letters(inside, dialect)
+        else:
+            shown = not dialect.outside.isdisjoint(self._counts)
+        self._dialect = dialect if shown else None
+        self.undecided = bool(inside) and not shown
+        return dialect
+
+    def is_tagged(self, kinds: Iterable[str]) -> bool:
+        """Return whether the types of mentions are tags of single tokens, such as ``B-PER`` and ``I-PER``."""
+        if self._dialect is None:
+            self._counts.update(kinds)
+            letters = {tag[1] if (tag := LETTERED.fullmatch(kind)) else "" for kind in self._counts}
+            types = "" in letters or letters <= {"E", "L"}
+            shown = self._letters is not None or types or _has_letters(self._counts, USUAL)
+            dialect = TagDialect("") if (types and self._letters is None) or self._letters is False else USUAL
+            self._dialect, self.undecided = (dialect if shown else None), not shown
+        return self._dialect is None or bool(self._dialect.divider)
+
+    def decide(self) -> None:
+        """Decide by what was seen: tags that may be types are tags."""
+        if self.undecided:
+            self._dialect, self.undecided = self._likely(), False
+
+    def _likely(self) -> TagDialect:
+        if self._letters is None:
+            return detect(self._counts, certain=True) or USUAL
+        return USUAL if self._letters else TagDialect("", outside=_outside(self._counts)[0])
+
+
+def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T]]]) -> Iterator[T]:
+    """Yield what calls return, each of which reads a record; those before the dialect is decided are called again."""
+    taggings = tuple(taggings)
+    held: list[Callable[[], Iterable[T]]] = []
+    for call in calls:
+        found = call()
+        if any(tagging.undecided for tagging in taggings):
+            held.append(call)
+            if len(held) < _HELD:
+                continue
+            found = ()
+            for tagging in taggings:
+                tagging.decide()
+        for one in held:
+            yield from one()
+        held.clear()
+        yield from found
+    for tagging in taggings:
+        tagging.decide()
+    for one in held:
+        yield from one()
 
 
 def invalid_tag(value: str, dialect: TagDialect) -> str:
@@ -161,15 +245,17 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     >>> [detect(["O", value]).name for value in ("PER_B", "PER", "B-PER|B-LOC")]
     ['a type and a letter, such as PER_B', 'types without a letter such as B-', 'several tags with | between them']
     """
-    counts = Counter(value.strip(" ") for value in values)
-    upper = {value.upper(): value for value in counts}
-    word = next((upper[word] for word in _OUTSIDE if word in upper), None)
-    outside = _MARKS if word is None else _MARKS | {word}
+    counts: Counter[str] = Counter()
+    for value, count in Counter(values).items():
+        counts[value.strip(" ")] += count
+    outside, word = _outside(counts)
     inside = Counter({value: count for value, count in counts.items() if value not in outside})
     if not inside:
         return replace(USUAL, outside=outside) if word is not None and word.upper() == "O" else None
     total = inside.total()
     best, most = None, 0
+    if _are_types(inside):
+        return TagDialect("", outside=outside)
     for dialect in _spellings(inside, outside):
         read = sum(count for value, count in inside.items() if read_tag(value, dialect) is not None)
         enough = 2 * read >= total if (dialect.divider, dialect.last, dialect.small) == ("-", False, False) else False
@@ -183,6 +269,35 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     if (word is not None or certain) and types:
         return TagDialect("", outside=outside)
     return None
+
+
+def _outside(counts: Counter[str]) -> tuple[frozenset[str], str | None]:
+    """Return the values outside of mentions, and the word for it that is among some values."""
+    upper = {value.upper(): value for value in counts}
+    word = next((upper[word] for word in _OUTSIDE if word in upper), None)
+    return _MARKS if word is None else _MARKS | {word}, word
+
+
+def _has_letters(values: Iterable[str], dialect: TagDialect) -> bool:
+    """Return whether a type has several letters, as in ``B-x`` and ``I-x``: then it is no part of a type's name."""
+    read = {tag for value in values for tag in read_tag(value, dialect) or ()}
+    return len({tag[2:] for tag in read if tag != "O"}) < len(read - {"O"})
+
+
+def _are_types(inside: Counter[str]) -> bool:
+    """Return whether values are types, of which some begin as a tag does, such as ``B-cell`` beside ``T-cell``."""
+    tags = {value for value in inside if LETTERED.fullmatch(value)}
+    others = inside.keys() - tags
+    if (
+        not tags
+        or not others
+        or not others.isdisjoint(tag[2:] for tag in tags)
+        or _has_letters(tags, USUAL)
+        or any(map(_LIKE_TAG.match, others))
+    ):
+        return False
+    many = sum(inside[value] for value in others) >= _OTHERS * inside.total()
+    return many and len(inside) <= _MOST_TYPES and all(map(_TYPE.fullmatch, others))
 
 
 def _spellings(inside: Counter[str], outside: frozenset[str]) -> Iterable[TagDialect]:

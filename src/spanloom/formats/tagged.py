@@ -11,19 +11,21 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
-from spanloom.document import from_tags
 from spanloom.document.validate import Problem
-from spanloom.formats.blocks import TAG, UNTYPED, stand_in
+from spanloom.errors import clip
+from spanloom.formats.blocks import TAG, stand_in
+from spanloom.formats.column_layout import of_levels
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.layouts import OF_TAGS, OF_TEXT, OF_WORDS, named
-from spanloom.formats.tag_dialects import BRACKETS, detect, read_tag
+from spanloom.formats.tag_dialects import LETTERED, Tagging, invalid_tag, read_tag
 
 TAGS: Final = ("tags", "ner_tags", "ner", "labels", "named_entities")
 """Names of a list of tags; the first that a record has counts."""
 _WORDS: Final = ("tokens", "words")
 _POS: Final = ("pos_tags", "pos", "upos")
 _HOW = "give the names of all tags in the order of their numbers, from 0 (--tag-names O,B-x,I-x; tag_names=)"
-_SEVERAL: Final = re.compile(r"[|+,;&/ ][BIESLUMW]-")  # in a type
+_AS_TYPES: Final = "if tags are types without letters, describe it: --columns tagging=types (columns=)"
+_AS_LETTERS: Final = "if it is a tag, describe it: --columns tagging=letters (columns=)"
 _NO_TYPE: Final = re.compile(r"[BIESLUM]-")
 
 
@@ -116,8 +118,9 @@ def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str] | Mappi
 
 
 def from_tagged(
-    record: dict[str, Any], words_field: str, tags_field: str, problems: list[Problem], mentions: bool = True
-) -> dict[str, Any]:
+    record: dict[str, Any], words_field: str, tags_field: str, problems: list[Problem], mentions: bool = True,
+    tagging: Tagging | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Return the native record: words with a space between two, or as they are in a text; one sentence for each list.
 
     Args:
@@ -126,12 +129,14 @@ def from_tagged(
         tags_field: the name of its tags.
         problems: to add to.
         mentions: if false, tags are not read.
+        tagging: the dialect of the tags of all records.
 
     >>> record = {"tokens": ["No", "chest", "pain"], "ner_tags": ["O", "B-problem", "I-problem"]}
     >>> native = from_tagged(record, "tokens", "ner_tags", [])
     >>> native["text"], native["mentions"]
     ('No chest pain', [{'type': 'problem', 'spans': [[3, 13]]}])
     """
+    tagging = Tagging() if tagging is None else tagging
     words, tags = record[words_field], record[tags_field]
     lengths = [len(words)]
     if words and _is_list(words, list):
@@ -146,7 +151,7 @@ def from_tagged(
         message = f"{tags_field} has {len(tags)} items, expected one for each of the {len(words)} of {words_field}"
         problems.append(Problem("error", "wrong field", message))
         return rest
-    read = _types_of(tags, tags_field, problems) if mentions else ["O"] * len(tags)
+    read = _read(tags, tags_field, problems, tagging) if mentions else [("O",)] * len(tags)
     if read is None:
         return rest
     empty = [place for place, word in enumerate(words) if not word]
@@ -165,7 +170,7 @@ def from_tagged(
     mentions_found = [
         {"type": kind, "spans": [[places[first + one][0], places[first + last - 1][1]]]}
         for (first, _), sentence in zip(bounds, sentences, strict=True)
-        for one, last, kind in from_tags([read[place] for place in sentence])
+        for one, last, kind in of_levels([read[place] for place in sentence])
     ]
     native = {"text": text, "tokens": places, "sentences": [pair for pair in bounds if pair[0] < pair[1]]}
     return rest | _pos(rest, kept, len(words)) | native | {"mentions": mentions_found}
@@ -180,20 +185,8 @@ def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
     return {"columns": {"pos": [values[place] for place in kept]}}
 
 
-def _usual(tags: list[str], problems: list[Problem]) -> list[str]:
-    """Return tags of another dialect in the usual spelling, such as ``PER-B`` and ``B_PER``; others unchanged."""
-    dialect = detect(tags)
-    if dialect is None or dialect.divider in ("", BRACKETS) or not dialect.name or dialect.joint:
-        return tags
-    read = [read_tag(tag, dialect) for tag in tags]
-    if None in read:
-        return tags
-    problems.append(Problem("warning", "dialects of tags", f"tags are read as {dialect.name}", altered=True))
-    return [tag[0] if tag else "O" for tag in read if tag is not None]
-
-
-def _types_of(tags: list[Any], field: str, problems: list[Problem]) -> list[str] | None:
-    """Return tags with letters; ``None`` if they are invalid."""
+def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging) -> list[tuple[str, ...]] | None:
+    """Return the tags of each word in the usual spelling; ``None`` if they are invalid."""
     wrong = next((place for place, tag in enumerate(tags) if not isinstance(tag, str)), None)
     if wrong is not None and type(tags[wrong]) is int:
         message = f"{field} holds the number {tags[wrong]}, which has no name; {_HOW}"
@@ -202,23 +195,21 @@ def _types_of(tags: list[Any], field: str, problems: list[Problem]) -> list[str]
     if wrong is not None:
         problems.append(Problem("error", "wrong field", _no_item(tags[wrong], field, wrong, "a tag")))
         return None
-    kinds = set(tags)
-    if any(TAG.fullmatch(tag) is None for tag in kinds):
-        tags = _usual(tags, problems)
-    elif joined := next(filter(_SEVERAL.search, sorted(kinds)), None):
-        message = f"{field} holds {joined[:60]}, which looks like several tags, and is read as one"
-        problems.append(Problem("warning", "several tags in one", message, altered=True))
-    others = {tag for tag in tags if tag != "O"}
-    bare = {tag for tag in others if TAG.fullmatch(tag) is None}
-    if not bare:
-        return [f"{tag}-{UNTYPED}" if len(tag) == 1 and tag != "O" else tag for tag in tags]
-    untyped = {tag for tag in bare if _NO_TYPE.fullmatch(tag)}
-    if bare < others or "" in bare or untyped:
-        expected = "O, B-type, I-type or other letters of BIOES and BILOU, or types alone"
-        found = min(untyped or bare)
-        problems.append(Problem("error", "wrong field", not_as_expected(f"a tag of {field}", found, expected)))
+    dialect = tagging.see(tags)
+    read = [read_tag(tag, dialect) for tag in tags]
+    invalid = next(
+        (place for place, tag in enumerate(tags) if read[place] is None or not tag or _NO_TYPE.fullmatch(tag)), None
+    )
+    if invalid is not None:
+        message = f"{field}[{invalid}]: {invalid_tag(tags[invalid], dialect)}; {_AS_TYPES}"
+        problems.append(Problem("error", "wrong field", message))
         return None
-    return [tag if tag == "O" else f"I-{tag}" for tag in tags]
+    if dialect.divider and dialect.name:
+        problems.append(Problem("warning", "dialects of tags", f"tags are read as {dialect.name}", altered=True))
+    elif not dialect.divider and (tag := next(filter(LETTERED.fullmatch, tags), None)) is not None:
+        message = f"{field} holds types without letters, so {clip(tag)} is read as a type, too; {_AS_LETTERS}"
+        problems.append(Problem("warning", "types that begin as tags", message, altered=True))
+    return [one or ("O",) for one in read if one is not None]
 
 
 def _no_item(value: object, field: str, place: int, expected: str) -> str:

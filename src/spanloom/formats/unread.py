@@ -10,7 +10,7 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
-from spanloom.formats.layouts import OF_MENTIONS, USUAL, is_other, plain, words
+from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, USUAL, is_other, plain, words
 from spanloom.formats.looks import shows_annotation
 
 _TAG: Final = re.compile(r"[BIESLUM]-\S+")
@@ -25,8 +25,14 @@ _OF_ANSWERS: Final = frozenset(
 )
 _MARKED: Final = re.compile(r"\w\s*(?:[:|=]\s*\w|[<\[({])")  # what divides mentions and types in an answer
 _STARTS: Final = frozenset(f"{name}{s}" for name in USUAL["start"] for s in ("", "s"))
-_LISTED: Final = re.compile(r"^\w{1,60}[ \t]\d{1,9}[ \t]\d{1,9}[ \t]\S", re.MULTILINE)  # as in brat
-_PLACES: Final = re.compile(r"offsets?$|token|word|sent|line|para|page|box|range|section|position|^span")
+_LISTED: Final = re.compile(  # as in brat, and "0,7,Drug|31,41,Problem"
+    r"^(?:\w{1,20}\t)?\w{1,60}[ \t]\d{1,9}[ \t]\d{1,9}[ \t]\S|(?:^|[|;,]\s?)\d{1,6}([,:])\d{1,6}\1(?!AM\b|PM\b)[A-Z]\w",
+    re.MULTILINE,
+)
+_WITH_TAGS: Final = re.compile(r"^\S{1,60}[\t ]{1,3}[BIESLU]-[^\W\d_]\w*[ \t\r]*$|\w[/|_][BI]-[^\W\d_]", re.MULTILINE)
+_RANGE: Final = re.compile(r"\D?(\d{1,9})\s?[-,:;_]\s?(\d{1,9})\D?")
+_PLACES: Final = re.compile(r"offsets?$|token|word|sent|line|para|page|box|range|section|position|chunk|block|^span")
+_NO_MASK: Final = re.compile(r"space|^ws$|mask|typeids|shape|case|head|stop|punct|alpha")
 _LOOKED_AT: Final = 50  # items of a list
 _DEEPEST: Final = 5
 _MOST: Final = 2_000  # parts of a value
@@ -47,7 +53,15 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     (False, True)
     """
     usual = plain(name) in OF_MENTIONS
-    if isinstance(value, str) and (_LISTED.search(value[:_MOST]) or shows_annotation(value[:_MOST])):
+    if isinstance(value, dict) and value and all(_is_range(key, length) for key in value):
+        return True
+    if not _PLACES.search(plain(name)) and isinstance(value, list) and value and all(map(_has_ends, value)):
+        return True
+    if isinstance(value, list) and value and all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value):
+        return True
+    if isinstance(value, str) and any(
+        looks(value[:_MOST]) for looks in (_LISTED.search, _WITH_TAGS.search, shows_annotation)
+    ):
         return True
     if plain(name) in _OF_ANSWERS and (isinstance(value, str) or _are(value, str)):
         return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
@@ -68,6 +82,35 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
         if value and (flat or not isinstance(value, list)):
             return True
     return any(islice(_signs(value, length, usual, 0), _MOST))
+
+
+def of_each_token(name: str, value: Any, count: int) -> bool:
+    """Return whether a field has a mask, or a list of types, for each of some tokens.
+
+    >>> of_each_token("drug", [1, 0, 0], 3), of_each_token("labels", [["drug"], [], []], 3)
+    (True, True)
+    """
+    if not isinstance(value, list) or len(value) != count or count < 3 or _NO_MASK.search(plain(name)):
+        return False
+    if plain(name) in (*OF_MENTIONS, *OF_TAGS) and all(_are(one, str) for one in value):
+        return any(value)
+    return all(one in (0, 1) and type(one) in (int, bool) for one in value) and 0 < sum(value) < count
+
+
+def holds_records(value: Any) -> bool:
+    """Return whether a list of parts of a text, such as sentences, holds mentions of their own."""
+    parts = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return any(part[name] for part in parts for name in part if plain(str(name)) in _LISTS)
+
+
+def _is_range(key: Any, length: int) -> bool:
+    found = _RANGE.fullmatch(key) if isinstance(key, str) else None
+    return found is not None and _ordered((int(found[1]), int(found[2])), length)
+
+
+def _has_ends(value: Any) -> bool:
+    own = {plain(str(key)) for key, one in value.items() if type(one) is int} if isinstance(value, dict) else set()
+    return not own.isdisjoint(USUAL["start"]) and not own.isdisjoint(USUAL["end"])
 
 
 def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
@@ -157,8 +200,12 @@ def advice(name: str, value: Any) -> str:
     >>> advice("found", [{"b": 8, "e": 18, "cat": "problem"}])
     'describe it: --columns mentions=found,start=b,end=e,type=cat (columns=)'
     """
-    if isinstance(value, str) and _LISTED.search(value):
+    listed = value[0] if isinstance(value, list) and value else value
+    ranges = isinstance(value, dict) and value and all(_RANGE.fullmatch(str(key)) for key in value)
+    if ranges or (isinstance(listed, str) and _LISTED.search(listed)):
         return "it lists mentions as text; write them as a list of objects with start, end and type"
+    if isinstance(value, str) and _WITH_TAGS.search(value):
+        return "it holds words with tags; write them as lists: tokens and ner_tags"
     if '"answer_start"' in repr(value)[:_MOST].replace("'", '"'):
         return f"its answers are mentions if it is described: --columns mentions={name},start=answer_start (columns=)"
     path, item = _sample(name, value)

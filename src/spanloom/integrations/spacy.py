@@ -23,7 +23,7 @@ from typing import Any
 
 from spanloom.document import Document, Mention
 from spanloom.document.span import join_spans
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, check_number
 from spanloom.extras import extra
 from spanloom.formats.record import mention_record
 from spanloom.model.protocol import MentionModel, finds_mentions
@@ -139,9 +139,9 @@ def _load(path: str | Path, threshold: float) -> MentionModel:
     model = import_module("spanloom.models").load(path)
     if not finds_mentions(model):
         raise UsageError(f"{path}: a model of kind {model.kind!r}, expected one that marks up text with mentions")
-    if not 0 <= threshold <= ("scores" in model.capable):
-        expected = "a probability between 0 and 1" if "scores" in model.capable else f"0, as a {model.kind} has none"
-        raise UsageError(f"threshold is {threshold}, expected {expected}")
+    check_number("threshold", threshold, 0, 1)
+    if threshold and "scores" not in model.capable:
+        raise UsageError(f"threshold is {threshold}, but a {model.kind} has no scores; leave threshold out")
     return model
 
 

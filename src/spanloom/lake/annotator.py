@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from spanloom.document import Document
-from spanloom.errors import ModelError, UsageError, clip, plural, reason_of
+from spanloom.errors import ModelError, UsageError, check_number, clip, plural, reason_of
 from spanloom.extras import extra
 from spanloom.lake.tables import column_of_arrays, column_of_documents, mention_type, spread
 from spanloom.lake.texts import holds_text, texts_of
@@ -102,13 +102,11 @@ class Annotator:
                 raise UsageError(f"keep has {clip(repr(name))[1:-1]}, expected names of columns")
             if name in (MENTIONS, PROBLEM) or names.count(name) > 1:
                 raise UsageError(f"column {clip(name)} would occur twice in the output; rename it, or leave it out")
-        if self.longest < 1:
-            raise UsageError(f"longest is {self.longest}, expected 1 byte or more")
+        check_number("longest", self.longest, 1, whole=True)
         model = self._opened()
-        most = float("scores" in model.capable)
-        if not 0 <= self.threshold <= most:
-            expected = "a probability between 0 and 1" if most else f"0, as a {model.kind} has no scores"
-            raise UsageError(f"threshold is {self.threshold}, expected {expected}")
+        check_number("threshold", self.threshold, 0, 1)
+        if self.threshold and "scores" not in model.capable:
+            raise UsageError(f"threshold is {self.threshold}, but a {model.kind} has no scores; leave threshold out")
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "counts": Counter()}

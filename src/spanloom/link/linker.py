@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from spanloom import modelfile
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.errors import UsageError
+from spanloom.errors import UsageError, check_number
 from spanloom.evaluate.compare import Item, exact
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
@@ -206,8 +206,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         wanted = mentions or ("given" if self.task == "normalize" else "find")
         if wanted not in MENTIONS:
             raise UsageError(f"mentions is {mentions!r}, expected one of {', '.join(MENTIONS)}")
-        if not 0 <= threshold <= 1:
-            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")
+        check_number("threshold", threshold, 0, 1)
         if wanted == "given" and (threshold or answers):
             raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
         stages, marked = self._marking(attributes)
@@ -248,6 +247,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another bias of beginning a mention, in units of the margin."""
+        check_number("penalty", penalty)
         other = copy(self)
         other.model_ = replace(self.fitted, bias=penalty * unit_of(self))
         return other

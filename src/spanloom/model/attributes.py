@@ -32,4 +32,4 @@ class AttributeQuality:
 
     def __str__(self) -> str:
         """F1, and on how many mentions."""
-        return f"F1 {100 * self.f1:.1f} ({plural(self.marked, 'mention')} of {self.mentions:,} have it)"
+        return f"F1 {100 * self.f1:.1f} ({self.marked:,} of {plural(self.mentions, 'mention')})"

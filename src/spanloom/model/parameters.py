@@ -16,7 +16,7 @@ import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.markup import shorten, table
-from spanloom.errors import LostWarning, UsageError, meant, not_fitted
+from spanloom.errors import LostWarning, UsageError, check_number, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
 from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.scorers import extend_scikit_learn
@@ -269,7 +269,7 @@ class MentionEstimator(Parameters[M]):
     def sweep(self, X: Given, penalties: Sequence[float]) -> list[list[Document]]:
         """The documents with what is found with each of some mention penalties, in place of the tuned one."""
         documents = list(documents_of(X))
-        return [list(self.with_penalty(penalty).stream(documents)) for penalty in penalties]
+        return [list(self.with_penalty(penalty).stream(documents)) for penalty in checked_penalties(penalties)]
 
     def plausible(self, X: Given, *, notice: Notice = warnings.warn) -> Iterator[Document]:
         """Documents with all mentions of a probability of about 0.001 or more, found or not; lazily.
@@ -379,7 +379,8 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
         case Whole(none=True) if value is None:
             pass
         case Whole(none=none):
-            if not isinstance(value, Integral) or not parameter.least <= int(value) <= parameter.most:
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            if not whole or not parameter.least <= int(value) <= parameter.most:
                 told = _bounds(parameter, value)
                 raise UsageError(f"{name} is {value!r}, expected a whole number{told}{', or None' if none else ''}")
         case Switch(toml=None):
@@ -389,7 +390,8 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
             if not isinstance(value, str | Path) or not str(value).strip():
                 raise UsageError(f"{name} is {value!r}, expected the path of a folder, or None")
         case Number(zero=zero, share=share):
-            if not isinstance(value, Real) or not 0 <= _as_float(value) < math.inf or not (zero or value):
+            number = isinstance(value, Real) and not isinstance(value, bool)
+            if not number or not 0 <= _as_float(value) < math.inf or not (zero or value):
                 raise UsageError(f"{name} is {value!r}, expected a number {'from' if zero else 'above'} 0")
             check_size(name, value, LARGEST * share)
         case Probability():
@@ -440,7 +442,8 @@ def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAM
     if l2 is None:
         return default
     try:
-        grid = tuple(np.ravel(np.asarray(l2, float)).tolist())
+        given = np.ravel(np.asarray(l2))
+        grid = () if given.dtype.kind in "bSU" else tuple(given.astype(float).tolist())
     except (TypeError, ValueError, OverflowError):
         grid = ()
     if not grid or not all(0 <= value < math.inf for value in grid):
@@ -448,6 +451,19 @@ def lambdas(l2: float | Sequence[float] | None, default: tuple[float, ...] = LAM
     for value in grid:
         check_size("l2", value)
     return grid
+
+
+def checked_penalties(penalties: Any) -> list[float]:
+    """Return mention penalties, which are finite numbers.
+
+    Raises:
+        UsageError: one is not, or they are no list.
+    """
+    found = penalties if isinstance(penalties, Iterable) and not isinstance(penalties, str) else [penalties]
+    found = list(found)
+    for number, penalty in enumerate(found):
+        check_number(f"penalties[{number}]", penalty)
+    return found
 
 
 def check_size(name: str, value: Any, most: float = LARGEST) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from numbers import Real
 from statistics import fmean
 from time import monotonic
 from typing import Any, Final, TypeVar
 
 from spanloom.document import Document
 from spanloom.document.annotation import judged
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, check_number
 from spanloom.evaluate.compare import exact, score
 from spanloom.evaluate.words import words
 from spanloom.formats.inputs import Dev, development_of, training_of
@@ -99,8 +98,8 @@ def _check(model: Any, loss: float | None, threshold: float | None) -> None:
         raise UsageError("this model is compact already; take the model that it was made of")
     given: dict[str, Any] = {"loss": loss, "threshold": threshold}
     for name, value in given.items():
-        if value is not None and (not isinstance(value, Real) or not 0 <= float(value) <= _MOST[name]):
-            raise UsageError(f"{name} is {value!r}, expected a number from 0 to {_MOST[name]:g}")
+        if value is not None:
+            check_number(name, value, 0, _MOST[name])
 
 
 def _chosen(

@@ -62,19 +62,24 @@ def constrained(
         for given, (found, others) in zip(some, bare._considered(some, notice, FLOOR), strict=True):
             own = found.copy(mentions=given.mentions)
             required, forbidden = constraints.asked(own, model.types_)
-            _check(own, required, forbidden, conflict)
+            _check(own, required, forbidden, conflict, model.types_)
             mentions = _chosen(found.mentions, others, required, {one.key for one in forbidden}, conflict)
             chosen.append(found.copy(mentions=[one for one in mentions if (one.score or 0.0) >= threshold]))
         yield from constraints.restored(some, run_stages(stages, chosen))
     constraints.tell_unused(notice)
 
 
-def _check(document: Document, required: Sequence[Mention], forbidden: Sequence[Mention], conflict: Conflict) -> None:
+def _check(
+    document: Document, required: Sequence[Mention], forbidden: Sequence[Mention], conflict: Conflict,
+    types: Sequence[str],
+) -> None:  # fmt: skip
     denied = {one.key for one in forbidden}
     for number, one in enumerate(required):
         why = "it is forbidden, too" if one.key in denied else "the model finds no gaps" if len(one.spans) > 1 else ""
         if any(one.key != other.key and conflict(one, other) for other in required[:number]):
             why = "it overlaps another that is required"
+        if one.type not in types:
+            why = f"the model has other types ({', '.join(types)})"
         if why:
             raise DataError(
                 f"document {clip(document.id)}: characters {one.start}-{one.end} are required to be a mention of type "

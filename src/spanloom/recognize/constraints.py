@@ -164,9 +164,17 @@ class Constraints:
             "require": self.require,
             "forbid": self.forbid,
         }
-        return {
-            name: {one.id or one.text: one for one in own if isinstance(one, Document)} for name, own in entries.items()
-        }
+        given: dict[str, dict[str, Document]] = {name: {} for name in entries}
+        for name, own in entries.items():
+            for one in own:
+                if isinstance(one, Document):
+                    before = given[name].setdefault(one.id or one.text, one.copy(mentions=[]))
+                    if before.text != one.text:
+                        raise UsageError(
+                            f"{name}: two documents with other texts have the id {clip(one.id)}; rename one"
+                        )
+                    before.mentions += one.mentions
+        return given
 
     def check(self, types: Sequence[str]) -> None:
         """Check that the types are those of a model.
@@ -174,9 +182,9 @@ class Constraints:
         Raises:
             UsageError: one is not.
         """
-        named = [one.type for own in self._patterns.values() for one in own] + [
-            name for rule in self.nesting for name in rule
-        ]
+        named = [one.type for own in self._patterns.values() for one in own]
+        named += [name for rule in self.nesting for name in rule]
+        named += [one.type for own in self._given.values() for document in own.values() for one in document.mentions]
         for name in named:
             if name != ANY and name not in types:
                 raise UsageError(

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from spanloom.document import Batch, Document
-from spanloom.errors import UsageError
+from spanloom.errors import check_number
 from spanloom.formats.inputs import Given, One, Several, documents_of, is_one
 from spanloom.hypergraph import Floats
 from spanloom.model.calibration import held_mentions, probabilities_of
@@ -18,7 +18,7 @@ from spanloom.model.choices import Reading
 from spanloom.model.corpus import Gold, place
 from spanloom.model.drawing import ExpectedF1, agreement, draw_mentions, entropies
 from spanloom.model.overlaps import OverlapRules
-from spanloom.model.parameters import MentionEstimator
+from spanloom.model.parameters import MentionEstimator, checked_penalties
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import SERIAL
 from spanloom.recognize.finding import Finder, finder
@@ -61,7 +61,7 @@ class Drawing(MentionEstimator[AnyModel], ABC):
 
         Mentions have the score 1: their probabilities are not computed.
         """
-        return self._finder().sweep(self._batches(documents_of(X)), penalties)
+        return self._finder().sweep(self._batches(documents_of(X)), checked_penalties(penalties))
 
     def log_likelihood(self, X: Given) -> Floats:
         """The log-probability of each sentence's own mentions, (N, K) by type; (N, 1) where types share a lattice.
@@ -156,8 +156,8 @@ class Drawing(MentionEstimator[AnyModel], ABC):
         Raises:
             UsageError: a model that counts derivations, or a count below 1.
         """
-        if count < 1:
-            raise UsageError(f"count is {count}, expected 1 or more")
+        check_number("count", count, 1, whole=True)
+        check_number("seed", seed, 0, whole=True)
         drawn: list[list[Document]] = [[] for _ in range(count)]
         for number, batch in enumerate(self._batches(documents_of(X))):
             for one, found in zip(drawn, self._drawn(batch, count, (seed, number)), strict=True):
@@ -178,8 +178,8 @@ class Drawing(MentionEstimator[AnyModel], ABC):
         Raises:
             UsageError: a model that counts derivations, or draws below 1.
         """
-        if draws < 1:
-            raise UsageError(f"draws is {draws}, expected 1 or more")
+        check_number("draws", draws, 1, whole=True)
+        check_number("seed", seed, 0, whole=True)
         sums = np.zeros((draws, 2), np.int64)
         way = self._finder()
         for number, batch in enumerate(self._batches(documents_of(X))):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, check_number
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, One, asked_of, documents_of, one_of
@@ -179,7 +179,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             UsageError: mentions are given, and nothing is added to them; or an attribute that is not known.
             DataError: nothing meets the constraints.
         """
-        _check_threshold(threshold)
+        check_number("threshold", threshold, 0, 1)
         documents = self._watched(documents_of(X), notice)
         asked = constraints_of(constraints, self.fitted.types, mentions)
         more = partial(resolve_name("spanloom.recognize.expanding:expanded"), second=self.second_) if expand else iter
@@ -195,7 +195,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
 
         The arguments are those of `stream`. Documents keep their order.
         """
-        _check_threshold(threshold)
+        check_number("threshold", threshold, 0, 1)
         types, splitting = self.fitted.types, SplittingStream(self.splitter_, notice)
         found = self._found(self._watched(documents_of(X), notice), splitting, notice)
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
@@ -247,6 +247,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
+        check_number("penalty", penalty)
         other = copy(self)
         other.model_ = self.fitted.with_penalty(penalty)
         if self.second_ is not None:
@@ -385,8 +386,3 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     pass_: DocumentPass | None = None
     _picked: Structure | None = None  # by auto
     _crosses = True  # whether small training data are cross-validated
-
-
-def _check_threshold(threshold: float) -> None:
-    if not 0 <= threshold <= 1:
-        raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1")

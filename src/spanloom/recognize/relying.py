@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention
-from spanloom.errors import DataError, UsageError, plural
+from spanloom.errors import DataError, UsageError, check_number, plural
 from spanloom.formats.inputs import Given, documents_of
 from spanloom.hypergraph import Floats, Ints
 from spanloom.model.corpus import Notice
@@ -101,6 +101,7 @@ class Reliance:
             raise UsageError(
                 f"the model is a {model.kind}, which finds no mentions with probabilities; train a recognizer"
             )
+        check_number("rely", rate)
         if not 0.5 <= rate < 1:
             raise UsageError(f"rely is {rate}, expected a rate from 0.5 to below 1, such as 0.95")
         given = list(documents_of(X))

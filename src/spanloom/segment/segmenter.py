@@ -15,7 +15,7 @@ import numpy as np
 
 from spanloom import modelfile
 from spanloom.document import Batch, Document, Mention, batches
-from spanloom.errors import ModelError, UsageError
+from spanloom.errors import ModelError, UsageError, check_number
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import (
     Dev,
@@ -274,8 +274,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         >>> segmenter.predict("患者无疼痛", dictionary=["无疼痛"]).words
         ['患者', '无疼痛']
         """
-        if not 0 <= threshold <= 1 or (threshold and not scores):
-            raise UsageError(f"threshold is {threshold}, expected a probability between 0 and 1, and scores")
+        check_number("threshold", threshold, 0, 1)
+        if threshold and not scores:
+            raise UsageError(f"threshold is {threshold}, but there are no scores; leave threshold out, or scores=False")
         documents = self._watched(documents_of(X), notice)
         if mentions == "given":
             if dictionary is not None:
@@ -311,6 +312,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
+        check_number("penalty", penalty)
         other, model = copy(self), self.fitted
         other.model_ = model.with_penalty(penalty)
         if self.second_ is not None:

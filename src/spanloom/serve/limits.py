@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from spanloom.errors import one_line
+from spanloom.errors import check_number, one_line
 
 HELD = 16  # bodies of the largest size that all requests together may hold in memory
 SHORT = 16 * 1024  # bytes of a body that is tried among the short ones
@@ -34,6 +34,11 @@ class Limits:
     waiting: int = 1024
     sentence: int = 20_000
     memory: int = 1024
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            whole = field.name != "seconds"
+            check_number(field.name, getattr(self, field.name), int(whole), whole=whole)
 
     @property
     def head(self) -> float:

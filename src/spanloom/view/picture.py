@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import check_number
 from spanloom.view import svg
 from spanloom.view.cells import cells, shorten
 from spanloom.view.direction import leftward, visual_order
@@ -103,8 +103,7 @@ def to_svg(
     >>> drawing.startswith("<svg "), "problem: chest pain" in drawing
     (True, True)
     """
-    if width < MIN_COLUMNS:
-        raise UsageError(f"found a width of {width} columns, expected at least {MIN_COLUMNS}")
+    check_number("width", width, MIN_COLUMNS, whole=True)
     names = type_names(documents, types)
     counts = f"{len(documents)} document(s), {sum(len(document.mentions) for document in documents)} mention(s)"
     root = svg.canvas(width * CELL, 0, title, counts, _STYLE.strip() + "\n" + _colors(len(names)))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.errors import check_number
 from spanloom.view.cells import fit, visible
 from spanloom.view.cells import width as cell_width
 from spanloom.view.layout import DisplayLine, layout
@@ -86,8 +86,7 @@ def render(document: Document, *, width: int = 80, color: bool = False, types: S
       └─────────┘┄┄┄┄┄┄┄┄└───────┘ problem
       └─────────┘┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄└─────┘ problem
     """
-    if width < MIN_WIDTH:
-        raise UsageError(f"found a width of {width} columns, expected at least {MIN_WIDTH}")
+    check_number("width", width, MIN_WIDTH, whole=True)
     lines = layout(document, width - 2 * _MARGIN)
     shown = members(lines, tracks(document, type_names([document], types)))
     output: list[str] = []
