@@ -33,7 +33,7 @@ from spanloom.cli.options import (
     argument,
     option,
 )
-from spanloom.cli.verbs import app, only, train_app, training, verb
+from spanloom.cli.verbs import app, first_word, only, train_app, training, verb
 from spanloom.errors import LOG
 
 _OBJECTS: Final = 50_000
@@ -59,7 +59,13 @@ def _root(
         bool, option("--version", "Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
     log: Annotated[
-        str | None, option("--log FORM", "Format of log lines on standard error: text or json. [text]", callback=_log)
+        str | None,
+        option(
+            "--log FORM",
+            "Format of log lines on standard error: text or json. [text]",
+            known="text json",
+            callback=_log,
+        ),
     ] = None,
 ) -> None:
     pass
@@ -111,7 +117,10 @@ def _train_clusters(
     output: options.ClustersOutput = None,
     size: Annotated[int, option("--size N", "Number of clusters.", min=2)] = 1000,
     method: Annotated[
-        str, option("--method NAME", "Clusters of word vectors: vectors; of Brown et al. (1992): brown.")
+        str,
+        option(
+            "--method NAME", "Clusters of word vectors: vectors; of Brown et al. (1992): brown.", known="vectors brown"
+        ),
     ] = "vectors",
     min_count: Annotated[int, option("--min-count N", "Rarer words get their bits by their letters.", min=1)] = 10,
 ) -> None:
@@ -168,7 +177,10 @@ def _evaluate(
     gold: Annotated[str, argument("GOLD", "Annotated documents.")],
     predicted: Annotated[str | None, argument("PREDICTED", "The same documents, predicted.")] = None,
     model: Annotated[
-        str | None, option("--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.")
+        str | None,
+        option(
+            "--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.", known="spanloom.models:installed"
+        ),
     ] = None,
     compare: Annotated[str | None, option("--compare OTHER", "Other predictions of GOLD, for a paired test.")] = None,
     heads: Annotated[bool, option("--heads", "Require matching heads in all rows and tests.")] = False,
@@ -423,7 +435,7 @@ def _vocabulary(
 
 @verb("completion")
 def _completion(
-    shell: Annotated[str, argument("SHELL", "bash, zsh or fish.")],
+    shell: Annotated[str, argument("SHELL", "bash, zsh or fish.", known="bash zsh fish")],
 ) -> None:
     """Print a shell completion script."""
 
@@ -445,7 +457,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         open_streams()
         catch_signals()
         given = sys.argv[1:] if arguments is None else arguments
-        only(given[0] if given else "")(args=given, prog_name="spanloom")
+        only(first_word(given))(args=given, prog_name="spanloom")
     except KeyboardInterrupt:
         print("spanloom: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)

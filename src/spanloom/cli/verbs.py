@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -81,10 +82,11 @@ class Kinds(_WithExamples, TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line; an option in the place of the second word is reported as what is missing."""
-        if args and args[0] in _MOVED and args[0] not in self.commands:
-            ctx.fail(f"{ctx.info_name} {args[0]} is now: spanloom lab {args[0]}; pip install spanloom-lab")
-        if args and args[0].startswith("-") and args[0] not in _SETTINGS["help_option_names"]:
-            ctx.fail(f"found {args[0]} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
+        word = args[0] if args and not ctx.resilient_parsing else ""
+        if word in _MOVED and word not in self.commands:
+            ctx.fail(f"{ctx.info_name} {word} is now: spanloom lab {word}; pip install spanloom-lab")
+        if word.startswith("-") and word not in _SETTINGS["help_option_names"]:
+            ctx.fail(f"found {word} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
 
 
@@ -122,7 +124,7 @@ class Once(_WithExamples, TyperCommand):
         given = Counter(map(id, self.make_parser(ctx).parse_args(list(args))[2]))
         for parameter in self.params:
             once = parameter.param_type_name == "option" and not getattr(parameter, "multiple", False)
-            if once and given[id(parameter)] > 1:
+            if once and given[id(parameter)] > 1 and not ctx.resilient_parsing:
                 ctx.fail(f"{parameter.opts[0]} is given {given[id(parameter)]} times, but may be given once")
         return super().parse_args(ctx, args)
 
@@ -190,6 +192,14 @@ def _listed(program: typer.Typer) -> typer.Typer:
         group.typer_instance = None if group.typer_instance is None else _listed(group.typer_instance)
         one.registered_groups.append(group)
     return one
+
+
+def first_word(given: Sequence[str]) -> str:
+    """Return the first word of a command line; of the one that a shell asks about, where it asks for completion."""
+    if "_SPANLOOM_COMPLETE" in os.environ:
+        word: str = resolve_name("spanloom.cli.completion:completed_verb")(os.environ)
+        return word
+    return given[0] if given else ""
 
 
 def only(first: str) -> typer.Typer:

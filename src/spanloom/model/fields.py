@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, NamedTuple
 
 from spanloom.model.choices import Optimizer, Passes
 
@@ -34,6 +34,7 @@ class Parameter:
         option: the name of the option, where it is not the parameter's; ``None`` for a parameter without an option.
         several: whether the option may occur several times.
         toml: the type in a configuration file, where it is not that of the option.
+        words: values that a shell offers.
     """
 
     help: str
@@ -44,6 +45,7 @@ class Parameter:
     option: str | None = ""
     several: bool = False
     toml: Any = None
+    words: tuple[str, ...] = ()
     type: ClassVar[Any] = str  # on the command line
 
     def __call__(self, default: Any) -> Any:
@@ -143,11 +145,6 @@ class Choice(Parameter):
 
     names: Any = None
     templates: str = ""
-
-    @property
-    def known(self) -> tuple[str, ...]:
-        """The names."""
-        return get_args(self.names)
 
 
 @dataclass(frozen=True, kw_only=True)
