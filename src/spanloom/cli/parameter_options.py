@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,7 @@ def _option(name: str, parameter: Field, default: Any) -> Any:
         option = typer.Option(f"{flag}/--no-{flag[2:]}", help=said, show_default=False)
     else:
         least = parameter.least if isinstance(parameter, Whole) else None
-        known = get_args(parameter.names) if isinstance(parameter, Choice) else parameter.words
+        known = parameter.known if isinstance(parameter, Choice) else parameter.words
         option = typer.Option(flag, metavar=parameter.metavar, min=least, help=said, autocompletion=lambda: list(known))
     kind = list[parameter.type] if parameter.several else parameter.type  # type: ignore[name-defined]
     return Annotated[kind | None, option]

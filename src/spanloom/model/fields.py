@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, get_args
 
 from spanloom.model.choices import Optimizer, Passes
 
@@ -145,6 +145,11 @@ class Choice(Parameter):
 
     names: Any = None
     templates: str = ""
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The names."""
+        return get_args(self.names)
 
 
 @dataclass(frozen=True, kw_only=True)
