@@ -82,8 +82,10 @@ def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
             raise DataError(message, path=path, line=number)
     if not columns:
         raise DataError("found no line of columns, expected one with DiseaseName and DiseaseID", path=path)
-    quoting = csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL
-    rows = csv.reader(chain(first, (line for _, line in lines)), delimiter=separator, quoting=quoting, strict=True)
+    rows = csv.reader(
+        chain(first, (line for _, line in lines)), delimiter=separator,
+        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL, strict=True,
+    )  # fmt: skip
     start = number
     try:
         for cells in rows:
