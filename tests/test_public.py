@@ -58,7 +58,7 @@ PUBLIC = {
     "spanloom.integrations": "",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
     "spanloom.lake": "Annotator",
-    "spanloom.lazy": "by_name lazily",
+    "spanloom.lazy": "attached by_name lazily",
     "spanloom.learn": (
         "AllowedTarget Chosen CorpusTarget CountTarget DensityTarget EarlyStopping EdgeTarget Epoch Fit Iteration "
         "Judge Listener Objective Progress Residual SoftCounts Target Training TrainingHistory TrainingSet Wanted "

@@ -315,7 +315,7 @@ class Constraints:
             )
 
 
-FREE: Final = Constraints()
+FREE: Final[Constraints] = Constraints()
 
 
 def constraints_of(
