@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages
@@ -24,6 +24,7 @@ from spanloom.files.output import output_folder
 from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import everything, is_closed_link
 from spanloom.formats import FORMATS, write
+from spanloom.formats.base import DEFAULTS
 from spanloom.formats.folder import files_of
 from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
@@ -33,8 +34,16 @@ from spanloom.lake.ledger import Ledger
 from spanloom.model.protocol import Model, finds_mentions
 from spanloom.parallel import worker_count
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Predict
+
 _EVERY = {True: 0.2, False: 10.0}  # seconds between two lines: on a terminal, in a log
 _CLEAR = "\r\x1b[2K"
+# options of `predict` that have no meaning for a lake
+_WITHOUT_USE = (
+    "input_format", "answers", "reading", "mentions", "keep", "require", "forbid", "rely", "rely_data", "dictionary",
+    "attributes", "language", "cues", "sections", "document_concepts", "force",
+)  # fmt: skip
 
 
 def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bool:
@@ -72,32 +81,20 @@ def _holds_tables(folder: Path) -> bool:
     return kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
 
 
-def run(
-    model: str, lake: str, output: str, columns: str | None, on_error: str, threshold: float, expand: bool,
-    encoder: str | None, jobs: int | None, quiet: bool, others: Sequence[str],
-) -> int | None:  # fmt: skip
-    """Annotate the documents of a lake that are not annotated yet.
-
-    Args:
-        model: the folder of a model.
-        lake, output: folders.
-        columns: the option ``--columns``.
-        on_error: ``skip`` or ``stop``.
-        threshold: of scores.
-        expand: whether the mentions that coordinated ones stand for are added.
-        encoder: the folder of the model's encoder.
-        jobs: processes.
-        quiet: print errors only.
-        others: options that have no meaning here.
-    """
+def run(args: Predict, output: str) -> int | None:
+    """Annotate the documents of a lake that are not annotated yet, and write fragments to the folder ``output``."""
+    others = [f"--{name.replace('_', '-')}" for name in _WITHOUT_USE if getattr(args, name)]
+    others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
     if others:
         raise UsageError(f"fragments of a folder are written as Parquet, with no use for {' and '.join(others)}")
-    if on_error not in ("stop", "skip"):
-        raise UsageError(f"--on-error is {on_error!r}, expected stop or skip")
-    say = Messages(quiet)
-    source, target = Path(lake).resolve(), Path(output).resolve()
+    if args.on_error not in ("stop", "skip"):
+        raise UsageError(f"--on-error is {args.on_error!r}, expected stop or skip")
+    say = Messages(args.quiet)
+    source, target = Path(args.source[0]).resolve(), Path(output).resolve()
     if source == target or source in target.parents or target in source.parents:
-        raise UsageError(f"the output {output} and the input {lake} lie in each other; name a folder beside the input")
+        raise UsageError(
+            f"the output {output} and the input {args.source[0]} lie in each other; name a folder beside the input"
+        )
     fragments = fragments_of(source)
     for part in leftovers(source):
         say.notice(f"{part}: {leftover(part)}")
@@ -105,20 +102,23 @@ def run(
         say.notice(f"not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
     if not fragments:
         known = ", ".join(SUFFIXES)
-        raise UsageError(f"{lake} holds no fragment ({known}); to mark up other files, name a file as output")
+        raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
     if find_spec("pyarrow") is None and all(fragment.lines for fragment in fragments):
-        reading = Reading(say, columns=columns, on_error=on_error)
-        return _write_lines(load_model(model, jobs, encoder), reading, fragments, output, threshold, expand, say)
-    annotator = Annotator(model, threshold=threshold, encoder=encoder, expand=expand, **_columns(columns))
+        reading = Reading(say, columns=args.columns, on_error=args.on_error)
+        model = load_model(args.model, args.jobs, args.encoder)
+        return _write_lines(model, reading, fragments, output, args.threshold, args.expand, say)
+    annotator = Annotator(
+        args.model, threshold=args.threshold, encoder=args.encoder, expand=args.expand, **_columns(args.columns)
+    )
     ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
-    line = _Line(quiet)
-    workers = worker_count(jobs or ALL_CORES)
+    line = _Line(args.quiet)
+    workers = worker_count(args.jobs or ALL_CORES)
     say(
         f"writing {output}: a Parquet file for each of {plural(len(fragments), 'fragment')}, in "
         f"{plural(workers, 'process', 'processes')}"
     )
     job = Job(
-        annotator, fragments, ledger, workers, on_error == "stop",
+        annotator, fragments, ledger, workers, args.on_error == "stop",
         lambda message: line.say(say, f"spanloom: {message}"), line,
     )  # fmt: skip
     began, interrupted = monotonic(), False

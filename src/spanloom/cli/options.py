@@ -5,10 +5,10 @@ Of training, `None` stands for what was not given, so that a configuration file 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
 from pkgutil import resolve_name
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, get_args, get_type_hints
 
 import typer
 
@@ -458,21 +458,38 @@ TriedLambdas = Annotated[
 ]
 ForceOutput = Annotated[bool | None, option("--force", "Overwrite an existing output.", show_default=False)]
 
-# options at the end of many verbs, with their defaults
-SHARED: Final[dict[str, tuple[Any, Any]]] = {
-    "encoder": (EncoderFolder, None), "input_format": (InputFormat, None), "columns": (Columns, None),
-    "on_error": (OnError, None), "as_json": (Json, False), "force": (Force, False), "seed": (Seed, None),
-    "jobs": (Jobs, None), "quiet": (Quiet, False),
-}  # fmt: skip
+
+class Options:
+    """Base class of the options of a verb: those at the end of many verbs; `verb` declares which of them it has."""
+
+    encoder: EncoderFolder = None
+    input_format: InputFormat = None
+    columns: Columns = None
+    on_error: OnError = None
+    as_json: Json = False
+    force: Force = False
+    seed: Seed = None
+    jobs: Jobs = None
+    quiet: Quiet = False
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update(given)
+
+
+def declared_options(declaration: type[Options], names: Iterable[str]) -> list[Parameter]:
+    """Return some options of a verb as parameters of a signature."""
+    kinds = get_type_hints(declaration, include_extras=True)
+    return [
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=getattr(declaration, name, Parameter.empty), annotation=kinds[name]
+        )
+        for name in names
+    ]
 
 
 def with_shared(given: Signature, names: str) -> Signature:
-    """Add options of `SHARED` to the command line of a verb, in their order there."""
-    more = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=SHARED[name][1], annotation=SHARED[name][0])
-        for name in names.split()
-    ]
-    return given.replace(parameters=[*given.parameters.values(), *more])
+    """Add options of `Options` to the command line of a verb."""
+    return given.replace(parameters=[*given.parameters.values(), *declared_options(Options, names.split())])
 
 
 def with_reading(given: Signature) -> Signature:

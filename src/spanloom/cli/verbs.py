@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache, cached_property
-from inspect import Signature, signature
+from inspect import Signature, get_annotations, signature
 from pkgutil import resolve_name
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -237,17 +237,21 @@ def training(
     """Declare the options of training that all models share."""
 
 
+Declaration = type[options.Options] | Callable[..., None]
+D = TypeVar("D", bound=Declaration)
+
+
 class _Call:
     """A verb's function as typer sees it; its signature is made when the verb's options are needed.
 
     Args:
         name: as the user writes it.
-        declaration: the function without a body.
+        declaration: the class of its options; of one that has parameters of a model, a function without a body.
         parameters, around, without, shared: as of `verb`.
     """
 
     def __init__(
-        self, name: str, declaration: Callable[..., None], parameters: str | None,
+        self, name: str, declaration: Declaration, parameters: str | None,
         around: Sequence[Callable[..., None]], without: str | Sequence[str], shared: str,
     ) -> None:  # fmt: skip
         self.name, self.declaration, self.parameters = name, declaration, parameters
@@ -256,11 +260,13 @@ class _Call:
         self.__annotations__: dict[str, Any] = {}  # the signature has them
 
     def __call__(self, **given: Any) -> None:
-        raise typer.Exit(execute(self.name, given))
+        raise typer.Exit(execute(self.name, given, self.declaration if isinstance(self.declaration, type) else None))
 
     @cached_property
     def __signature__(self) -> Signature:
-        if self.parameters is None:
+        if isinstance(self.declaration, type):
+            given = Signature(options.declared_options(self.declaration, get_annotations(self.declaration)))
+        elif self.parameters is None:
             given = signature(self.declaration, eval_str=True)
         else:
             made = resolve_name("spanloom.cli.parameter_options:with_parameters")
@@ -273,7 +279,7 @@ def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: str | None = None,
     around: Sequence[Callable[..., None]] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
     shared: str = "",
-) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
+) -> Callable[[D], D]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
 
     Args:
@@ -285,18 +291,18 @@ def verb(
         without: parameters that are not options of the verb, or ``module:name`` of their names.
         place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
         examples: at the end of its help; from `EXAMPLES` by default.
-        shared: further options, with blanks between their names: keys of `options.SHARED`.
+        shared: further options, with blanks between their names: fields of `options.Options`.
     """
     if place:
         VERBS[name] = place
 
-    def register(declaration: Callable[..., None]) -> Callable[..., None]:
+    def register(declaration: D) -> D:
         call = _Call(name, declaration, parameters, around, without, shared)
         # without a short help of its own, the list of verbs would cut the sentence
         said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}
         group.command(name.split()[-1], **said)(call)
         if was:
             app.command(was, hidden=True, **said)(call)
-        return call
+        return declaration
 
     return register
