@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
-from spanloom.cli.pace import duration
+from spanloom.cli.pace import EVERY, Line, duration
 from spanloom.cli.predict import add_expansions, load_model, predict, tallied
 from spanloom.cli.reading import Reading
 from spanloom.errors import DataError, UsageError, as_json, log_line, plural
@@ -37,8 +37,7 @@ from spanloom.parallel import worker_count
 if TYPE_CHECKING:
     from spanloom.cli.app import Predict
 
-_EVERY = {True: 0.2, False: 10.0}  # seconds between two lines: on a terminal, in a log
-_CLEAR = "\r\x1b[2K"
+_EVERY = 10.0  # seconds between two lines of a log
 # options of `predict` that have no meaning for a lake
 _WITHOUT_USE = (
     "input_format", "answers", "reading", "mentions", "keep", "require", "forbid", "rely", "rely_data", "dictionary",
@@ -111,16 +110,24 @@ def run(args: Predict, output: str) -> int | None:
         args.model, threshold=args.threshold, encoder=args.encoder, expand=args.expand, **_columns(args.columns)
     )
     ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
-    line = _Line(args.quiet)
+    line = Line(args.quiet)
     workers = worker_count(args.jobs or ALL_CORES)
     say(
         f"writing {output}: a Parquet file for each of {plural(len(fragments), 'fragment')}, in "
         f"{plural(workers, 'process', 'processes')}"
     )
-    job = Job(
-        annotator, fragments, ledger, workers, args.on_error == "stop",
-        lambda message: line.say(say, f"spanloom: {message}"), line,
-    )  # fmt: skip
+
+    def tell(message: str) -> None:
+        line.clear()
+        say(f"spanloom: {message}")
+
+    def show(pace: Pace) -> None:
+        if line.shown and line.due(EVERY):
+            line.show(paced(pace))
+        elif as_json() and not args.quiet and line.due(_EVERY):
+            print(log_line("progress", **pace._asdict()), file=sys.stderr, flush=True)
+
+    job = Job(annotator, fragments, ledger, workers, args.on_error == "stop", tell, show)
     began, interrupted = monotonic(), False
     with ExitStack() as stack:
         stack.callback(line.clear)
@@ -211,42 +218,6 @@ def _schema(annotator: Annotator, fragments: Sequence[Any]) -> Any:
             first = first or UsageError(f"fragment {fragment.name}: {error}")
     assert first is not None
     raise first
-
-
-class _Line:
-    """A line of progress: on a terminal rewritten, in a log of JSON one now and then.
-
-    Args:
-        quiet: show nothing.
-    """
-
-    def __init__(self, quiet: bool) -> None:
-        self._terminal = sys.stderr.isatty() and not as_json()
-        self._shown = not quiet and (self._terminal or as_json())
-        self._last = monotonic()
-
-    def __call__(self, pace: Pace) -> None:
-        """Show how far a job is."""
-        now = monotonic()
-        if not self._shown or now - self._last < _EVERY[self._terminal]:
-            return
-        self._last = now
-        if self._terminal:
-            sys.stderr.write(_CLEAR + paced(pace))
-            sys.stderr.flush()
-        else:
-            print(log_line("progress", **pace._asdict()), file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._shown and self._terminal:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
-
-    def say(self, say: Messages, message: str) -> None:
-        """Print a message in place of the line."""
-        self.clear()
-        say(message)
 
 
 def paced(pace: Pace) -> str:
