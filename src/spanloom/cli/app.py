@@ -182,9 +182,7 @@ class Evaluate(options.Options):
     predicted: Annotated[str | None, argument("PREDICTED", "The same documents, predicted.")] = None
     model: Annotated[
         str | None,
-        option(
-            "--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.", known="spanloom.models:installed"
-        ),
+        option("--model -m MODEL", "Predict GOLD with this model, instead of PREDICTED.", known=options.MODELS),
     ] = None
     compare: Annotated[str | None, option("--compare OTHER", "Other predictions of GOLD, for a paired test.")] = None
     heads: Annotated[bool, option("--heads", "Require matching heads in all rows and tests.")] = False
@@ -377,7 +375,7 @@ class Annotate(options.Options):
     output: Annotated[str | None, option("--output -o STORE", "File of the store; an existing one is continued.")] = (
         None
     )
-    model: Annotated[str | None, option("--model MODEL", "Model that suggests mentions.")] = None
+    model: Annotated[str | None, option("--model MODEL", "Model that suggests mentions.", known=options.MODELS)] = None
     learn: Annotated[
         str | None, option("--learn FOLDER", "Learn in the background; folder of the model and its curve.")
     ] = None
@@ -407,7 +405,9 @@ class Next(options.Options):
     """Choose the documents to annotate next: those from which a model learns most for the time."""
 
     data: options.Inputs
-    model: Annotated[str | None, option("--model MODEL", "Model that is to learn from the documents.")] = None
+    model: Annotated[
+        str | None, option("--model MODEL", "Model that is to learn from the documents.", known=options.MODELS)
+    ] = None
     count: Annotated[int, option("-n --count N", "Number of documents.", min=1)] = 50
     order: Annotated[str, option("--order NAME", "gain, entropy (per token), errors (expected number) or random.")] = (
         "gain"

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, get_args, get_type_hints
 import typer
 
 ALL_CORES = -1  # results do not depend on the number of threads
+MODELS = "spanloom.models:installed"  # names that complete a model
 
 
 def option(spelled: str, help: str, *, known: str = "", **more: Any) -> Any:
@@ -55,15 +56,13 @@ def _completing(known: str) -> Callable[[], list[str]] | None:
 Input = Annotated[str, argument("INPUT", "A file, a folder, or - for standard input.")]
 Inputs = Annotated[list[str], argument("INPUT", "Files, folders, or - for standard input.")]
 Data = Annotated[str, argument("DATA", "A file, a folder, or - for standard input.")]
-Model = Annotated[
-    str, argument("MODEL", "A model directory, or the name of an installed model.", known="spanloom.models:installed")
-]
+Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.", known=MODELS)]
 Models = Annotated[
     list[str],
     argument(
         "MODEL...",
         "Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
-        known="spanloom.models:installed",
+        known=MODELS,
     ),
 ]
 Format = Annotated[
@@ -351,13 +350,11 @@ CompactThreshold = Annotated[
 ]
 
 # of `teach`
-TeacherModel = Annotated[
-    str, argument("TEACHER", "Recognizer to distil: a model directory.", known="spanloom.models:installed")
-]
+TeacherModel = Annotated[str, argument("TEACHER", "Recognizer to distil: a model directory.", known=MODELS)]
 RawInputs = Annotated[list[str], argument("RAW", "Text in any format: files, folders, or - for standard input.")]
 MoreTeachers = Annotated[
     list[str] | None,
-    option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.", known="spanloom.models:installed"),
+    option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.", known=MODELS),
 ]
 CrossedTeachers = Annotated[
     list[str] | None, option("--crossed MODEL=TEXT", "Cross-fitted teacher with its own text; repeatable.")
@@ -409,7 +406,7 @@ Hypergraph = Annotated[
     option(
         "--hypergraph MODEL",
         "With --output: draw the best sub-hypergraphs of this model instead.",
-        known="spanloom.models:installed",
+        known=MODELS,
     ),
 ]
 
