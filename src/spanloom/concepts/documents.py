@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from spanloom.document import Document
 
+__all__ = ["document_concepts", "with_document_concepts"]
+
 
 def document_concepts(document: Document) -> dict[str, float | None]:
     """Return the concepts of a document's mentions with the probability that the document mentions each.

@@ -24,6 +24,8 @@ from spanloom.tag.filling import COLUMN, check_use, fill, learn_tagger, open_tag
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
+__all__ = ["prepared_on_disk"]
+
 
 def prepared_on_disk(
     estimator: Estimator, X: Given, y: Iterable[Any] | None, dev: Dev | None, callback: Listener,
