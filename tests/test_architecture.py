@@ -63,6 +63,7 @@ NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 IMPORTS_BY_NAME = {
     "recognize/source.py",  # the recognizer, which learns what it completes
     "cli/execute.py",
+    "cli/options.py",  # names of values, which a shell asks for
     "cli/predict.py",  # lakes, which one sentence does without
     "cli/train.py",
     "cli/verbs.py",  # parameters of models, which the verb that is run asks for

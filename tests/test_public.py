@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
+import inspect
 import pkgutil
 
 import pytest
@@ -47,7 +49,7 @@ PUBLIC = {
         "Built Dense FeatureIndex FeatureSet FeatureTemplate Keys PRESETS Resources Sparse WordVectors "
         "available_columns build_index category_phrases index_batch name_rows parse parse_all"
     ),
-    "spanloom.files": "",
+    "spanloom.files": "STDIO",
     "spanloom.formats": (
         "FORMATS Format Losses OnError from_answers from_columns from_record read to_columns to_record validate write"
     ),
@@ -59,7 +61,7 @@ PUBLIC = {
     "spanloom.integrations": "",
     "spanloom.label": "LabelReport LabelRule LabelRules RuleCounts label label_stream read_label_rules",
     "spanloom.lake": "Annotator",
-    "spanloom.lazy": "by_name lazily",
+    "spanloom.lazy": "attached by_name lazily",
     "spanloom.learn": (
         "AllowedTarget Chosen CorpusTarget CountTarget DensityTarget EarlyStopping EdgeTarget Epoch Fit Iteration "
         "Judge Listener Objective Progress Residual SoftCounts Target Training TrainingHistory TrainingSet Wanted "
@@ -136,14 +138,23 @@ METHODS = {
 
 
 def public(name: str) -> list[str]:
-    """What a module exports: its ``__all__``, or what it defines itself."""
+    """What a module exports: its ``__all__``, or what it defines itself; a package also constants and ``x as x``."""
     module = importlib.import_module(name)
-    defined = [
-        key
-        for key, value in vars(module).items()
-        if not key.startswith("_") and getattr(value, "__module__", None) == name
-    ]
-    return sorted(getattr(module, "__all__", defined))
+    if hasattr(module, "__all__"):
+        return sorted(module.__all__)
+    found = {key for key, value in vars(module).items() if getattr(value, "__module__", None) == name}
+    for node in ast.walk(ast.parse(inspect.getsource(module))) if hasattr(module, "__path__") else ():
+        if isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names if alias.asname == alias.name}
+        elif isinstance(node, ast.Module):
+            targets = [
+                target
+                for one in node.body
+                if isinstance(one, ast.Assign | ast.AnnAssign)
+                for target in (one.targets if isinstance(one, ast.Assign) else [one.target])
+            ]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return sorted(key for key in found if not key.startswith("_"))
 
 
 def test_every_folder_is_listed() -> None:

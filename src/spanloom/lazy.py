@@ -29,3 +29,19 @@ def lazily(package: str, names: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(names[name]), name)
 
     return get
+
+
+def attached(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package with lazy imports, of the names in its stub.
+
+    A stub declares each name once, for type checkers and editors, too: ``from spanloom.models import load as load``.
+
+    Args:
+        package: the package's name.
+        file: its ``__file__``; the stub is ``__init__.pyi`` beside it.
+    """
+    with open(f"{file}i", encoding="utf-8") as stub:  # noqa: PTH123  # `pathlib` takes longer to import than all else
+        lines = [line.split() for line in stub]
+    names = {words[-1]: words[1] for words in lines if words[:1] == ["from"]}
+    public = [*names]
+    return lazily(package, names), lambda: public, public

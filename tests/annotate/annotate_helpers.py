@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from spanloom.cli import annotate
-
-OPTIONS: dict[str, Any] = {
-    "output": None, "model": None, "learn": None, "vocabulary": None, "annotator": "ann", "types": None,
-    "order": "data", "export": None, "output_format": None, "layer": None, "history": None, "agreed": False,
-    "as_json": False, "input_format": None, "columns": None, "host": "127.0.0.1", "allow_host": None,
-    "encoder": None, "force": False, "quiet": True,
-}  # fmt: skip
+from spanloom.cli.app import Annotate
 
 
 class Running(NamedTuple):
@@ -46,8 +40,8 @@ def running(data: Path | str, **options: Any) -> Iterator[Running]:
     """``spanloom annotate`` on a port that is free."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    given = OPTIONS | {"data": str(data), "port": port} | options
-    process = multiprocessing.get_context("fork").Process(target=annotate.run, kwargs=given)
+    given = Annotate(data=str(data), port=port, **{"annotator": "ann", "quiet": True} | options)
+    process = multiprocessing.get_context("fork").Process(target=annotate.run, args=(given,))
     process.start()
     url = f"http://127.0.0.1:{port}/"
     # one client, as each reads certificates when it is made

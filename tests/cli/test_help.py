@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from spanloom.cli import completion
 from spanloom.cli.app import app
 from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS
@@ -21,7 +20,6 @@ from spanloom_lab.cli.verbs import EXAMPLES as OF_THE_LAB
 load_plugins()
 ROOT = get_command(app)
 SHOWN = {**EXAMPLES, **OF_THE_LAB}
-KNOWN = completion.verbs()
 
 
 def lines() -> Iterator[tuple[str, list[str]]]:
@@ -41,16 +39,15 @@ def test_examples_are_command_lines(verb: str, words: list[str]) -> None:
         word = words.pop(0)
         command, name = command.commands[word], f"{name} {word}".strip()
     assert name.startswith(verb)
-    command.make_context(name, list(words), parent=context)  # raises where an option is none, or a number is none
-    names = {
-        flag: option.value.words
-        for known in KNOWN
-        for option in known.options
-        for flag in option.names
-        if known.name == name and option.value is not None and option.value.words and not option.value.paths
+    given = command.make_context(name, list(words), parent=context)  # raises at an unknown option or a wrong number
+    known = {
+        flag: [item.value for item in parameter.shell_complete(given, "")]
+        for parameter in command.get_params(given)
+        for flag in parameter.opts
+        if parameter.metavar != "MODEL"
     }
     for flag, value in pairwise(words):
-        assert flag not in names or value.partition("(")[0] in names[flag]
+        assert not known.get(flag) or value.partition("(")[0] in known[flag]
 
 
 def test_every_help_ends_with_its_examples(command: Callable[..., Any]) -> None:

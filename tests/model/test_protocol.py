@@ -14,6 +14,7 @@ from spanloom.cli import evaluate as evaluate_verb
 from spanloom.cli import explain as explain_verb
 from spanloom.cli import inspect as inspect_verb
 from spanloom.cli import predict as predict_verb
+from spanloom.cli.app import Evaluate, Explain, Inspect, Predict
 from spanloom.cli.config import CommonOptions
 from spanloom.cli.train import fit_and_save
 from spanloom.document import Document, Mention
@@ -77,60 +78,40 @@ def test_training(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_predict(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write([Document("chest pain today", "b")], tmp_path / "in.jsonl")
-    options = dict.fromkeys(("output_format", "input_format", "columns", "reading", "mentions", "encoder", "jobs"))
-    options |= dict.fromkeys(("attributes", "language", "cues", "dictionary"))
-    options |= {"on_error": "stop", "threshold": 0.0, "answers": False, "force": False, "quiet": False}
-    options |= dict.fromkeys(("keep", "require", "forbid", "rely", "rely_data"))
-    options |= {"sections": False, "expand": False, "document_concepts": False}
-    given = [str(tmp_path / "in.jsonl")]
-    predict_verb.run(loaded, given, str(tmp_path / "out.jsonl"), **options)
+    options = {"model": loaded, "source": [str(tmp_path / "in.jsonl")], "on_error": "stop"}
+    predict_verb.run(Predict(**options, output=str(tmp_path / "out.jsonl")))
     [found] = read(tmp_path / "out.jsonl")
     assert [mention.spans for mention in found.mentions] == [((0, 10),)]
     assert "1 mention in 1 document, written to " in capsys.readouterr().err
-    predict_verb.run(loaded, given, str(tmp_path / "none.jsonl"), **options | {"threshold": 0.9})
+    predict_verb.run(Predict(**options, output=str(tmp_path / "none.jsonl"), threshold=0.9))
     assert not next(iter(read(tmp_path / "none.jsonl"))).mentions
     with pytest.raises(UsageError, match="gazetteer is a gazetteer, which has no use for --reading and --mentions"):
-        predict_verb.run(loaded, given, "-", **options | {"reading": "all", "mentions": "given"})
+        predict_verb.run(Predict(**options, output="-", reading="all", mentions="given"))
 
 
 def test_evaluate(loaded: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(NOTES[:1], tmp_path / "gold.jsonl")
-    names = (
-        "predicted",
-        "compare",
-        "column",
-        "vocabulary",
-        "vocabulary_columns",
-        "types",
-        "known",
-        "mentions",
-        "encoder",
-        "input_format",
-        "columns",
-    )
-    options = dict.fromkeys((*names, "on_error", "html", "jobs"))
-    options |= dict.fromkeys(("heads", "concepts", "attributes", "words", "force", "quiet"), False)
     gold = str(tmp_path / "gold.jsonl")
-    evaluate_verb.run(gold, model=loaded, as_json=True, seed=0, **options)
+    evaluate_verb.run(Evaluate(gold=gold, model=loaded, as_json=True))
     assert json.loads(capsys.readouterr().out)["overall"]["f1"] == 1
     pytest.importorskip("matplotlib")
-    evaluate_verb.run(gold, model=loaded, as_json=True, seed=0, **options | {"html": str(tmp_path / "e.html")})
+    evaluate_verb.run(Evaluate(gold=gold, model=loaded, as_json=True, html=str(tmp_path / "e.html")))
     assert "Errors of gazetteer" in (tmp_path / "e.html").read_text(encoding="utf-8")
 
 
 def test_inspect(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
-    inspect_verb.run(loaded, 20, None, True, None, as_json=False)
+    inspect_verb.run(Inspect(model=loaded, top=20, every=True))
     assert capsys.readouterr().out.splitlines() == [
         "kind           gazetteer", "shortest       2", "types          problem",
     ]  # fmt: skip
     with pytest.raises(UsageError, match="shows no roles"):
-        inspect_verb.run(loaded, 20, "B", False, None, as_json=True)
+        inspect_verb.run(Inspect(model=loaded, top=20, role="B", as_json=True))
 
 
 def test_explain(loaded: str, capsys: pytest.CaptureFixture[str]) -> None:
     [found] = explain(model(), "no chest pain")
     assert found.predicted
-    explain_verb.run(loaded, None, "chest pain", None, None, None, 5, None, None, as_json=False, jobs=None)
+    explain_verb.run(Explain(model=loaded, text="chest pain"))
     assert capsys.readouterr().out.startswith("chest pain (problem)  0-10")
 
 

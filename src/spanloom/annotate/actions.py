@@ -14,8 +14,6 @@ from spanloom.errors import clip
 from spanloom.formats.store import State, rejection
 from spanloom.serve.limits import Refused
 
-__all__ = ["Act", "Position", "Question", "changes_of", "parsed"]
-
 _KEY: Final = re.compile(r"m:[0-9a-z.#]{1,40}|s:[0-9]{1,9}-[0-9]{1,9}|d|r:.{1,4000}", re.S)
 
 _Kind = TypeVar("_Kind", bound=BaseModel)

@@ -27,8 +27,6 @@ from spanloom.document import Document, Mention
 from spanloom.formats.store import Store, document_of
 from spanloom.text import prepare
 
-__all__ = ["Agreement", "agreement", "compared"]
-
 _Place = tuple[int, int, tuple[int, ...]]  # first token of the sentence, its length, and the shape
 
 

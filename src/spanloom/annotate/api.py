@@ -34,8 +34,6 @@ with extra("serve", "spanloom annotate"):
     from fastapi import FastAPI, Query, Request, Response
     from fastapi.responses import JSONResponse
 
-__all__ = ["Workplace", "make_app"]
-
 _QUERY: Final = 200  # characters that are looked up in a vocabulary
 _CACHED: Final = 8  # documents
 _ACTIONS: Final = 100  # of the history in one answer

@@ -14,8 +14,6 @@ from spanloom.files.output import Sink
 from spanloom.formats.csv_rows import guarded
 from spanloom.formats.store import State, Store, base_of
 
-__all__ = ["Event", "events", "what", "write_events"]
-
 _COLUMNS: Final = ("number", "time", "author", "layer", "document", "kind", "key", "what", "type", "spans", "text")
 _LONGEST: Final = 200  # characters of a surface
 _REST: Final = ("score", "concept_scores", "attribute_scores", "head", "id")  # of a mention, not listed in words

@@ -11,8 +11,6 @@ from spanloom.formats import to_record
 from spanloom.formats.store import Store, digest
 from spanloom.text import prepare
 
-__all__ = ["import_documents"]
-
 
 def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, list[str]]:
     """Add documents to a store; those that it has already are compared with it.

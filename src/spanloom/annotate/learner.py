@@ -14,8 +14,6 @@ from spanloom.annotate.learning import CURVE, MODEL, read_curve
 from spanloom.annotate.suggestions import Suggestions
 from spanloom.errors import UsageError, one_line
 
-__all__ = ["Learner", "check_folder"]
-
 _AGAIN: Final = 5.0  # seconds before a process that ended is started again
 _LINE: Final = 2**20  # bytes
 

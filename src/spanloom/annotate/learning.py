@@ -36,8 +36,6 @@ from spanloom.models import load
 from spanloom.recognize import Recognizer
 from spanloom.text import prepare
 
-__all__ = ["CURVE", "MODEL", "Lesson", "Round", "learned", "lesson", "main"]
-
 MODEL: Final = "model"
 CURVE: Final = "curve.json"
 _TENTH: Final = 10

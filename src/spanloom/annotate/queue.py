@@ -19,8 +19,6 @@ from spanloom.model.protocol import MentionModel, considers
 from spanloom.recognize import Recognizer
 from spanloom.text import prepare
 
-__all__ = ["ORDERS", "Chosen", "Order", "ranked"]
-
 Order = Literal["gain", "entropy", "errors", "random"]
 ORDERS: Final[tuple[Order, ...]] = ("gain", "entropy", "errors", "random")
 _DOCUMENT, _TOKEN = 3.0, 0.4  # seconds of reading

@@ -19,8 +19,6 @@ from spanloom.serve.limits import Refused
 from spanloom.serve.served import Served
 from spanloom.serve.work import Workers
 
-__all__ = ["Suggestions", "of_annotators", "parts_of", "sentences_of"]
-
 _PART: Final = 5_000  # characters after which a part of a document ends with the sentence
 
 

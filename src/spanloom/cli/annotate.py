@@ -34,78 +34,59 @@ from spanloom.vocabulary.candidates import CandidateFinder
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
+    from spanloom.cli.app import Annotate
+
 Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed
 
 
-def run(
-    data: str,
-    output: str | None,
-    model: str | None,
-    learn: str | None,
-    vocabulary: str | None,
-    annotator: str,
-    types: list[str] | None,
-    order: str,
-    export: str | None,
-    output_format: str | None,
-    layer: str | None,
-    history: str | None,
-    agreed: bool,
-    as_json: bool,
-    input_format: str | None,
-    columns: str | None,
-    host: str,
-    port: int,
-    allow_host: list[str] | None,
-    encoder: str | None,
-    force: bool,
-    quiet: bool,
-) -> int | None:
+def run(args: Annotate) -> int | None:
     """Import, and serve the page until a signal comes; or export, write the history, or compare the annotators."""
-    say = Messages(quiet)
-    if export is not None or history is not None or agreed:
-        if export is not None:
-            given: dict[str, Any] = {} if layer is None else {"layer": layer}
-            kind = output_format_of(export, output_format)
-            losses = write(read(data, "store", **given), export, kind, force=force)
+    say = Messages(args.quiet)
+    if args.export is not None or args.history is not None or args.agreed:
+        if args.export is not None:
+            given: dict[str, Any] = {} if args.layer is None else {"layer": args.layer}
+            kind = output_format_of(args.export, args.output_format)
+            losses = write(read(args.data, "store", **given), args.export, kind, force=args.force)
             if losses:
                 say.notice(lost(losses))
-        if history is not None:
-            _write_history(data, history, layer, as_json=as_json, force=force)
-        if agreed:
-            _compare(data, as_json)
+        if args.history is not None:
+            _write_history(args.data, args.history, args.layer, as_json=args.as_json, force=args.force)
+        if args.agreed:
+            _compare(args.data, args.as_json)
         return None
     with ExitStack() as open_:
-        opened = open_.enter_context(bind(host, port))
+        opened = open_.enter_context(bind(args.host, args.port))
         # the store is closed again: processes are copied from this one, and none may share a connection
-        path, changed = _import(data, output, {"input_format": input_format, "columns": columns}, say)
-        earlier = None if learn is None else check_folder(learn, data)
-        model = earlier or model
-        served = open_models([model], encoder) if model is not None else {}
-        finder = None if vocabulary is None else CandidateFinder(read_vocabulary(vocabulary), k=20)
-        if not is_loopback(host):
+        path, changed = _import(
+            args.data, args.output, {"input_format": args.input_format, "columns": args.columns}, say
+        )
+        earlier = None if args.learn is None else check_folder(args.learn, args.data)
+        model = earlier or args.model
+        served = open_models([model], args.encoder) if model is not None else {}
+        finder = None if args.vocabulary is None else CandidateFinder(read_vocabulary(args.vocabulary), k=20)
+        if not is_loopback(args.host):
             say("spanloom: the page has no password; everybody who reaches this address can read and annotate")
         place = url(opened)
 
         def make(models: Mapping[str, Served], limits: Limits, workers: Workers) -> ASGIApp:
             own = open_.enter_context(Store(path, write=True))
             first = next(iter(models.values()), None)
-            known = [*(types or ()), *(first.model.types_ if first else ())]
+            known = [*(args.types or ()), *(first.model.types_ if first else ())]
             numbers = list(own.numbers().values())
-            ordered = _ordered(own, first.model if first else None, order) if order != "data" else numbers
-            suggestions = Suggestions(own, first, workers) if first or learn else None
-            learner = Learner(suggestions, path, learn, model, say) if suggestions and learn else None
+            ordered = _ordered(own, first.model if first else None, args.order) if args.order != "data" else numbers
+            suggestions = Suggestions(own, first, workers) if first or args.learn else None
+            learner = Learner(suggestions, path, args.learn, model, say) if suggestions and args.learn else None
             return make_app(
                 Workplace(
-                    own, annotator=annotator, types=known, order=ordered, changed=changed, finder=finder, limits=limits,
-                    suggestions=suggestions, learner=learner,
+                    own, annotator=args.annotator, types=known, order=ordered, changed=changed, finder=finder,
+                    limits=limits, suggestions=suggestions, learner=learner,
                 ),
                 Path(path).name,
             )  # fmt: skip
 
         ended = serve(
-            served, opened, host=host, limits=Limits(), names=allow_host or (), n_jobs=1, make=make,
+            served, opened, host=args.host, limits=Limits(), names=args.allow_host or (), n_jobs=1, make=make,
             started=lambda: say(f"spanloom: {path} at {place}, open it in a browser; Ctrl-C stops"),
         )  # fmt: skip
     return INTERRUPTED if ended == signal.SIGINT else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import duration
@@ -17,47 +18,39 @@ from spanloom.features.vectors import induce_vectors
 from spanloom.files.output import check_free
 from spanloom.learn import Progress
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import TrainClusters
+
 _METHODS = {"vectors": induce_vectors, "brown": induce_from}
 
 
-def run(
-    source: list[str] | None,
-    output: str | None,
-    size: int,
-    method: str,
-    min_count: int,
-    input_format: str | None,
-    columns: str | None,
-    on_error: str | None,
-    force: bool,
-    quiet: bool,
-) -> int | None:
+def run(args: TrainClusters) -> int | None:
     """Count, cluster and write; report the number of words, and return the exit code if records were skipped."""
-    if not source or not output:
-        raise UsageError(f"--{'output' if source else 'input'} is missing; give it on the command line")
-    if method not in _METHODS:
-        raise UsageError(f"--method is {clip(method)}, expected {' or '.join(_METHODS)}")
-    check_free(output, force=force)
-    say = Messages(quiet)
+    if not args.source or not args.output:
+        raise UsageError(f"--{'output' if args.source else 'input'} is missing; give it on the command line")
+    if args.method not in _METHODS:
+        raise UsageError(f"--method is {clip(args.method)}, expected {' or '.join(_METHODS)}")
+    check_free(args.output, force=args.force)
+    say = Messages(args.quiet)
     began = monotonic()
-    reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error or "stop")
-    with Reporter(quiet) as reporter:
+    reading = Reading.of(args, say)
+    with Reporter(args.quiet) as reporter:
 
         def tell(stage: str, done: int, of: int | None = None) -> None:
             reporter(Progress(stage, done, of, seconds=monotonic() - began))
 
-        documents = _told(reading.raw(source), partial(tell, "reading"))
-        clusters = _METHODS[method](documents, size, min_count, progress=partial(tell, "clustering"))
-    write_paths(output, clusters, force=force)
+        documents = _told(reading.raw(args.source), partial(tell, "reading"))
+        clusters = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(tell, "clustering"))
+    write_paths(args.output, clusters, force=args.force)
     found = len(set(clusters.values()))
     spellings = sum(map(len, clusters.letters.values()))
-    fewer = f", as no more can be distinguished, in place of {size}" if found < size else ""
+    fewer = f", as no more can be distinguished, in place of {args.size}" if found < args.size else ""
     say(
-        f"{plural(len(clusters), 'word')} that occur {plural(min_count, 'time')} or more, in "
+        f"{plural(len(clusters), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
         f"{plural(found, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
         f"in {duration(monotonic() - began)}"
     )
-    say(f"saved as {output}")
+    say(f"saved as {args.output}")
     return reading.finish()
 
 

@@ -122,6 +122,18 @@ def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind
         raise UsageError(_one_line(error, config, kind)) from None
 
 
+def named_path(option: str, text: str, expected: str) -> tuple[str, str]:
+    """Return the two parts of a value such as ``LABEL=FILE``.
+
+    Raises:
+        UsageError: one is missing.
+    """
+    name, _, path = text.partition("=")
+    if not name or not path:
+        raise UsageError(f"{option}: found {text!r}, expected {expected}")
+    return name, path
+
+
 def _read(config: str) -> dict[str, Any]:
     try:
         values = tomllib.loads(Path(config).read_text(encoding="utf-8"))

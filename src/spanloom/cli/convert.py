@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages
@@ -16,55 +16,40 @@ from spanloom.errors import UsageError
 from spanloom.files import STDIO
 from spanloom.formats import write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
-from spanloom.formats.answers.placing import Ambiguous
 from spanloom.formats.listed import COLUMNS
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Convert
 
-def run(
-    source: list[str],
-    target: str,
-    output_format: str | None,
-    input_format: str | None,
-    columns: str | None,
-    texts: str | None,
-    tag_names: str | None,
-    on_error: str,
-    scheme: str | None,
-    from_llm: str | None,
-    mention_type: str | None,
-    ambiguous: Ambiguous | None,
-    annotation: str | None,
-    types: list[str] | None,
-    force: bool,
-    quiet: bool,
-) -> int | None:
+
+def run(args: Convert) -> int | None:
     """Read and write, a document at a time; report the losses."""
-    say = Messages(quiet)
-    of_format = {"columns": columns, "texts": texts, "tag_names": tag_names}
-    reading = Reading(say, input_format=input_format, on_error=on_error, **of_format)
-    given = {"type": mention_type, "ambiguous": ambiguous, "annotation": annotation}
-    settings = _settings(from_llm, {name: value for name, value in given.items() if value is not None})
-    documents: Iterable[Document] = counted(
-        reading(source, mentions=from_llm is None), "converting", quiet=quiet, total=partial(number_of, source)
-    )
+    output_format = args.output_format
+    say = Messages(args.quiet)
+    of_format = {"columns": args.columns, "texts": args.texts, "tag_names": args.tag_names}
+    reading = Reading(say, input_format=args.input_format, on_error=args.on_error, **of_format)
+    given = {"type": args.mention_type, "ambiguous": args.ambiguous, "annotation": args.annotation}
+    settings = _settings(args.from_llm, {name: value for name, value in given.items() if value is not None})
+    documents: Iterable[Document] = reading(args.source, mentions=args.from_llm is None)
+    documents = counted(documents, "converting", quiet=args.quiet, total=partial(number_of, args.source))
     report = AnswerReport()
-    if from_llm is not None:
-        if STDIO in source and from_llm == STDIO:
+    if args.from_llm is not None:
+        if STDIO in args.source and args.from_llm == STDIO:
             raise UsageError("standard input (-) can be read only once; give the answers or the texts as a file")
-        documents = align_answers(documents, from_llm, settings, report, stop=on_error == "stop")
-    documents = TypeFilter(types).checked(documents)
-    if output_format == COLUMNS.name or (output_format is None and COLUMNS.named(Path(target))):
+        documents = align_answers(documents, args.from_llm, settings, report, stop=args.on_error == "stop")
+    documents = TypeFilter(args.types).checked(documents)
+    if output_format == COLUMNS.name or (output_format is None and COLUMNS.named(Path(args.target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
-    if output_format is None and target == STDIO:
+    if output_format is None and args.target == STDIO:
         output_format = "jsonl"  # as of `predict`; a file whose name tells nothing is an error here
-    options: dict[str, Any] = {} if scheme is None else {"scheme": scheme}
-    losses = write(documents, target, format=output_format, force=force, **options)
+    options: dict[str, Any] = {} if args.scheme is None else {"scheme": args.scheme}
+    losses = write(documents, args.target, format=output_format, force=args.force, **options)
     if losses:
         say.notice(lost(losses))
     code = reading.finish()
-    return code if from_llm is None else _tell(report, say) or code
+    return code if args.from_llm is None else _tell(report, say) or code
 
 
 def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
@@ -23,45 +23,48 @@ from spanloom.recognize import Recognizer
 from spanloom.view import render
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Demo
+
 _EPOCHS = 40  # a corpus this small takes more passes than a large one
 _LINKED = ("problem", "treatment")  # their concepts are in the vocabulary, and they seldom nest in one another
 _MODEL, _PREDICTIONS = "model", "sample.jsonl"
 _REPLACEABLE = {*MODEL_FILES, _PREDICTIONS}
 
 
-def run(output: str | None, linker: bool, force: bool, seed: int | None, jobs: int | None, quiet: bool) -> None:
+def run(args: Demo) -> None:
     """Train, test, annotate the sample, show it, and suggest next steps."""
-    say = Messages(quiet)
+    say = Messages(args.quiet)
     with ExitStack() as stack:
         # asked for first, so that a taken name is told before the training and not after it
         folder = None
-        if output is not None:
+        if args.output is not None:
             folder = stack.enter_context(
-                output_folder(output, force=force, may_replace=lambda file: file.name in _REPLACEABLE)
+                output_folder(args.output, force=args.force, may_replace=lambda file: file.name in _REPLACEABLE)
             )
         model: Recognizer | Linker
-        vocabulary = read_vocabulary(clinical() / "vocabulary.tsv") if linker else None
+        vocabulary = read_vocabulary(clinical() / "vocabulary.tsv") if args.linker else None
         if vocabulary is not None:
-            model = Linker(types=_LINKED, random_state=seed or 0, n_jobs=jobs or ALL_CORES)
+            model = Linker(types=_LINKED, random_state=args.seed or 0, n_jobs=args.jobs or ALL_CORES)
         else:
             model = Recognizer(
                 "shared", "clinical", vocabulary=str(clinical() / "vocabulary.tsv"), epochs=_EPOCHS,
-                random_state=seed or 0, n_jobs=jobs or ALL_CORES,
+                random_state=args.seed or 0, n_jobs=args.jobs or ALL_CORES,
             )  # fmt: skip
-        _train(model, vocabulary, say, quiet)
+        _train(model, vocabulary, say, args.quiet)
         sample = next(model.stream(read(clinical() / "sample.txt")))
         if folder is not None:
             model.save(folder / _MODEL)
             write([sample], folder / _PREDICTIONS)
     shown = plural(len(sample.mentions), "mention")
-    beside = "and the concepts of each" if linker else "and the probability of each"
+    beside = "and the concepts of each" if args.linker else "and the probability of each"
     say(f"A note that it has never seen, with {shown} {beside}:")
     say()
     width, color = terminal()
     print(render(sample, width=width, color=color), end="", flush=True)
     if vocabulary is not None:
         _show_concepts(sample, vocabulary)
-    _say_what_next(output, linker, say)
+    _say_what_next(args.output, args.linker, say)
 
 
 def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messages, quiet: bool) -> None:

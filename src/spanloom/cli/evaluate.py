@@ -44,7 +44,7 @@ from spanloom.view.plots import require
 from spanloom.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
-    from spanloom.model.choices import WhichMentions
+    from spanloom.cli.app import Evaluate
 
 _HEADINGS = {
     "segmentation": "segmentation\n",
@@ -54,105 +54,84 @@ _HEADINGS = {
 _SHIFTS = (-2.0, -1.5, -1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # from the tuned penalty
 
 
-def run(
-    gold: str,
-    predicted: str | None,
-    model: str | None,
-    compare: str | None,
-    heads: bool,
-    column: str | None,
-    concepts: bool,
-    attributes: bool,
-    vocabulary: str | None,
-    vocabulary_columns: str | None,
-    types: list[str] | None,
-    words: bool,
-    known: str | None,
-    mentions: WhichMentions | None,
-    encoder: str | None,
-    input_format: str | None,
-    columns: str | None,
-    on_error: str | None,
-    as_json: bool,
-    html: str | None,
-    force: bool,
-    seed: int | None,
-    jobs: int | None,
-    quiet: bool,
-) -> int | None:
+def run(args: Evaluate) -> int | None:
     """Print a report; with scored predictions their calibration; with other predictions a paired test.
 
     Where concepts are compared, they have a report and a test of their own, and attributes have a report. With
     ``mentions`` "given" a linker links gold mentions. With ``html`` all errors are written as a page.
     """
-    if (predicted is None) == (model is None):
+    if (args.predicted is None) == (args.model is None):
         raise UsageError("evaluate needs GOLD and either PREDICTED or --model MODEL")
-    if encoder is not None and model is None:
+    if args.encoder is not None and args.model is None:
         raise UsageError("--encoder names the encoder of a model; give it with --model, or leave it out")
-    if known is not None and not words and html is None:
+    if args.known is not None and not args.words and args.html is None:
         raise UsageError("--known names the data whose words and mentions are known; give it with --words or --html")
-    if [gold, predicted, compare, known].count(STDIO) > 1:
+    if [args.gold, args.predicted, args.compare, args.known].count(STDIO) > 1:
         raise UsageError("standard input (-) can be read only once; give the others as files")
-    if vocabulary is not None and not concepts:
+    if args.vocabulary is not None and not args.concepts:
         raise UsageError("--vocabulary resolves identifiers of concepts; add --concepts, or leave it out")
-    if html is not None:
-        _check_page(html, force)
-    if vocabulary_columns is not None and vocabulary is None:
+    if args.html is not None:
+        _check_page(args.html, args.force)
+    if args.vocabulary_columns is not None and args.vocabulary is None:
         raise UsageError("--vocabulary-columns names columns of --vocabulary; give it, too")
     # before anything that takes long
-    resolver: Resolver | None = None if vocabulary is None else read_vocabulary(vocabulary, columns=vocabulary_columns)
-    seed = 0 if seed is None else seed
-    predictor = None if model is None else load_model(model, jobs, encoder)
-    if mentions is not None and (predictor is None or "given_mentions" not in predictor.capable):
+    resolver: Resolver | None = None
+    if args.vocabulary is not None:
+        resolver = read_vocabulary(args.vocabulary, columns=args.vocabulary_columns)
+    seed = args.seed or 0
+    predictor = None if args.model is None else load_model(args.model, args.jobs, args.encoder)
+    if args.mentions is not None and (predictor is None or "given_mentions" not in predictor.capable):
         raise UsageError("--mentions is for a model that links; leave it out, or give such a model with --model")
-    if mentions == "given" and not concepts:
+    if args.mentions == "given" and not args.concepts:
         raise UsageError(
             "with --mentions given all mentions are those of GOLD; add --concepts, to compare their concepts"
         )
-    column = _column(predictor, column)
+    column = _column(predictor, args.column)
     if column is not None:
-        if compare or heads or words or concepts or attributes or types:
+        if args.compare or args.heads or args.words or args.concepts or args.attributes or args.types:
             beside = "--compare, --heads, --words, --concepts, --attributes and --types"
             raise UsageError(f"a column is compared by itself; leave out {beside}")
-        if html is not None:
+        if args.html is not None:
             raise UsageError("--html shows mentions; leave it out where a column is compared")
-    if predictor is not None and concepts and resolver is None and links(predictor):
+    if predictor is not None and args.concepts and resolver is None and links(predictor):
         resolver = predictor.resolver
     # sentences, our own where gold has none, are what intervals are drawn over
-    reading = Reading(Messages(quiet), input_format=input_format, columns=columns, on_error=on_error or "stop")
-    given = reading(gold)
-    documents = [prepare(document) for document in (_with_words(given, gold) if words else given)]
-    documents = list(TypeFilter(types).checked(documents))
+    reading = Reading.of(args, Messages(args.quiet))
+    given = reading(args.gold)
+    documents = [prepare(document) for document in (_with_words(given, args.gold) if args.words else given)]
+    documents = list(TypeFilter(args.types).checked(documents))
     if column is None:
         require_complete(documents)  # before a prediction that may take long
     if predictor is None:
-        found = list(TypeFilter(types)(reading(predicted or "")))
+        found = list(TypeFilter(args.types)(reading(args.predicted or "")))
     else:
-        marked = _marked(predictor, documents, mentions, Messages(quiet))
-        marked = counted(marked, "predicting", quiet=quiet, total=lambda: len(documents))
-        found = list(TypeFilter(types)(marked))
+        marked = _marked(predictor, documents, args.mentions, Messages(args.quiet))
+        marked = counted(marked, "predicting", quiet=args.quiet, total=lambda: len(documents))
+        found = list(TypeFilter(args.types)(marked))
     if column is not None:
         tags = evaluate_tags(documents, [prepare(document) for document in found], column, seed=seed)
-        print(json.dumps(tags.to_dict(), indent=2) + "\n" if as_json else tags.to_text(), end="")
+        print(json.dumps(tags.to_dict(), indent=2) + "\n" if args.as_json else tags.to_text(), end="")
         return reading.finish()
-    match, others = ("heads", ("exact", "boundaries")) if heads else ("exact", ("boundaries",))
+    match, others = ("heads", ("exact", "boundaries")) if args.heads else ("exact", ("boundaries",))
     report = evaluate(documents, found, match=match, keys=others, seed=seed)
     scores = calibration(documents, found, key=KEYS[match]) if _are_scored(found) else None
-    linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if concepts else None
-    asserted = evaluate_attributes(documents, found, seed=seed) if attributes else None
+    linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if args.concepts else None
+    asserted = evaluate_attributes(documents, found, seed=seed) if args.attributes else None
     test = linked_test = None
-    if compare is not None:
-        other = list(TypeFilter(types)(reading(compare)))
+    if args.compare is not None:
+        other = list(TypeFilter(args.types)(reading(args.compare)))
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
-        linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if concepts else None
-    training = None if known is None else list(reading(known))
-    segmented = _words(documents, found, training, known, seed) if words else None
-    if html is not None:
-        title = f"Errors of {Path(model or predicted or gold).name} on {Path(gold).name}"
+        linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if args.concepts else None
+    training = None if args.known is None else list(reading(args.known))
+    segmented = _words(documents, found, training, args.known, seed) if args.words else None
+    if args.html is not None:
+        title = f"Errors of {Path(args.model or args.predicted or args.gold).name} on {Path(args.gold).name}"
         known_model = predictor if predictor is not None and finds_mentions(predictor) else None
-        _write_page(html, documents, found, report, scores, model=known_model, known=training, title=title, force=force)
+        page = _page(documents, found, report, scores, model=known_model, known=training, title=title)
+        with output_file(args.html, force=args.force) as file:
+            file.write(page)
     results = _Results(report, segmented, linked, asserted, scores, test, linked_test)
-    print(json.dumps(results.to_dict(), indent=2) + "\n" if as_json else results.to_text(), end="")
+    print(json.dumps(results.to_dict(), indent=2) + "\n" if args.as_json else results.to_text(), end="")
     return reading.finish()
 
 
@@ -190,9 +169,7 @@ def _column(model: Model | None, column: str | None) -> str | None:
     return None
 
 
-def _marked(
-    model: Model, documents: list[Document], mentions: WhichMentions | None, say: Messages
-) -> Iterator[Document]:
+def _marked(model: Model, documents: list[Document], mentions: str | None, say: Messages) -> Iterator[Document]:
     if finds_mentions(model):
         unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
         if unseen:
@@ -227,22 +204,13 @@ def _check_page(output: str, force: bool) -> None:
     require()
 
 
-def _write_page(
-    output: str,
-    gold: Sequence[Document],
-    predicted: Sequence[Document],
-    report: Report,
-    scores: Calibration | None,
-    *,
-    model: MentionModel | None,
-    known: list[Document] | None,
-    title: str,
-    force: bool,
-) -> None:
-    """Write the page.
+def _page(
+    gold: Sequence[Document], predicted: Sequence[Document], report: Report, scores: Calibration | None, *,
+    model: MentionModel | None, known: list[Document] | None, title: str,
+) -> str:  # fmt: skip
+    """Return the page of errors.
 
     Args:
-        output: the file.
         gold: N documents.
         predicted: predictions for the same texts.
         report: of the same.
@@ -250,7 +218,6 @@ def _write_page(
         model: that predicted, if it is known: for its learning curve and its mention penalty.
         known: the training data, if they are given.
         title: of the page.
-        force: replace a file that is there.
     """
     curve = () if scores is None else precision_recall(gold, predicted, key=KEYS[report.match])
     note, penalties = "as predicted", list[Point]()
@@ -260,12 +227,10 @@ def _write_page(
     learning = None if model is None else model.learning()
     if learning is not None and not any(learning.f1.values()):
         learning = None
-    page = error_page(
+    return error_page(
         gold, predicted, report, calibration=scores, curve=curve, note=note, penalties=penalties,
         learning=learning, known=known, title=title,
     )  # fmt: skip
-    with output_file(output, force=force) as file:
-        file.write(page)
 
 
 def _penalties(model: Swept, gold: Sequence[Document], predicted: Sequence[Document], key: Key) -> list[Point]:

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -53,7 +53,7 @@ _INPUTS = ("source", "sources", "data", "gold", "predicted", "compare", "known",
 _DELAY = 0.05  # seconds before a signal is sent again
 
 
-def execute(verb: str, options: dict[str, Any]) -> int:
+def execute(verb: str, options: dict[str, Any], declaration: Callable[..., Any] | None = None) -> int:
     """Run a verb; an error raised on purpose, a file that fails and Ctrl-C become one line and an exit code.
 
     What runs returns nothing, or the exit code. An unexpected error keeps its traceback: it is a bug.
@@ -67,7 +67,8 @@ def execute(verb: str, options: dict[str, Any]) -> int:
                 if isinstance(number, float):  # click takes nan and inf for numbers within all bounds
                     check_number(f"--{name.replace('_', '-')}", number)
         with _telling(quiet), _reading(options):
-            code = resolve_name(VERBS[verb])(**options)
+            run = resolve_name(VERBS[verb])
+            code = run(**options) if declaration is None else run(declaration(**options))
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
         _close_stdout()

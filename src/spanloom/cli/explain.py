@@ -6,61 +6,50 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from spanloom.cli.predict import load_model
+from spanloom.cli.reading import input_format_of
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
-from spanloom.files import STDIO
 from spanloom.formats import read
-from spanloom.formats.scanning import format_of_input
 from spanloom.models import explain
 from spanloom.scoring import Part
 from spanloom.scoring.explanation import Candidate, Contribution, Explanation
 from spanloom.view.cells import shorten
 from spanloom.view.svg import clean
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Explain
+
 _MENTION = re.compile(r"(\d+-\d+(?:,\d+-\d+)*):(.+)", re.DOTALL)
 _LONG = 60
 
 
-def run(
-    model: str,
-    source: str | None,
-    text: str | None,
-    mention: list[str] | None,
-    document: str | None,
-    limit: int | None,
-    top: int,
-    encoder: str | None,
-    input_format: str | None,
-    as_json: bool,
-    jobs: int | None,
-) -> None:
+def run(args: Explain) -> None:
     """Print explanations as they are found; as one JSON array with ``as_json``."""
-    if (source is None) == (text is None):
+    if (args.source is None) == (args.text is None):
         raise UsageError("explain needs either INPUT or --text TEXT")
-    asked = [parse_mention(value) for value in mention or ()]
-    predictor = load_model(model, jobs, encoder)
+    asked = [parse_mention(value) for value in args.mention or ()]
+    predictor = load_model(args.model, args.jobs, args.encoder)
     given: Iterable[Document]
-    if text is not None:
-        given = [Document(text)]
+    if args.text is not None:
+        given = [Document(args.text)]
     else:
-        if input_format is None and source == STDIO:
-            input_format = format_of_input() or "text"
-        given = read(source or "", format=input_format)
-    documents: Iterator[Document] = islice(_chosen(given, document), limit)
+        given = read(args.source or "", format=input_format_of(args, args.source))
+    documents: Iterator[Document] = islice(_chosen(given, args.document), args.limit)
     if asked:
         documents = iter([_only(documents)])
     records = []
     for number, one in enumerate(documents):
         found = explain(predictor, one, asked or None)
-        if as_json:
-            records.append({"document": one.id, "explanations": [item.record(top or None) for item in found]})
+        if args.as_json:
+            records.append({"document": one.id, "explanations": [item.record(args.top or None) for item in found]})
             continue
         if number:
             print()
-        print("\n".join(_lines(one, found, top)), flush=True)
-    if as_json:
+        print("\n".join(_lines(one, found, args.top)), flush=True)
+    if args.as_json:
         print(json.dumps(records, indent=2))
 
 

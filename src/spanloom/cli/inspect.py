@@ -8,7 +8,7 @@ from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
 from time import process_time
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
@@ -33,6 +33,9 @@ from spanloom.model.splitting import SplittingReport
 from spanloom.model.stages import Staged, run_stages
 from spanloom.models import Saved, load, locate
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Inspect
+
 Strongest = Mapping[str, list[tuple[str, float]]]
 _TOP: Final = 20  # features of a role, where it is not said how many
 _COUNTED: Final = ("documents", "tokens", "mentions")
@@ -50,34 +53,31 @@ _REPORTS: Final[dict[str, Any]] = {
 """Of the same, what training reports in lines of its own."""
 
 
-def run(
-    model: str, top: int | None, role: str | None, every: bool, encoder: str | None, as_json: bool,
-    time: str | None = None,
-) -> None:  # fmt: skip
+def run(args: Inspect) -> None:
     """Describe a model: the essentials, and all of it as JSON or with ``every``."""
-    folder = Path(locate(model))
-    found = load(folder, encoder=encoder)
+    folder = Path(locate(args.model))
+    found = load(folder, encoder=args.encoder)
     described = found.describe()
     if isinstance(found, Staged):
         described["stages"] = _stages(found, described["training"])
-        if time is not None:
-            _measure(found, described["stages"], Reading(Messages())(time, mentions=False))
-    elif time is not None:
+        if args.time is not None:
+            _measure(found, described["stages"], Reading(Messages())(args.time, mentions=False))
+    elif args.time is not None:
         raise UsageError(f"a {found.kind} has no stages; leave out --time")
     if "strongest" in described:
-        strongest = _chosen(described["strongest"], role)
-        count = _TOP if top is None else top
+        strongest = _chosen(described["strongest"], args.role)
+        count = _TOP if args.top is None else args.top
         described["strongest"] = {name: _top(features, count) for name, features in strongest.items()}
-    elif role is not None:
+    elif args.role is not None:
         raise UsageError("a model of this kind shows no roles; leave out --role")
-    if as_json:
+    if args.as_json:
         print(json.dumps(described, indent=2))
         return
-    if not every:
+    if not args.every:
         described = _essentials(described, found, folder)
-        if top is None and role is None:
+        if args.top is None and args.role is None:
             described.pop("strongest", None)
-    print("\n".join(lines(described, every)))
+    print("\n".join(lines(described, args.every)))
 
 
 def _stages(model: Staged, training: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -5,58 +5,47 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
-from spanloom.cli.reading import Reading, lost, number_of, output_format_of
-from spanloom.document.annotation import Completeness
+from spanloom.cli.reading import Reading, input_format_of, lost, number_of, output_format_of
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
 from spanloom.formats import FORMATS, write
-from spanloom.formats.scanning import format_of_input
 from spanloom.label import LabelReport, label_stream, read_label_rules
+from spanloom.model.choices import Completeness
+
+if TYPE_CHECKING:
+    from spanloom.cli.app import Label
 
 _NAME = 40  # characters of a rule's name
 _WITH_META = ("jsonl", "json", "parquet", "arrow")  # formats that keep all of meta
 _COUNTS = ("matches", "documents", "overlaps", "conflicts")
 
 
-def run(
-    rules: str,
-    source: list[str],
-    output: str,
-    output_format: str | None,
-    input_format: str | None,
-    columns: str | None,
-    on_error: str,
-    each: bool,
-    annotation: Completeness,
-    as_json: bool,
-    force: bool,
-    quiet: bool,
-) -> int | None:
+def run(args: Label) -> int | None:
     """Read rules and documents, mark what rules match, write, and report what each rule did."""
-    say = Messages(quiet)
-    if as_json and output == STDIO:
+    say = Messages(args.quiet)
+    if args.as_json and args.output == STDIO:
         raise UsageError("--json and the documents would both go to standard output; name a file with --output")
-    if output != STDIO:
-        check_free(output, force=force)  # before vocabularies are read, not after it
-    ready = read_label_rules(rules)
-    # where neither a name nor the content tells the format: text in, native records out
-    if input_format is None and source == [STDIO]:
-        input_format = format_of_input() or "text"
-    output_format = output_format_of(output, output_format)
-    if each:
-        _check_names_annotators(output, output_format)
-    reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
-    given = counted(reader(source, mentions=False), "labelling", quiet=quiet, total=partial(number_of, source))
+    if args.output != STDIO:
+        check_free(args.output, force=args.force)  # before vocabularies are read, not after it
+    ready = read_label_rules(args.rules)
+    output_format = output_format_of(args.output, args.output_format)
+    if args.each:
+        _check_names_annotators(args.output, output_format)
+    reader = Reading.of(args, say, input_format_of(args, args.source))
+    given = counted(
+        reader(args.source, mentions=False), "labelling", quiet=args.quiet, total=partial(number_of, args.source)
+    )
     report = LabelReport()
-    found = label_stream(given, ready, each=each, annotation=annotation, report=report)
-    losses = write(found, output, format=output_format, force=force)
+    found = label_stream(given, ready, each=args.each, annotation=cast(Completeness, args.annotation), report=report)
+    losses = write(found, args.output, format=output_format, force=args.force)
     if losses:
         say.notice(lost(losses))
-    if as_json:
+    if args.as_json:
         print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:
         for line in _table(report):

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.execute import FAILED, INTERRUPTED
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
-from spanloom.cli.pace import duration
+from spanloom.cli.pace import EVERY, Line, duration
 from spanloom.cli.predict import add_expansions, load_model, predict, tallied
 from spanloom.cli.reading import Reading
 from spanloom.errors import DataError, UsageError, as_json, log_line, plural
@@ -24,6 +24,7 @@ from spanloom.files.output import output_folder
 from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import everything, is_closed_link
 from spanloom.formats import FORMATS, write
+from spanloom.formats.base import DEFAULTS
 from spanloom.formats.folder import files_of
 from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
@@ -33,8 +34,15 @@ from spanloom.lake.ledger import Ledger
 from spanloom.model.protocol import Model, finds_mentions
 from spanloom.parallel import worker_count
 
-_EVERY = {True: 0.2, False: 10.0}  # seconds between two lines: on a terminal, in a log
-_CLEAR = "\r\x1b[2K"
+if TYPE_CHECKING:
+    from spanloom.cli.app import Predict
+
+_EVERY = 10.0  # seconds between two lines of a log
+# options of `predict` that have no meaning for a lake
+_WITHOUT_USE = (
+    "input_format", "answers", "reading", "mentions", "keep", "require", "forbid", "rely", "rely_data", "dictionary",
+    "attributes", "language", "cues", "sections", "document_concepts", "force",
+)  # fmt: skip
 
 
 def is_lake(source: Sequence[str], output: str, output_format: str | None) -> bool:
@@ -72,32 +80,20 @@ def _holds_tables(folder: Path) -> bool:
     return kinds <= {"parquet", "arrow", "jsonl"} and kinds != {"jsonl"}
 
 
-def run(
-    model: str, lake: str, output: str, columns: str | None, on_error: str, threshold: float, expand: bool,
-    encoder: str | None, jobs: int | None, quiet: bool, others: Sequence[str],
-) -> int | None:  # fmt: skip
-    """Annotate the documents of a lake that are not annotated yet.
-
-    Args:
-        model: the folder of a model.
-        lake, output: folders.
-        columns: the option ``--columns``.
-        on_error: ``skip`` or ``stop``.
-        threshold: of scores.
-        expand: whether the mentions that coordinated ones stand for are added.
-        encoder: the folder of the model's encoder.
-        jobs: processes.
-        quiet: print errors only.
-        others: options that have no meaning here.
-    """
+def run(args: Predict, output: str) -> int | None:
+    """Annotate the documents of a lake that are not annotated yet, and write fragments to the folder ``output``."""
+    others = [f"--{name.replace('_', '-')}" for name in _WITHOUT_USE if getattr(args, name)]
+    others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
     if others:
         raise UsageError(f"fragments of a folder are written as Parquet, with no use for {' and '.join(others)}")
-    if on_error not in ("stop", "skip"):
-        raise UsageError(f"--on-error is {on_error!r}, expected stop or skip")
-    say = Messages(quiet)
-    source, target = Path(lake).resolve(), Path(output).resolve()
+    if args.on_error not in ("stop", "skip"):
+        raise UsageError(f"--on-error is {args.on_error!r}, expected stop or skip")
+    say = Messages(args.quiet)
+    source, target = Path(args.source[0]).resolve(), Path(output).resolve()
     if source == target or source in target.parents or target in source.parents:
-        raise UsageError(f"the output {output} and the input {lake} lie in each other; name a folder beside the input")
+        raise UsageError(
+            f"the output {output} and the input {args.source[0]} lie in each other; name a folder beside the input"
+        )
     fragments = fragments_of(source)
     for part in leftovers(source):
         say.notice(f"{part}: {leftover(part)}")
@@ -105,22 +101,33 @@ def run(
         say.notice(f"not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
     if not fragments:
         known = ", ".join(SUFFIXES)
-        raise UsageError(f"{lake} holds no fragment ({known}); to mark up other files, name a file as output")
+        raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
     if find_spec("pyarrow") is None and all(fragment.lines for fragment in fragments):
-        reading = Reading(say, columns=columns, on_error=on_error)
-        return _write_lines(load_model(model, jobs, encoder), reading, fragments, output, threshold, expand, say)
-    annotator = Annotator(model, threshold=threshold, encoder=encoder, expand=expand, **_columns(columns))
+        reading = Reading(say, columns=args.columns, on_error=args.on_error)
+        model = load_model(args.model, args.jobs, args.encoder)
+        return _write_lines(model, reading, fragments, output, args.threshold, args.expand, say)
+    annotator = Annotator(
+        args.model, threshold=args.threshold, encoder=args.encoder, expand=args.expand, **_columns(args.columns)
+    )
     ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
-    line = _Line(quiet)
-    workers = worker_count(jobs or ALL_CORES)
+    line = Line(args.quiet)
+    workers = worker_count(args.jobs or ALL_CORES)
     say(
         f"writing {output}: a Parquet file for each of {plural(len(fragments), 'fragment')}, in "
         f"{plural(workers, 'process', 'processes')}"
     )
-    job = Job(
-        annotator, fragments, ledger, workers, on_error == "stop",
-        lambda message: line.say(say, f"spanloom: {message}"), line,
-    )  # fmt: skip
+
+    def tell(message: str) -> None:
+        line.clear()
+        say(f"spanloom: {message}")
+
+    def show(pace: Pace) -> None:
+        if line.shown and line.due(EVERY):
+            line.show(paced(pace))
+        elif as_json() and not args.quiet and line.due(_EVERY):
+            print(log_line("progress", **pace._asdict()), file=sys.stderr, flush=True)
+
+    job = Job(annotator, fragments, ledger, workers, args.on_error == "stop", tell, show)
     began, interrupted = monotonic(), False
     with ExitStack() as stack:
         stack.callback(line.clear)
@@ -211,42 +218,6 @@ def _schema(annotator: Annotator, fragments: Sequence[Any]) -> Any:
             first = first or UsageError(f"fragment {fragment.name}: {error}")
     assert first is not None
     raise first
-
-
-class _Line:
-    """A line of progress: on a terminal rewritten, in a log of JSON one now and then.
-
-    Args:
-        quiet: show nothing.
-    """
-
-    def __init__(self, quiet: bool) -> None:
-        self._terminal = sys.stderr.isatty() and not as_json()
-        self._shown = not quiet and (self._terminal or as_json())
-        self._last = monotonic()
-
-    def __call__(self, pace: Pace) -> None:
-        """Show how far a job is."""
-        now = monotonic()
-        if not self._shown or now - self._last < _EVERY[self._terminal]:
-            return
-        self._last = now
-        if self._terminal:
-            sys.stderr.write(_CLEAR + paced(pace))
-            sys.stderr.flush()
-        else:
-            print(log_line("progress", **pace._asdict()), file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._shown and self._terminal:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
-
-    def say(self, say: Messages, message: str) -> None:
-        """Print a message in place of the line."""
-        self.clear()
-        say(message)
 
 
 def paced(pace: Pace) -> str:

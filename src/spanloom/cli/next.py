@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading, lost, output_format_of
@@ -11,46 +13,34 @@ from spanloom.formats import write
 from spanloom.model.protocol import finds_mentions
 from spanloom.models import load
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Next
 
-def run(
-    data: list[str],
-    model: str | None,
-    count: int,
-    order: str,
-    random_share: float,
-    output: str,
-    output_format: str | None,
-    input_format: str | None,
-    columns: str | None,
-    on_error: str,
-    encoder: str | None,
-    force: bool,
-    seed: int | None,
-    quiet: bool,
-) -> int | None:
+
+def run(args: Next) -> int | None:
     """Choose among the documents that are not finished."""
-    say = Messages(quiet)
-    if order not in ORDERS:
-        raise UsageError(f"--order is {order!r}, expected one of: {', '.join(ORDERS)}")
-    reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
+    say = Messages(args.quiet)
+    if args.order not in ORDERS:
+        raise UsageError(f"--order is {args.order!r}, expected one of: {', '.join(ORDERS)}")
+    reading = Reading.of(args, say)
     documents: list[Document] = []
     finished: set[str] = set()
-    for document in reading(data):
+    for document in reading(args.data):
         if document.meta.get("annotation") == "complete":
             finished.add(document.id)
         else:
             documents.append(document)
     by_id = {one.id or str(number): one for number, one in enumerate(documents) if one.id not in finished}
     left = list(by_id.values())
-    found = None if model is None else load(model, encoder=encoder)
+    found = None if args.model is None else load(args.model, encoder=args.encoder)
     if found is not None and not finds_mentions(found):
-        raise UsageError(f"{model} finds no mentions; name a model that does")
-    chosen = ranked(left, found, count, by=order, share=random_share, seed=seed or 0)
+        raise UsageError(f"{args.model} finds no mentions; name a model that does")
+    chosen = ranked(left, found, args.count, by=args.order, share=args.random_share, seed=args.seed or 0)
     said = (
-        left[number].copy(meta={**left[number].meta, "next": {"order": order, "value": value, "random": drawn}})
+        left[number].copy(meta={**left[number].meta, "next": {"order": args.order, "value": value, "random": drawn}})
         for number, value, drawn in chosen
     )
-    losses = write(said, output, output_format_of(output, output_format), force=force)
+    losses = write(said, args.output, output_format_of(args.output, args.output_format), force=args.force)
     if losses:
         say.notice(lost(losses))
     share_drawn = f"{sum(one.random for one in chosen)} of them at random"

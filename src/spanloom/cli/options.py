@@ -5,35 +5,64 @@ Of training, `None` stands for what was not given, so that a configuration file 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Final
+from pkgutil import resolve_name
+from typing import Annotated, Any, Final, get_args, get_type_hints
 
 import typer
 
 ALL_CORES = -1  # results do not depend on the number of threads
+MODELS = "spanloom.models:installed"  # names that complete a model
 
 
-def option(spelled: str, help: str, **more: Any) -> Any:
-    """Return an option, spelled by its flags and the name of its value, as ``--output -o FILE``."""
+def option(spelled: str, help: str, *, known: str = "", **more: Any) -> Any:
+    """Return an option, spelled by its flags and the name of its value, as ``--output -o FILE``.
+
+    Args:
+        spelled: the flags, and the name of the value.
+        help: of the option.
+        known: names that complete the value, see `_completing`.
+        more: of `typer.Option`.
+    """
     flags = spelled.split()
     metavar = None if flags[-1].startswith("-") else flags.pop()
-    return typer.Option(*flags, metavar=metavar, help=help, **more)
+    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=_completing(known), **more)
 
 
-def argument(metavar: str, help: str, **more: Any) -> Any:
+def argument(metavar: str, help: str, *, known: str = "", **more: Any) -> Any:
     """Return an argument, whose default is not shown."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
+    return typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=_completing(known), **more)
+
+
+def _completing(known: str) -> Callable[[], list[str]] | None:
+    """Return what lists the names of a value, which are separated by blanks; ``module:name`` has several.
+
+    >>> complete = _completing("spanloom.model.choices:WhichMentions none")
+    >>> complete and complete()
+    ['find', 'given', 'none']
+    """
+
+    def complete() -> list[str]:
+        names: list[str] = []
+        for name in known.split():
+            several: Any = resolve_name(name) if ":" in name else [name]  # imported only when a shell asks
+            names += get_args(several) or (several() if callable(several) else several)
+        return names
+
+    return complete if known else None
 
 
 Input = Annotated[str, argument("INPUT", "A file, a folder, or - for standard input.")]
 Inputs = Annotated[list[str], argument("INPUT", "Files, folders, or - for standard input.")]
 Data = Annotated[str, argument("DATA", "A file, a folder, or - for standard input.")]
-Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.")]
+Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.", known=MODELS)]
 Models = Annotated[
     list[str],
     argument(
         "MODEL...",
         "Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
+        known=MODELS,
     ),
 ]
 Format = Annotated[
@@ -42,6 +71,7 @@ Format = Annotated[
         "--format -f FORMAT",
         "Output format, if it cannot be inferred from the file name: jsonl, brat, pubtator, conll, conllu, "
         "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, spacy, csv, tsv, text.",
+        known="spanloom.formats.listed:WRITTEN",
     ),
 ]
 Columns = Annotated[
@@ -57,11 +87,18 @@ TableTexts = Annotated[str | None, option("--texts DATA", "Texts of a table of m
 OnError = Annotated[
     str | None,
     option(
-        "--on-error NAME", "If a record cannot be read: stop, or skip it, list it at the end and exit with 1. [stop]"
+        "--on-error NAME",
+        "If a record cannot be read: stop, or skip it, list it at the end and exit with 1. [stop]",
+        known="stop skip",
     ),
 ]
 OnErrorSkip = Annotated[
-    str, option("--on-error NAME", "If a record cannot be read: skip it, list it at the end and exit with 1; or stop.")
+    str,
+    option(
+        "--on-error NAME",
+        "If a record cannot be read: skip it, list it at the end and exit with 1; or stop.",
+        known="stop skip",
+    ),
 ]
 Force = Annotated[bool, option("--force", "Overwrite an existing output.")]
 Quiet = Annotated[bool, option("--quiet -q", "Print errors only.")]
@@ -72,6 +109,7 @@ InputFormat = Annotated[
         "Input format, if it cannot be inferred from the file name: jsonl, brat, i2b2, pubtator, conll, conllu, "
         "characters, spaced, bioc, bioc-json, label-studio, json, parquet, arrow, xmi, markup, spacy, csv, tsv, "
         "webanno, store, text.",
+        known="spanloom.formats:FORMATS",
     ),
 ]
 Encoding = Annotated[
@@ -125,6 +163,7 @@ Executor = Annotated[
         "--executor NAME",
         "With --work and lbfgs, what works on it, --jobs of them: threads, processes, ray or spark. [threads]",
         show_default=False,
+        known="spanloom.model.choices:ExecutorName",
     ),
 ]
 Dev = Annotated[
@@ -149,12 +188,21 @@ QuietOrConfig = Annotated[bool | None, option("--quiet -q", "Print errors only."
 PartsOutput = Annotated[str, option("--output -o DIR", "Output folder.", show_default=False)]
 PartShares = Annotated[str, option("--parts SHARES", "Names of the parts and their shares of the documents.")]
 SplitBy = Annotated[str | None, option("--by KEY", "Field of meta, such as patient, whose documents stay together.")]
-PartsFormat = Annotated[str, option("--format -f FORMAT", "Format of the parts; brat writes a folder for each.")]
+PartsFormat = Annotated[
+    str,
+    option(
+        "--format -f FORMAT",
+        "Format of the parts; brat writes a folder for each.",
+        known="spanloom.formats.listed:WRITTEN",
+    ),
+]
 
 # of `convert`
 Converted = Annotated[list[str], argument("IN", "Files, folders, or - for standard input.")]
 ConvertedOutput = Annotated[str, argument("OUT", "A file, a folder, or - for standard output.")]
-Scheme = Annotated[str | None, option("--scheme NAME", "Tag scheme of an output column file: bio or bilou. [bio]")]
+Scheme = Annotated[
+    str | None, option("--scheme NAME", "Tag scheme of an output column file: bio or bilou. [bio]", known="bio bilou")
+]
 FromLlm = Annotated[
     str | None,
     option(
@@ -171,10 +219,16 @@ AmbiguousQuotes = Annotated[
     option(
         "--ambiguous NAME",
         "With --from-llm: for quotes that occur more often than given, mark all, the first or none. [all]",
+        known="spanloom.formats.answers.placing:AMBIGUOUS",
     ),
 ]
 Annotation = Annotated[
-    str | None, option("--annotation NAME", "With --from-llm: completeness: complete, at-least or unknown. [at-least]")
+    str | None,
+    option(
+        "--annotation NAME",
+        "With --from-llm: completeness: complete, at-least or unknown. [at-least]",
+        known="spanloom.model.choices:Completeness",
+    ),
 ]
 
 # of verbs that load a model
@@ -192,13 +246,23 @@ LabelRules = Annotated[
 LabelsOutput = Annotated[str, option("--output -o OUT", "Output file or folder.")]
 EachAnnotator = Annotated[bool, option("--each", "Write one document per rule, or per annotator that rules name.")]
 LabelAnnotation = Annotated[
-    str, option("--annotation NAME", "Completeness of the labels: complete, at-least or unknown.")
+    str,
+    option(
+        "--annotation NAME",
+        "Completeness of the labels: complete, at-least or unknown.",
+        known="spanloom.model.choices:Completeness",
+    ),
 ]
 PredictionsOutput = Annotated[
     str | None, option("--output -o OUT", "Output file or folder. [standard output; drawn on a terminal]")
 ]
 OverlapReading = Annotated[
-    str | None, option("--reading NAME", "Interpretation of overlaps: enough or all. [as in training]")
+    str | None,
+    option(
+        "--reading NAME",
+        "Interpretation of overlaps: enough or all. [as in training]",
+        known="spanloom.model.choices:Reading",
+    ),
 ]
 MarkedAttributes = Annotated[
     str | None,
@@ -223,7 +287,9 @@ Sections = Annotated[bool, option("--sections", "Add the sections of documents, 
 LinkedMentions = Annotated[
     str | None,
     option(
-        "--mentions NAME", "Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]"
+        "--mentions NAME",
+        "Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
+        known="spanloom.model.choices:WhichMentions",
     ),
 ]
 KeptMentions = Annotated[
@@ -268,7 +334,9 @@ ClustersOutput = Annotated[str | None, option("--output -o PATHS", "Output file,
 # of `export`
 ExportOutput = Annotated[str, option("--output -o DIR", "Output model directory.")]
 OnnxForm = Annotated[bool, option("--onnx", "Export to ONNX Runtime.")]
-GraphPrecision = Annotated[str, option("--precision NAME", "Precision of the encoder: float32 or int8.")]
+GraphPrecision = Annotated[
+    str, option("--precision NAME", "Precision of the encoder: float32 or int8.", known="float32 int8")
+]
 
 GraphWindow = Annotated[int | None, option("--window N", "Sub-words per window; fewer are faster. [as in training]")]
 
@@ -282,10 +350,11 @@ CompactThreshold = Annotated[
 ]
 
 # of `teach`
-TeacherModel = Annotated[str, argument("TEACHER", "Recognizer to distil: a model directory.")]
+TeacherModel = Annotated[str, argument("TEACHER", "Recognizer to distil: a model directory.", known=MODELS)]
 RawInputs = Annotated[list[str], argument("RAW", "Text in any format: files, folders, or - for standard input.")]
 MoreTeachers = Annotated[
-    list[str] | None, option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.")
+    list[str] | None,
+    option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.", known=MODELS),
 ]
 CrossedTeachers = Annotated[
     list[str] | None, option("--crossed MODEL=TEXT", "Cross-fitted teacher with its own text; repeatable.")
@@ -313,7 +382,12 @@ Resolving = Annotated[
 EvaluatedTypes = Annotated[list[str] | None, option("--types A,B", "Restrict the comparison to these types. [all]")]
 KeptTypes = Annotated[list[str] | None, option("--types A,B", "Train on these types only. [all]")]
 EvaluatedMentions = Annotated[
-    str | None, option("--mentions NAME", "With a linker: find mentions, or link the given mentions of GOLD. [find]")
+    str | None,
+    option(
+        "--mentions NAME",
+        "With a linker: find mentions, or link the given mentions of GOLD. [find]",
+        known="spanloom.model.choices:WhichMentions",
+    ),
 ]
 
 # of `explain` and `view`
@@ -328,7 +402,12 @@ Asked = Annotated[
 ]
 Strongest = Annotated[int, option("--top N", "Number of roles, candidates and features shown; 0 for all.", min=0)]
 Hypergraph = Annotated[
-    str | None, option("--hypergraph MODEL", "With --output: draw the best sub-hypergraphs of this model instead.")
+    str | None,
+    option(
+        "--hypergraph MODEL",
+        "With --output: draw the best sub-hypergraphs of this model instead.",
+        known=MODELS,
+    ),
 ]
 
 # of `vocabulary`
@@ -342,6 +421,7 @@ VocabularyFormat = Annotated[
         "--format -f FORMAT",
         "The format, if it is not recognized: codes, json, medic, mesh, obo, obograph, omop, owl, owlxml, rrf, "
         "snomed, table, taxonomy, turtle, words, index.",
+        known="spanloom.vocabulary:VOCABULARY_FORMATS",
     ),
 ]
 VocabularyTableColumns = Annotated[str | None, option("--columns NAMES", _NAMED_COLUMNS)]
@@ -366,27 +446,47 @@ LeastCertain = Annotated[
     float | None, option("--least P", "Drop suspects with a lower certainty. [0.05]", min=0.0, max=1.0)
 ]
 SuspectsLimit = Annotated[int | None, option("--limit -n N", "Show only the N most certain suspects.", min=1)]
-CleanFeatures = Annotated[str | None, option("--features TEXT", "Feature preset, as in train recognizer. [fast]")]
+CleanFeatures = Annotated[
+    str | None,
+    option("--features TEXT", "Feature preset, as in train recognizer. [fast]", known="spanloom.model.choices:Preset"),
+]
 TriedLambdas = Annotated[
     list[float] | None, option("--l2 NUMBER", "Weight of the L2 penalty; repeatable, all are tried. [1]")
 ]
 ForceOutput = Annotated[bool | None, option("--force", "Overwrite an existing output.", show_default=False)]
 
-# options at the end of many verbs, with their defaults
-SHARED: Final[dict[str, tuple[Any, Any]]] = {
-    "encoder": (EncoderFolder, None), "input_format": (InputFormat, None), "columns": (Columns, None),
-    "on_error": (OnError, None), "as_json": (Json, False), "force": (Force, False), "seed": (Seed, None),
-    "jobs": (Jobs, None), "quiet": (Quiet, False),
-}  # fmt: skip
+
+class Options:
+    """Base class of the options of a verb: those at the end of many verbs; `verb` declares which of them it has."""
+
+    encoder: EncoderFolder = None
+    input_format: InputFormat = None
+    columns: Columns = None
+    on_error: OnError = None
+    as_json: Json = False
+    force: Force = False
+    seed: Seed = None
+    jobs: Jobs = None
+    quiet: Quiet = False
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update(given)
+
+
+def declared_options(declaration: type[Options], names: Iterable[str]) -> list[Parameter]:
+    """Return some options of a verb as parameters of a signature."""
+    kinds = get_type_hints(declaration, include_extras=True)
+    return [
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=getattr(declaration, name, Parameter.empty), annotation=kinds[name]
+        )
+        for name in names
+    ]
 
 
 def with_shared(given: Signature, names: str) -> Signature:
-    """Add options of `SHARED` to the command line of a verb, in their order there."""
-    more = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=SHARED[name][1], annotation=SHARED[name][0])
-        for name in names.split()
-    ]
-    return given.replace(parameters=[*given.parameters.values(), *more])
+    """Add options of `Options` to the command line of a verb."""
+    return given.replace(parameters=[*given.parameters.values(), *declared_options(Options, names.split())])
 
 
 def with_reading(given: Signature) -> Signature:

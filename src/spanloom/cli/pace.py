@@ -9,9 +9,37 @@ from time import monotonic
 from spanloom.document import Document
 from spanloom.errors import as_json
 
-_EVERY = 0.2  # seconds
+EVERY = 0.2  # seconds between two states of a line
 _CLEAR = "\r\x1b[2K"
 _WIDTH = 30
+
+
+class Line:
+    """A line that is rewritten, on a terminal only.
+
+    Args:
+        quiet: show nothing.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self.shown = not quiet and not as_json() and sys.stderr.isatty()
+        self._last = monotonic()
+
+    def due(self, seconds: float) -> bool:
+        """Return whether some seconds have passed since the line was last due."""
+        due = monotonic() - self._last >= seconds
+        self._last = monotonic() if due else self._last
+        return due
+
+    def show(self, text: str) -> None:
+        """Show a text in place of the one before."""
+        sys.stderr.write(_CLEAR + text)
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self.shown:
+            self.show("")
 
 
 def counted(
@@ -25,24 +53,21 @@ def counted(
         quiet: show nothing.
         total: how many there will be, if that is known; asked only where the line is shown.
     """
-    if quiet or as_json() or not sys.stderr.isatty():
+    line = Line(quiet)
+    if not line.shown:
         yield from documents
         return
     count = total()
-    began = first = shown = monotonic()
+    began = first = monotonic()
     try:
         for number, document in enumerate(documents, 1):
             yield document
-            now = monotonic()
             if number == 1:
-                first = now
-            if now - shown >= _EVERY:
-                shown = now
-                sys.stderr.write(_CLEAR + pace(stage, number, count, now - began, first - began))
-                sys.stderr.flush()
+                first = monotonic()
+            if line.due(EVERY):
+                line.show(pace(stage, number, count, monotonic() - began, first - began))
     finally:
-        sys.stderr.write(_CLEAR)
-        sys.stderr.flush()
+        line.clear()
 
 
 def pace(stage: str, number: int, total: int | None, seconds: float, first: float = 0.0) -> str:

@@ -42,7 +42,7 @@ def _option(name: str, parameter: Field, default: Any) -> Any:
         option = typer.Option(f"{flag}/--no-{flag[2:]}", help=said, show_default=False)
     else:
         least = parameter.least if isinstance(parameter, Whole) else None
-        known = parameter.known if isinstance(parameter, Choice) else ()
+        known = parameter.known if isinstance(parameter, Choice) else parameter.words
         option = typer.Option(flag, metavar=parameter.metavar, min=least, help=said, autocompletion=lambda: list(known))
     kind = list[parameter.type] if parameter.several else parameter.type  # type: ignore[name-defined]
     return Annotated[kind | None, option]

@@ -13,20 +13,18 @@ from typing import TYPE_CHECKING, Any
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
-from spanloom.cli.reading import Reading, lost, number_of, output_format_of
+from spanloom.cli.reading import Reading, input_format_of, lost, number_of, output_format_of
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.formats import read, write
-from spanloom.formats.base import DEFAULTS
-from spanloom.formats.scanning import format_of_input
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
 from spanloom.model.stages import Staged
 from spanloom.models import load
 
 if TYPE_CHECKING:
     from spanloom.attributes import Cues
-    from spanloom.model.choices import WhichMentions
+    from spanloom.cli.app import Predict
 
 OWN = "own"  # of --keep: the mentions of the input
 # option -> what a model that has a use for it is capable of
@@ -34,111 +32,65 @@ _NEEDED = {
     "threshold": "scores", "answers": "scores", "reading": "readings", "mentions": "given_mentions",
     "attributes": "attributes", "constraints": "constraints", "dictionary": "dictionary",
 }  # fmt: skip
+# options that --rely takes the place of
+_NOT_WITH_RELY = (
+    "threshold", "answers", "reading", "mentions", "keep", "require", "forbid", "dictionary", "expand",
+)  # fmt: skip
 
 
-def run(
-    model: str,
-    source: list[str],
-    output: str | None,
-    output_format: str | None,
-    input_format: str | None,
-    columns: str | None,
-    on_error: str,
-    threshold: float,
-    answers: bool,
-    reading: str | None,
-    mentions: WhichMentions | None,
-    keep: list[str] | None,
-    require: list[str] | None,
-    forbid: list[str] | None,
-    dictionary: list[str] | None,
-    rely: float | None,
-    rely_data: list[str] | None,
-    attributes: str | None,
-    language: str | None,
-    cues: str | None,
-    sections: bool,
-    expand: bool,
-    document_concepts: bool,
-    encoder: str | None,
-    force: bool,
-    jobs: int | None,
-    quiet: bool,
-) -> int | None:
+def run(args: Predict) -> int | None:
     """Read, predict and write, a batch at a time; on a terminal draw; of a folder of tables make a folder of tables."""
+    output, output_format = args.output, args.output_format
     if (
         output is not None
-        and Path(source[0]).is_dir()
-        and resolve_name("spanloom.cli.lake:is_lake")(source, output, output_format)
+        and Path(args.source[0]).is_dir()
+        and resolve_name("spanloom.cli.lake:is_lake")(args.source, output, output_format)
     ):
-        given: dict[str, Any] = {
-            "--input-format": input_format,
-            "--answers": answers,
-            "--reading": reading,
-            "--mentions": mentions,
-        }
-        given |= {"--keep": keep, "--require": require, "--forbid": forbid, "--rely": rely, "--rely-data": rely_data}
-        given |= {
-            "--dictionary": dictionary,
-            "--attributes": attributes,
-            "--language": language,
-            "--cues": cues,
-            "--sections": sections,
-            "--document-concepts": document_concepts,
-        }
-        others = [name for name, value in {**given, "--force": force}.items() if value]
-        others += [f"--{name}" for name in DEFAULTS.get()]  # fragments are in UTF-8, and are read in other processes
-        code: int | None = resolve_name("spanloom.cli.lake:run")(
-            model, source[0], output, columns, on_error, threshold, expand, encoder, jobs, quiet, others
-        )
+        code: int | None = resolve_name("spanloom.cli.lake:run")(args, output)
         return code
-    say = Messages(quiet)
+    say = Messages(args.quiet)
     draws = output is None and output_format is None and sys.stdout.isatty()
     output = STDIO if output is None else output
     output_format = output_format_of(output, output_format)
-    predictor = load_model(model, jobs, encoder)
-    # where neither a name nor the content tells the format: text in, native records out
-    if input_format is None and source == [STDIO]:
-        input_format = format_of_input() or "text"
-    reader = Reading(say, input_format=input_format, columns=columns, on_error=on_error)
+    predictor = load_model(args.model, args.jobs, args.encoder)
+    reader = Reading.of(args, say, input_format_of(args, args.source))
     # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
-    alone = mentions == "given" and bool(attributes) and "given_mentions" not in predictor.capable
-    kept = alone or bool(keep) or "given_mentions" in predictor.capable or not finds_mentions(predictor)
-    documents = reader(source, mentions=kept)
+    alone = args.mentions == "given" and bool(args.attributes) and "given_mentions" not in predictor.capable
+    kept = alone or bool(args.keep) or "given_mentions" in predictor.capable or not finds_mentions(predictor)
+    documents = reader(args.source, mentions=kept)
     # a bar of progress would stand in the drawing
-    documents = counted(documents, "predicting", quiet=quiet or draws, total=partial(number_of, source))
-    if (language or cues) and not (attributes or sections):
-        option = "--language" if language else "--cues"
+    documents = counted(documents, "predicting", quiet=args.quiet or draws, total=partial(number_of, args.source))
+    if (args.language or args.cues) and not (args.attributes or args.sections):
+        option = "--language" if args.language else "--cues"
         raise UsageError(f"{option} is about --attributes and --sections; give one of them, or leave it out")
-    own = resolve_name("spanloom.attributes:read_cues")(cues) if cues else None
-    marked = _attributing(predictor, attributes, language, own)
-    learned = attributes and "attributes" in predictor.capable
+    own = resolve_name("spanloom.attributes:read_cues")(args.cues) if args.cues else None
+    marked = _attributing(predictor, args.attributes, args.language, own)
+    learned = args.attributes and "attributes" in predictor.capable
     found: Iterable[Document] = documents
-    if rely is not None or rely_data:
-        apart: dict[str, Any] = {"threshold": threshold, "answers": answers, "reading": reading, "mentions": mentions}
-        apart |= {"keep": keep, "require": require, "forbid": forbid, "dictionary": dictionary, "expand": expand}
-        found = _relied(predictor, documents, say, rely, rely_data, [name for name, value in apart.items() if value])
+    if args.rely is not None or args.rely_data:
+        apart = [name for name in _NOT_WITH_RELY if getattr(args, name)]
+        found = _relied(predictor, documents, say, args.rely, args.rely_data, apart)
     elif not alone:  # rules need nothing of the model
         found = predict(
-            predictor, documents, say, name=model, threshold=threshold, answers=answers, reading=reading,
-            mentions=mentions, attributes="none" if learned else None, constraints=_constraints(keep, require, forbid),
-            dictionary=_dictionary(dictionary),
+            predictor, documents, say, name=args.model, threshold=args.threshold, answers=args.answers,
+            reading=args.reading, mentions=args.mentions, attributes="none" if learned else None,
+            constraints=_constraints(args.keep, args.require, args.forbid), dictionary=_dictionary(args.dictionary),
         )  # fmt: skip
-    if expand:
+    if args.expand:
         found = add_expansions(predictor, found)
     found = marked(found)
-    if sections:
-        found = resolve_name("spanloom.attributes:with_sections")(found, language, own)
-    if document_concepts:
+    if args.sections:
+        found = resolve_name("spanloom.attributes:with_sections")(found, args.language, own)
+    if args.document_concepts:
         if not isinstance(predictor, Staged) or "concepts" not in predictor.annotates:
             raise UsageError(f"--document-concepts needs a model that links, found a {predictor.kind}; leave it out")
         found = resolve_name("spanloom.concepts.documents:with_document_concepts")(found, predictor.document_scaling)
     tally: Counter[str] = Counter()
-    if rely is not None:
+    if args.rely is not None:
         found = _counting(found, tally)
     if draws:
         resolve_name("spanloom.cli.view:show")(_with_words(tallied(found, tally), predictor))
-    elif losses := write(tallied(found, tally), output, format=output_format, force=force, checked=True):
+    elif losses := write(tallied(found, tally), output, format=output_format, force=args.force, checked=True):
         say.notice(lost(losses))
     if tally["documents"] or not reader.left_out:
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages
+from spanloom.cli.options import Options
 from spanloom.document import Document
 from spanloom.document.annotators import annotator_of, repeated, several
 from spanloom.document.validate import Problem
@@ -16,6 +17,7 @@ from spanloom.files import STDIO
 from spanloom.formats import FORMATS, Losses, OnError, read
 from spanloom.formats.base import DISCONTIGUOUS
 from spanloom.formats.raw import read_raw
+from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import bare
 
 _BLOCK = 1 << 20  # bytes
@@ -45,6 +47,12 @@ class Reading:
         self._skips = on_error == "skip"
         self._left_out: list[Problem] = []
         self._count = self._read = 0
+
+    @classmethod
+    def of(cls, args: Options, say: Messages, input_format: str | None = None) -> Self:
+        """Return what reads with the options of a verb; ``input_format`` if they name none."""
+        named = args.input_format or input_format
+        return cls(say, input_format=named, columns=args.columns, on_error=args.on_error or "stop")
 
     def __call__(self, inputs: str | Sequence[str], *, mentions: bool = True) -> Iterator[Document]:
         """The documents of inputs, one after the other."""
@@ -123,6 +131,13 @@ def _paths(inputs: str | Sequence[str]) -> list[str]:
     if paths.count(STDIO) > 1:
         raise UsageError("standard input (-) can be read only once; give the others as files")
     return paths
+
+
+def input_format_of(args: Options, source: str | Sequence[str] | None) -> str | None:
+    """Return the format of inputs; of standard input alone, if no option names it, that of its beginning, else text."""
+    if args.input_format is None and source in (STDIO, [STDIO]):
+        return format_of_input() or "text"
+    return args.input_format
 
 
 def number_of(paths: Sequence[str]) -> int | None:

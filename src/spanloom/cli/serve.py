@@ -4,41 +4,32 @@ from __future__ import annotations
 
 import gc
 import signal
+from typing import TYPE_CHECKING
 
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.serve import Limits, bind, is_loopback, open_models, serve, url
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Serve
 
-def run(
-    models: list[str],
-    host: str,
-    port: int,
-    max_body: int,
-    max_text: int,
-    max_sentence: int,
-    max_memory: int,
-    timeout: float,
-    allow_host: list[str] | None,
-    encoder: str | None,
-    jobs: int | None,
-    quiet: bool,
-) -> int:
+
+def run(args: Serve) -> int:
     """Take the address, load the models, and serve until a signal comes."""
-    say = Messages(quiet)
-    with bind(host, port) as opened:
-        found = open_models(models, encoder)
+    say = Messages(args.quiet)
+    with bind(args.host, args.port) as opened:
+        found = open_models(args.models, args.encoder)
         # What is loaded stays. To look through all of it for garbage again and again would stop every request for as
         # long as a hundred of them take.
         gc.collect()
         gc.freeze()
-        if not is_loopback(host):
+        if not is_loopback(args.host):
             say("spanloom: anyone who can reach this address can use the models; there is no password")
         place = url(opened)
-        limits = Limits(max_body, max_text, timeout, sentence=max_sentence, memory=max_memory)
+        limits = Limits(args.max_body, args.max_text, args.timeout, sentence=args.max_sentence, memory=args.max_memory)
         ended = serve(
-            found, opened, host=host, limits=limits, names=allow_host or (), n_jobs=jobs or ALL_CORES,
+            found, opened, host=args.host, limits=limits, names=args.allow_host or (), n_jobs=args.jobs or ALL_CORES,
             started=lambda: say(f"spanloom: {', '.join(found)} at {place}, API at {place}docs; Ctrl-C stops"),
         )  # fmt: skip
     return INTERRUPTED if ended == signal.SIGINT else 0

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
@@ -21,44 +21,36 @@ from spanloom.formats import FORMATS, Format, Losses, write
 from spanloom.formats.listed import COLUMNS
 from spanloom.text import prepare
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Split
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FOLDERS = ("brat", "text", "xmi")  # formats that need a folder for several documents
 _ENDINGS = (".txt", ".ann", ".xmi", ".xml")  # of files in such folders
 
 
-def run(
-    source: list[str],
-    output: str,
-    parts: str,
-    by: str | None,
-    output_format: str,
-    input_format: str | None,
-    columns: str | None,
-    on_error: str | None,
-    seed: int | None,
-    as_json: bool,
-    force: bool,
-    quiet: bool,
-) -> int | None:
+def run(args: Split) -> int | None:
     """Read all, divide, write a file or folder for each part, and count what is in each."""
-    say = Messages(quiet)
-    shares = parse_parts(parts)
-    if output_format not in FORMATS:
+    say = Messages(args.quiet)
+    shares = parse_parts(args.parts)
+    if args.output_format not in FORMATS:
         known = ", ".join(FORMATS)
-        raise UsageError(f"found the format {output_format!r}, expected one of: {known}{meant(output_format, FORMATS)}")
-    kind = FORMATS[output_format]
-    check_free(output, force=force or _is_empty(Path(output)))  # before the data are read, not after it
-    reading = Reading(say, input_format=input_format, columns=columns, on_error=on_error or "stop")
-    documents = list(counted(reading(source), "reading", quiet=quiet, total=partial(number_of, source)))
+        raise UsageError(
+            f"found the format {args.output_format!r}, expected one of: {known}{meant(args.output_format, FORMATS)}"
+        )
+    kind = FORMATS[args.output_format]
+    check_free(args.output, force=args.force or _is_empty(Path(args.output)))  # before the data are read, not after it
+    reading = Reading.of(args, say)
+    documents = list(counted(reading(args.source), "reading", quiet=args.quiet, total=partial(number_of, args.source)))
     try:
-        found = split(documents, shares, seed or 0, by)
+        found = split(documents, shares, args.seed or 0, args.by)
     except DataError as error:
-        raise DataError(error.message, path=", ".join(source)) from None
-    losses = _write(found, output, kind, force)
+        raise DataError(error.message, path=", ".join(args.source)) from None
+    losses = _write(found, args.output, kind, args.force)
     if losses:
         say.notice(lost(losses))
     counts = {name: _counts(part) for name, part in found.items()}
-    print(json.dumps(counts, ensure_ascii=False, indent=2) if as_json else _table(counts))
+    print(json.dumps(counts, ensure_ascii=False, indent=2) if args.as_json else _table(counts))
     return reading.finish()
 
 

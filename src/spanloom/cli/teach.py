@@ -7,12 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
-from spanloom.cli.config import CommonOptions, Paths, checked, options_of
+from spanloom.cli.config import CommonOptions, Paths, checked, named_path, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
 from spanloom.cli.train import MODEL_FILES, summary
-from spanloom.errors import UsageError
 from spanloom.files.output import output_folder, own_files
 from spanloom.models import load
 from spanloom.recognize.parameters import RecognizerParameters
@@ -25,13 +24,6 @@ class TeachOptions(CommonOptions):
     train: Paths | None = None  # type: ignore[assignment]  # a student may do without
     crossed: Paths = Field(default_factory=list)
     weight: float | list[float] | None = None
-
-
-def _pair(text: str) -> tuple[str, str]:
-    model, equals, path = text.partition("=")
-    if not model or not equals or not path:
-        raise UsageError(f"--crossed: found {text!r}, expected MODEL=TEXT, such as fold-2=notes/fold-1")
-    return model, path
 
 
 def run(model: str, source: list[str], teacher: list[str] | None, *, config: str | None, **flags: Any) -> int | None:
@@ -53,7 +45,7 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
         options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
     ) as folder:
         parameters = options.parameters()
-        crossed = [_pair(text) for text in options.crossed]
+        crossed = [named_path("--crossed", text, "MODEL=TEXT, such as fold-2=notes/fold-1") for text in options.crossed]
         models: dict[str, Any] = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
         teachers = [models[path] for path in paths]
         others = [models[name] for name, _ in crossed]

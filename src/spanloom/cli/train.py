@@ -12,7 +12,7 @@ from pkgutil import resolve_name
 from time import monotonic
 from typing import Any
 
-from spanloom.cli.config import CommonOptions, FolderOptions, RecognizerOptions, checked, options_of
+from spanloom.cli.config import CommonOptions, FolderOptions, RecognizerOptions, checked, named_path, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
 from spanloom.cli.reading import Reading
@@ -137,12 +137,6 @@ tagger = partial(train, "tagger", FolderOptions)
 
 def segmenter(dictionaries: Sequence[str] | None, **flags: Any) -> int | None:
     """Train and save a segmenter."""
-    labelled = dict(map(_labelled, dictionaries or ())) or None
+    expected = "LABEL=FILE, such as medication=drugs.txt"
+    labelled = dict(named_path("--dictionary", text, expected) for text in dictionaries or ()) or None
     return train("segmenter", FolderOptions, dictionaries=labelled, **flags)
-
-
-def _labelled(text: str) -> tuple[str, str]:
-    label, equals, path = text.partition("=")
-    if not label or not equals or not path:
-        raise UsageError(f"--dictionary: found {text!r}, expected LABEL=FILE, such as medication=drugs.txt")
-    return label, path

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.execute import DONE, FAILED
 from spanloom.cli.messages import Messages
@@ -27,41 +27,35 @@ from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Validate
+
 _VALUES, _LONG = 10, 60  # values of an attribute that are listed, and characters of each
 _TOKEN_KINDS = ("cuts a token", "crosses sentences")  # warnings that need tokens
 
 
-def run(
-    data: str,
-    input_format: str | None,
-    columns: str | None,
-    texts: str | None,
-    tag_names: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def run(args: Validate) -> int:
     """List the problems; count what is there if none of them is an error."""
-    if input_format is None and data == STDIO:
-        input_format = format_of_input()
-    options = {"format": input_format, **column_options(columns, texts, tag_names)}
+    input_format = args.input_format or (format_of_input() if args.data == STDIO else None)
+    options = {"format": input_format, **column_options(args.columns, args.texts, args.tag_names)}
     severities = {"error": 0, "warning": 0}
     listed: list[dict[str, object]] = []
     counts = CorpusCounts()
     # input of an unknown format is refused by its own name, and not by that of a copy
-    with nullcontext(data) if input_format is None else _seekable(data) as path:
+    with nullcontext(args.data) if input_format is None else _seekable(args.data) as path:
         for problem in _problems(path, options, counts, severities):
             severities[problem.severity] += 1
-            placed = replace(problem, path="standard input") if data == STDIO else problem
-            if as_json:
+            placed = replace(problem, path="standard input") if args.data == STDIO else problem
+            if args.as_json:
                 listed.append(asdict(placed))
             else:
                 print(placed)
     failed = severities["error"] > 0
-    if as_json:
+    if args.as_json:
         print(json.dumps({"problems": listed, "counts": None if failed else counts.to_dict()}, indent=2))
     elif not failed:
         print(counts.to_text())
-    Messages(quiet)(_verdict(severities))
+    Messages(args.quiet)(_verdict(severities))
     return FAILED if failed else DONE
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache, cached_property
-from inspect import Signature, signature
+from inspect import Signature, get_annotations, signature
 from pkgutil import resolve_name
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -81,10 +82,11 @@ class Kinds(_WithExamples, TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line; an option in the place of the second word is reported as what is missing."""
-        if args and args[0] in _MOVED and args[0] not in self.commands:
-            ctx.fail(f"{ctx.info_name} {args[0]} is now: spanloom lab {args[0]}; pip install spanloom-lab")
-        if args and args[0].startswith("-") and args[0] not in _SETTINGS["help_option_names"]:
-            ctx.fail(f"found {args[0]} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
+        word = args[0] if args and not ctx.resilient_parsing else ""
+        if word in _MOVED and word not in self.commands:
+            ctx.fail(f"{ctx.info_name} {word} is now: spanloom lab {word}; pip install spanloom-lab")
+        if word.startswith("-") and word not in _SETTINGS["help_option_names"]:
+            ctx.fail(f"found {word} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
 
 
@@ -122,7 +124,7 @@ class Once(_WithExamples, TyperCommand):
         given = Counter(map(id, self.make_parser(ctx).parse_args(list(args))[2]))
         for parameter in self.params:
             once = parameter.param_type_name == "option" and not getattr(parameter, "multiple", False)
-            if once and given[id(parameter)] > 1:
+            if once and given[id(parameter)] > 1 and not ctx.resilient_parsing:
                 ctx.fail(f"{parameter.opts[0]} is given {given[id(parameter)]} times, but may be given once")
         return super().parse_args(ctx, args)
 
@@ -192,6 +194,14 @@ def _listed(program: typer.Typer) -> typer.Typer:
     return one
 
 
+def first_word(given: Sequence[str]) -> str:
+    """Return the first word of a command line; of the one that a shell asks about, where it asks for completion."""
+    if "_SPANLOOM_COMPLETE" in os.environ:
+        word: str = resolve_name("spanloom.cli.completion:completed_verb")(os.environ)
+        return word
+    return given[0] if given else ""
+
+
 def only(first: str) -> typer.Typer:
     """Return the program with the verb that its first word names; with all of them, where it names none.
 
@@ -227,17 +237,21 @@ def training(
     """Declare the options of training that all models share."""
 
 
+Declaration = type[options.Options] | Callable[..., None]
+D = TypeVar("D", bound=Declaration)
+
+
 class _Call:
     """A verb's function as typer sees it; its signature is made when the verb's options are needed.
 
     Args:
         name: as the user writes it.
-        declaration: the function without a body.
+        declaration: the class of its options; of one that has parameters of a model, a function without a body.
         parameters, around, without, shared: as of `verb`.
     """
 
     def __init__(
-        self, name: str, declaration: Callable[..., None], parameters: str | None,
+        self, name: str, declaration: Declaration, parameters: str | None,
         around: Sequence[Callable[..., None]], without: str | Sequence[str], shared: str,
     ) -> None:  # fmt: skip
         self.name, self.declaration, self.parameters = name, declaration, parameters
@@ -246,11 +260,13 @@ class _Call:
         self.__annotations__: dict[str, Any] = {}  # the signature has them
 
     def __call__(self, **given: Any) -> None:
-        raise typer.Exit(execute(self.name, given))
+        raise typer.Exit(execute(self.name, given, self.declaration if isinstance(self.declaration, type) else None))
 
     @cached_property
     def __signature__(self) -> Signature:
-        if self.parameters is None:
+        if isinstance(self.declaration, type):
+            given = Signature(options.declared_options(self.declaration, get_annotations(self.declaration)))
+        elif self.parameters is None:
             given = signature(self.declaration, eval_str=True)
         else:
             made = resolve_name("spanloom.cli.parameter_options:with_parameters")
@@ -263,7 +279,7 @@ def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: str | None = None,
     around: Sequence[Callable[..., None]] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
     shared: str = "",
-) -> Callable[[Callable[..., None]], Callable[..., None]]:  # fmt: skip
+) -> Callable[[D], D]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
 
     Args:
@@ -275,18 +291,18 @@ def verb(
         without: parameters that are not options of the verb, or ``module:name`` of their names.
         place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
         examples: at the end of its help; from `EXAMPLES` by default.
-        shared: further options, with blanks between their names: keys of `options.SHARED`.
+        shared: further options, with blanks between their names: fields of `options.Options`.
     """
     if place:
         VERBS[name] = place
 
-    def register(declaration: Callable[..., None]) -> Callable[..., None]:
+    def register(declaration: D) -> D:
         call = _Call(name, declaration, parameters, around, without, shared)
         # without a short help of its own, the list of verbs would cut the sentence
         said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}
         group.command(name.split()[-1], **said)(call)
         if was:
             app.command(was, hidden=True, **said)(call)
-        return call
+        return declaration
 
     return register

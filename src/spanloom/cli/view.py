@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from spanloom.document import Document
 from spanloom.errors import UsageError
@@ -17,20 +18,21 @@ from spanloom.files.output import check_free, output_file
 from spanloom.formats import read
 from spanloom.view import render, to_html, to_svg
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import View
+
 # how a file is drawn, by the end of its name
 _DRAWINGS = {".html": to_html, ".htm": to_html, ".svg": to_svg}
 
 
-def run(
-    data: str, output: str | None, hypergraph: str | None, limit: int | None, input_format: str | None, force: bool
-) -> None:
+def run(args: View) -> None:
     """Show each document as soon as it is read; or write all of them, or a model's sub-hypergraphs, to one file."""
-    if output is not None:
-        _write(data, output, hypergraph, limit, input_format, force)
+    if args.output is not None:
+        _write(args.data, args.output, args.hypergraph, args.limit, args.input_format, args.force)
         return
-    if hypergraph is not None:
+    if args.hypergraph is not None:
         raise UsageError("--hypergraph draws; give it an --output that ends in .html or .svg")
-    show(islice(read(data, format=input_format), limit))
+    show(islice(read(args.data, format=args.input_format), args.limit))
 
 
 def show(documents: Iterable[Document]) -> None:

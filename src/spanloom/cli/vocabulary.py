@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 from warnings import catch_warnings, simplefilter
 
 from spanloom.cli.messages import Messages
@@ -13,37 +14,30 @@ from spanloom.files.output import check_free
 from spanloom.formats.base import DEFAULTS
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import ReadVocabulary
+
 _ALL = "all"
 
 
-def run(
-    vocabulary: str,
-    output: str | None,
-    vocabulary_format: str | None,
-    columns: str | None,
-    language: list[str] | None,
-    source: list[str] | None,
-    as_json: bool,
-    force: bool,
-    quiet: bool,
-) -> None:
+def run(args: ReadVocabulary) -> None:
     """Read, count and save."""
-    if STDIO in (vocabulary, output):
+    if STDIO in (args.vocabulary, args.output):
         raise UsageError("found -, expected the name of a file or folder; vocabularies are not read from a pipe")
-    if output is not None:
-        check_free(output, force=force)  # before a long read, not after it
-    languages = [] if language == [_ALL] else language or None
+    if args.output is not None:
+        check_free(args.output, force=args.force)  # before a long read, not after it
+    languages = [] if args.language == [_ALL] else args.language or None
     with catch_warnings():
         simplefilter("ignore", DataWarning)  # the notes are printed
         found = read_vocabulary(
-            vocabulary, vocabulary_format, columns=columns, languages=languages, sources=source or None,
-            encoding=DEFAULTS.get().get("encoding"),
+            args.vocabulary, args.vocabulary_format, columns=args.columns, languages=languages,
+            sources=args.source or None, encoding=DEFAULTS.get().get("encoding"),
         )  # fmt: skip
-    if output is not None:
-        found.save(output, force=force)
-    print(_as_json(found) if as_json else _as_text(found))
-    if output is not None:
-        Messages(quiet)(f"saved as {output}")
+    if args.output is not None:
+        found.save(args.output, force=args.force)
+    print(_as_json(found) if args.as_json else _as_text(found))
+    if args.output is not None:
+        Messages(args.quiet)(f"saved as {args.output}")
 
 
 def _as_json(vocabulary: Vocabulary) -> str:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from spanloom.errors import UsageError
 from spanloom.files.output import output_file
 
 
 class Printed:
-    """Base class of results that `print` and notebooks show as a table of text."""
+    """Base class of results, dataclasses that `print` and notebooks show as a table of text."""
 
     __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON values; fractions from 0 to 1."""
+        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
 
     def to_text(self) -> str:
         """Return the table as text."""
@@ -25,6 +30,16 @@ class Printed:
 
     def _repr_html_(self) -> str:
         return preformatted(self.to_text())
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict"):  # of a named tuple
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    return list(map(_plain, value)) if isinstance(value, tuple) else value
 
 
 @dataclass(frozen=True)

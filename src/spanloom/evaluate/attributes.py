@@ -37,6 +37,16 @@ class AttributeScores:
     accuracy: Score
     values: dict[str, Score]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores as JSON values; fractions from 0 to 1."""
+        intervals = self.accuracy.intervals
+        return {
+            "right": int(self.accuracy.found),
+            "accuracy": self.accuracy.recall,
+            "interval": None if intervals is None else list(intervals.recall),
+            "values": {value: score.to_dict() for value, score in self.values.items()},
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class AttributeReport(Printed):
@@ -51,14 +61,6 @@ class AttributeReport(Printed):
     mentions: int
     attributes: dict[str, AttributeScores]
     count: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values; fractions from 0 to 1."""
-        return {
-            "mentions": self.mentions,
-            "attributes": {name: _to_dict(found) for name, found in self.attributes.items()},
-            "count": self.count,
-        }
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits."""
@@ -80,16 +82,6 @@ class AttributeReport(Printed):
             left = f"; {more:,} rarer values are not shown" if more > 0 else ""
             lines.append(f"  {name}: accuracy {accuracy_cell(found.accuracy)}{left}")
         return "\n".join(lines) + "\n"
-
-
-def _to_dict(found: AttributeScores) -> dict[str, Any]:
-    accuracy, intervals = found.accuracy, found.accuracy.intervals
-    return {
-        "right": int(accuracy.found),
-        "accuracy": accuracy.recall,
-        "interval": None if intervals is None else list(intervals.recall),
-        "values": {value: score.to_dict() for value, score in found.values.items()},
-    }
 
 
 def evaluate_attributes(

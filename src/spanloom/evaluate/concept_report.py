@@ -38,6 +38,8 @@ class ConceptReport(Printed):
 
     Args:
         documents: the different concepts of each document, summed over documents.
+        broader: the same, each set with all broader concepts (hierarchical precision and recall: Kiritchenko, Matwin
+            and Famili 2005); ``None`` where no vocabulary gives any.
         mentions: mentions whose type, boundaries and concepts are all equal.
         types: for each type ``documents`` and ``mentions``, over the mentions of that type.
         accuracy: of the mentions whose type and boundaries are right, those with the right concepts; under ``linked``
@@ -46,12 +48,10 @@ class ConceptReport(Printed):
         none: mentions without a concept.
         lacking: for each side and type the identifiers that the vocabulary lacks, and how many mentions have them;
             they count as concepts of their own. ``None`` without a vocabulary.
-        count: the number of documents compared, which are the units of resampling.
-        broader: as ``documents``, each set with all broader concepts (hierarchical precision and recall: Kiritchenko,
-            Matwin and Famili 2005); ``None`` where no vocabulary gives any.
-    """
+        count: the number of documents compared, which are the units of resampling."""
 
     documents: Score
+    broader: Score | None
     mentions: Score
     types: dict[str, dict[str, Score]]
     accuracy: dict[str, Score]
@@ -59,21 +59,11 @@ class ConceptReport(Printed):
     none: dict[str, int]
     lacking: dict[str, dict[str, dict[str, int]]] | None
     count: int
-    broader: Score | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values; fractions from 0 to 1."""
-        return {
-            "documents": self.documents.to_dict(),
-            "broader": None if self.broader is None else self.broader.to_dict(),
-            "mentions": self.mentions.to_dict(),
-            "types": {kind: {k: v.to_dict() for k, v in found.items()} for kind, found in self.types.items()},
-            "accuracy": {name: _accuracy_dict(score) for name, score in self.accuracy.items()},
-            "several": self.several,
-            "none": self.none,
-            "lacking": self.lacking,
-            "count": self.count,
-        }
+        accuracy = {name: _accuracy_dict(score) for name, score in self.accuracy.items()}
+        return Printed.to_dict(self) | {"accuracy": accuracy}
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits."""
@@ -166,6 +156,7 @@ def evaluate_concepts(
     sides = {"gold": gold, "predicted": predicted}
     return ConceptReport(
         documents=documents,
+        broader=hierarchical if broader != sets else None,
         mentions=mentions,
         types={kind: {"documents": others[2 * i], "mentions": others[2 * i + 1]} for i, kind in enumerate(kinds)},
         accuracy={"linked": linked, "unlinked": unlinked},
@@ -173,7 +164,6 @@ def evaluate_concepts(
         none={name: sum(not m.concepts for d in side for m in d.mentions) for name, side in sides.items()},
         lacking=None if vocabulary is None else {name: resolve.lacking(side) for name, side in sides.items()},
         count=len(gold),
-        broader=hierarchical if broader != sets else None,
     )
 
 

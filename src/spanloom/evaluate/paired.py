@@ -50,17 +50,8 @@ class PairedTest(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the test as JSON values; fractions from 0 to 1."""
-        return {
-            "a": self.a.to_dict(),
-            "b": self.b.to_dict(),
-            "difference": self.difference,
-            "interval": list(self.interval),
-            "p_value": self.p_value,
-            "enumerated": self.enumerated,
-            "samples": self.samples,
-            "units": self.units,
-            "unit": self.unit,
-        }
+        values = Printed.to_dict(self) | {"interval": list(self.interval)}
+        return {"a": values.pop("a"), "b": values.pop("b"), "difference": self.difference, **values}
 
     def to_text(self) -> str:
         """Return three lines for a terminal."""

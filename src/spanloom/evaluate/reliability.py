@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,11 +58,6 @@ class Calibration(Printed):
     accuracy: float
     count: int
     bins: tuple[Bin, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the calibration as JSON values."""
-        names = ("error", "brier", "score", "accuracy", "count")
-        return {name: getattr(self, name) for name in names} | {"bins": [bin._asdict() for bin in self.bins]}
 
     def to_text(self) -> str:
         """Return a text reliability diagram: a bar is the fraction that is right, the mark ``|`` the mean score."""

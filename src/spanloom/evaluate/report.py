@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +34,8 @@ class Report(Printed):
             that are so in the prediction.
         sentences: ``with overlap`` and ``without overlap`` (paper 001, section 7, Table 4): the sentences in which at
             least two gold mentions share a character, whatever their types, and the others.
-        partial: type equal; boundaries equal count 1, at least one character shared counts 1/2; one to one.
         keys: other comparisons by name, such as ``boundaries``.
+        partial: type equal; boundaries equal count 1, at least one character shared counts 1/2; one to one.
         errors: counts of ``boundary``, ``type``, ``missed`` and ``spurious``; a boundary error and a type error are one
             gold and one predicted mention each, a missed one is gold, a spurious one predicted. With
             ``heads`` also ``head``: type and boundaries equal, another head.
@@ -54,24 +53,14 @@ class Report(Printed):
     types: dict[str, Score]
     structures: dict[str, Score]
     sentences: dict[str, Score]
-    partial: Score
     keys: dict[str, Score]
+    partial: Score
     errors: dict[str, int]
     boundaries: dict[str, int]
     duplicates: dict[str, int]
     documents: int
     units: int
     unit: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values; fractions from 0 to 1."""
-        values: dict[str, Any] = {"match": self.match, "overall": self.overall.to_dict()}
-        for name in ("types", "structures", "sentences", "keys"):
-            values[name] = {key: score.to_dict() for key, score in getattr(self, name).items()}
-        values["partial"] = self.partial.to_dict()
-        for name in ("errors", "boundaries", "duplicates", "documents", "units", "unit"):
-            values[name] = getattr(self, name)
-        return values
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits, a dash where the denominator is 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,6 @@ class TagReport(Printed):
     accuracy: float
     low: float
     high: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
-        return asdict(self)
 
     def to_text(self) -> str:
         """Return the report in one line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -38,11 +37,6 @@ class WordReport(Printed):
     words: Score
     unseen: Score | None
     cuts: dict[str, int]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON values; fractions from 0 to 1."""
-        unseen = None if self.unseen is None else self.unseen.to_dict()
-        return {"words": self.words.to_dict(), "unseen": unseen, "cuts": self.cuts}
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits."""

@@ -16,11 +16,15 @@ from spanloom.document.document import check_document, check_documents, check_me
 from spanloom.document.validate import Problem, find_errors
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.base import Format, Losses, Scanned
-from spanloom.formats.frames import from_columns, to_columns
-from spanloom.formats.listed import FORMATS
+from spanloom.formats.base import Format as Format
+from spanloom.formats.base import Losses as Losses
+from spanloom.formats.base import Scanned
+from spanloom.formats.frames import from_columns as from_columns
+from spanloom.formats.frames import to_columns as to_columns
+from spanloom.formats.listed import FORMATS as FORMATS
 from spanloom.formats.notices import Notices
-from spanloom.formats.record import from_record, to_record
+from spanloom.formats.record import from_record as from_record
+from spanloom.formats.record import to_record as to_record
 from spanloom.formats.scanning import check_options, format_by_suffix, format_named, scan_input
 from spanloom.formats.source import is_packed
 from spanloom.lazy import lazily
@@ -28,20 +32,6 @@ from spanloom.lazy import lazily
 if TYPE_CHECKING:
     from spanloom.formats.answers import from_answers as from_answers
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "Losses",
-    "OnError",
-    "from_answers",
-    "from_columns",
-    "from_record",
-    "read",
-    "to_columns",
-    "to_record",
-    "validate",
-    "write",
-]
 
 if not TYPE_CHECKING:  # it needs RapidFuzz, which reading and prediction do without
     __getattr__ = lazily(__name__, {"from_answers": "spanloom.formats.answers"})

@@ -142,3 +142,4 @@ _ALL = (
     TEXT,
 )  # fmt: skip
 FORMATS: dict[str, Format] = {kind.name: kind for kind in _ALL}
+WRITTEN = tuple(kind.name for kind in _ALL if kind.write is not None)

@@ -67,6 +67,11 @@ def bare(path: str | Path) -> Path:
     return Path(str(path)[: -len(PACKED)]) if is_packed(path) else Path(path)
 
 
+def plain_or_packed(path: Path) -> Path | None:
+    """Return a file that is there under a name, or under that name with ``.gz``; ``None`` if neither is."""
+    return next((file for file in (path, path.with_name(path.name + PACKED)) if file.exists()), None)
+
+
 class _Unpacked(io.RawIOBase):
     """The content of a gzip file; one that is damaged, or unpacks to far more than its size, is a `DataError`."""
 

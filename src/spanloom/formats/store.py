@@ -29,8 +29,6 @@ from spanloom.errors import DataError, UsageError, clip, one_line
 from spanloom.formats.base import Scanned
 from spanloom.formats.record import from_record, to_record
 
-__all__ = ["ADJUDICATED", "Action", "Stale", "State", "Store", "base_of", "claims", "document_of", "rejection", "scan"]
-
 ADJUDICATED: Final = "adjudicated"
 """The layer that decides between the annotators; where it has a document, the others are not read."""
 _APPLICATION: Final = 0x53504C4D  # in the file's head: "SPLM"

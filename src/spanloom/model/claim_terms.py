@@ -13,8 +13,6 @@ from spanloom.document.annotation import COMPLETE, Said
 from spanloom.hypergraph import Engine, Ints, Paths
 from spanloom.structures import MentionTable, Structure
 
-__all__ = ["MOST", "NONE", "ClaimLiterals", "Condition", "Corpus", "Literals", "Plan", "Term"]
-
 MOST: Final = 512  # versions of a sentence and type
 Literals = frozenset[int]
 NONE: Final[Literals] = frozenset()

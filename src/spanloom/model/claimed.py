@@ -37,8 +37,6 @@ from spanloom.model.partial import allowed_structures
 from spanloom.structures import MentionTable, Structure
 from spanloom.structures.base import concatenate
 
-__all__ = ["with_claims"]
-
 DENIED: Final = 64  # of the same, above which claims of *not* are dropped, each of which may double them
 OPEN: Final = 64  # paths of a sentence and type of which something is claimed; each two of them are a version, too
 TOO_MANY: Final = "too many mentions of its sentence are claimed not to be there"

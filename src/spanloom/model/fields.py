@@ -34,6 +34,7 @@ class Parameter:
         option: the name of the option, where it is not the parameter's; ``None`` for a parameter without an option.
         several: whether the option may occur several times.
         toml: the type in a configuration file, where it is not that of the option.
+        words: values that a shell offers.
     """
 
     help: str
@@ -44,6 +45,7 @@ class Parameter:
     option: str | None = ""
     several: bool = False
     toml: Any = None
+    words: tuple[str, ...] = ()
     type: ClassVar[Any] = str  # on the command line
 
     def __call__(self, default: Any) -> Any:

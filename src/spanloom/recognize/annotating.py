@@ -26,8 +26,6 @@ from spanloom.parallel import Executor
 from spanloom.scoring import Weights
 from spanloom.structures import MentionTable
 
-__all__ = ["Annotating", "Heard", "versioned"]
-
 Flags = NDArray[np.bool_]
 _KINDS: Final = ((COMPLETE, True), (AT_LEAST, False))  # what is said, and whether what is not marked is said not to be
 

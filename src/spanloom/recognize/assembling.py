@@ -21,8 +21,6 @@ from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.scoring import LinearScorer, Weights
 from spanloom.structures import Structure
 
-__all__ = ["Assembled", "assembled"]
-
 
 class Assembled(NamedTuple):
     """What a recognizer is trained on.

@@ -15,8 +15,6 @@ from spanloom.model.pieces import count_ambiguous
 from spanloom.model.report import StructureReport, TrainingReport
 from spanloom.structures import MentionTable, Structure, structure_of
 
-__all__ = ["AUTO", "choose_structure", "structure_report"]
-
 AUTO: Final = "auto"
 CANDIDATES: Final = ("separators", "shared", "split")
 """Structures that `auto` chooses from, the fastest first."""

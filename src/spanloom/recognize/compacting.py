@@ -22,8 +22,6 @@ from spanloom.model.report import CompactReport
 from spanloom.scoring import LinearScorer
 from spanloom.tag.pos_tagger import PosTagger
 
-__all__ = ["LOSS", "THRESHOLD", "compact"]
-
 M = TypeVar("M", bound=Parameters[Any])
 
 THRESHOLD: Final = 0.02

@@ -28,8 +28,6 @@ from spanloom.parallel import Executor
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.scoring import Weights
 
-__all__ = ["Completing", "Filled", "completed", "densities", "found_of", "marked", "partly", "silent_in"]
-
 FEWEST: Final = 20  # mentions of a type in complete parts, from which its density is estimated
 _PER = 1000  # tokens, of which a density is told
 _REACHED = 0.99  # of the starts that are wanted

@@ -14,8 +14,6 @@ from spanloom.model.stages import Stage, run_stages
 from spanloom.recognize.constraints import ANY, Constraints
 from spanloom.text import prepare
 
-__all__ = ["constrained"]
-
 _AT_ONCE = 20_000  # tokens
 Conflict = Callable[[Mention, Mention], bool]
 

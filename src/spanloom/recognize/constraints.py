@@ -34,8 +34,6 @@ from spanloom.rescoring.rescorer import ScoredCandidates
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
-__all__ = ["FREE", "Constraints", "constraints_of"]
-
 MOST_STEPS: Final = 1000  # of the search of a sentence's best structure without forbidden pairs
 ANY: Final = "*"
 _SEEN_BEHIND: Final = re.compile(r"[$\\]|\(\?")  # such an expression may match a part alone, and not where it stands
@@ -323,7 +321,7 @@ class Constraints:
             )
 
 
-FREE: Final = Constraints()
+FREE: Final[Constraints] = Constraints()
 
 
 def constraints_of(

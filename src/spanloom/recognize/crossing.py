@@ -27,8 +27,6 @@ from spanloom.parallel import Executor
 from spanloom.scoring import Weights, role_scores
 from spanloom.structures import MentionTable
 
-__all__ = ["FOLDS", "cross_fitted", "crossed_folds", "f1_interval", "wants_folds"]
-
 FOLDS: Final = 10
 _THIRDS = 3  # parts of the data by which lambda and passes are chosen
 _FEW_HELD, _MANY = 100, 3000  # mentions: held out, below which folds are better; and in all, above which they take long

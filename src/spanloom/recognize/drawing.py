@@ -25,8 +25,6 @@ from spanloom.recognize.finding import Finder, finder
 from spanloom.structures import MentionTable
 from spanloom.text.splitting import SplittingStream
 
-__all__ = ["Drawing"]
-
 
 class Drawing(MentionEstimator[AnyModel], ABC):
     """A recognizer as a distribution of answers."""

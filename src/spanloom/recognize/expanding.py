@@ -17,8 +17,6 @@ from spanloom.text import prepare
 from spanloom.text.coordination import expansion
 from spanloom.vocabulary.folding import CLOSE
 
-__all__ = ["expanded"]
-
 
 def expanded(documents: Iterable[Document], second: Rescorer | None = None) -> Iterator[Document]:
     """Yield documents with the mentions that their coordinated mentions stand for, beside them.

@@ -14,8 +14,6 @@ from spanloom.scoring import onnx
 from spanloom.scoring.encoder.reader import WindowScorer
 from spanloom.scoring.sum import SumScorer
 
-__all__ = ["to_onnx"]
-
 M = TypeVar("M")
 
 

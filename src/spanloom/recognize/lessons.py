@@ -15,8 +15,6 @@ from spanloom.model.corpus import number_of_texts
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.report import TeachingReport, TrainingReport
 
-__all__ = ["Lessons"]
-
 
 class Lessons(NamedTuple):
     """What teachers expect of raw documents, which follow a student's annotated ones.

@@ -86,6 +86,7 @@ POS = Parameter(
     "then looked at with its tags, as new text will be. A trained `PosTagger`, or the folder of one; ``spacy:NAME`` "
     "for a pipeline of spaCy, of which the model keeps the name; ``None`` for nothing.",
     metavar="MODEL",
+    words=("auto", "none"),
 )
 STRUCTURE = Parameter(
     f"auto, or {', '.join(get_args(StructureName))}; perhaps with parameters, as in semi_markov(longest=6).",
@@ -93,6 +94,7 @@ STRUCTURE = Parameter(
     "if that represents clearly more of them; or a key of `STRUCTURES`, perhaps with parameters, as in "
     "``semi_markov(longest=6)``; or a `Structure`, also of a class of your own, which `load` must then be given again. "
     "The attribute ``structure_`` has the one of the trained model.",
+    words=("auto", *get_args(StructureName)),
 )
 ANNOTATION = Choice(
     "Completeness of the training annotation, if the data do not state it: complete, at-least or unknown.",

@@ -29,8 +29,6 @@ from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_ta
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["Material", "Prepared", "finished", "prepared", "sources_of"]
-
 Types: TypeAlias = tuple[str, ...]
 Parts: TypeAlias = tuple[list[Document], list[Document]]
 

@@ -24,8 +24,6 @@ from spanloom.hypergraph import Floats, Ints
 from spanloom.model.corpus import Notice
 from spanloom.model.parameters import MentionEstimator
 
-__all__ = ["RELY", "Limits", "Reliance"]
-
 RELY: Final = "rely"
 """The attribute of a mention: ``yes``, ``ask`` or ``no``."""
 DOUBT: Final = 0.01  # the chance, over annotated documents, that a rate is not kept

@@ -11,8 +11,6 @@ from spanloom.document.annotation import last_said, zones_of
 from spanloom.document.annotators import key_of, merged, remarked, several, versions_of
 from spanloom.document.claims import claims_of
 
-__all__ = ["is_whole", "whole_annotation"]
-
 
 def whole_annotation(
     documents: Sequence[Document], dev: Sequence[Document] | None = None, **params: Any

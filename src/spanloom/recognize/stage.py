@@ -32,8 +32,6 @@ from spanloom.rescoring import (
 )
 from spanloom.rescoring.fitting import folds_of, names_of, sampled
 
-__all__ = ["Beside", "Learned", "Second", "TrainedModel", "fit_second"]
-
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
 
 

@@ -38,8 +38,6 @@ from spanloom.tag.filling import fill, open_tagger
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter
 
-__all__ = ["WEIGHTS", "Teacher", "teach"]
-
 WEIGHTS: Final = (0.3, 1.0)
 """Weights of a raw sentence that are tried, where development data and gold mentions are there to choose by."""
 _LARGEST = 1e6  # weight

@@ -20,21 +20,6 @@ from spanloom.structures.base import concatenate, contiguous_table
 if TYPE_CHECKING:  # imported for models that have mentions with gaps
     from spanloom.rescoring.parts import Pairing
 
-__all__ = [
-    "ELSEWHERE",
-    "GIVEN",
-    "NAMED",
-    "PAIRED",
-    "PENALTIES",
-    "CandidateMentions",
-    "Proposing",
-    "Words",
-    "elsewhere",
-    "identities",
-    "merge",
-    "propose",
-]
-
 PENALTIES: Final = (0.0, 2.0, 4.0)
 """The mention penalties whose best structures propose; with 4, a mention at odds of 1 to 50 may be proposed."""
 ELSEWHERE: Final = len(PENALTIES)

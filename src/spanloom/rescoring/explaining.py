@@ -20,8 +20,6 @@ from spanloom.scoring import Part
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable
 
-__all__ = ["explain_wholes", "whole_parts"]
-
 
 def explain_wholes(
     model: AnyModel, second: Rescorer, document: Document, explained: Iterable[Explanation],

@@ -39,19 +39,6 @@ from spanloom.structures.base import concatenate
 if TYPE_CHECKING:  # imported where names of vocabularies are given
     from spanloom.rescoring.listed import ListedIn, ListedNames
 
-__all__ = [
-    "FirstStage",
-    "Proposer",
-    "RescoringDevelopment",
-    "calibrate_second",
-    "fit_rescorer",
-    "folds_of",
-    "held_out_candidates",
-    "held_out_scores",
-    "names_of",
-    "sampled",
-]
-
 R = TypeVar("R")
 FOLDS: Final = 3
 FEWEST: Final = 100  # training mentions, below which there is no second stage

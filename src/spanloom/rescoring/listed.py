@@ -27,8 +27,6 @@ from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
 from spanloom.vocabulary.runs import Runs, runs
 from spanloom.vocabulary.store import Vocabulary
 
-__all__ = ["ListedIn", "ListedNames", "listed_names"]
-
 LONGEST: Final = 8
 """Tokens of a name that is looked for in text."""
 _FIRST, _SECOND, _GAP = 4, 3, 5  # tokens of the parts of a name with a gap, and of the gap, at most

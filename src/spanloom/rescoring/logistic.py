@@ -13,8 +13,6 @@ from spanloom.learn.lbfgs import minimize
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights, role_gradient, role_scores, transpose
 
-__all__ = ["Regression", "fit_regression", "linear_scores"]
-
 _ITERATIONS = 200
 _RIDGE = 0.1  # on the weights of numbers: they are few, and seen by all
 

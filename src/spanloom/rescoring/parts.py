@@ -26,8 +26,6 @@ from spanloom.structures.base import concatenate, no_heads
 if TYPE_CHECKING:
     from spanloom.rescoring.candidates import CandidateMentions, Words
 
-__all__ = ["FEWEST_GAPS", "HeldOutParts", "PairedParts", "Pairing"]
-
 FEWEST_GAPS: Final = 20
 """Training mentions of two parts below which no pairs are proposed."""
 LONGEST: Final = 8

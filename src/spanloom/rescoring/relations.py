@@ -12,8 +12,6 @@ from spanloom.model.pairs import NEXT
 from spanloom.native import Kernel
 from spanloom.rescoring.candidates import CandidateMentions
 
-__all__ = ["RELATIONS", "strongest"]
-
 _strongest = Kernel("strongest")
 _BOTH = ("same", "other")  # types
 RELATIONS: Final = (

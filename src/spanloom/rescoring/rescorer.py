@@ -28,8 +28,6 @@ if TYPE_CHECKING:  # imported for models that have names of vocabularies
     from spanloom.rescoring.listed import ListedNames
     from spanloom.rescoring.parts import PairedParts
 
-__all__ = ["WORDS", "EarlyExit", "Rescorer", "ScoredCandidates", "odds_columns"]
-
 WORDS: Final = FeatureSet(("bias",))
 """Features for a second stage whose first stage has none: templates read words, and what is computed from them."""
 _SCALE = 4.0  # log-odds that count as one, so that their weights are about as steep as those of features

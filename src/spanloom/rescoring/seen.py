@@ -10,8 +10,6 @@ from spanloom.hashing import UInt64, mixed
 from spanloom.hypergraph import Ints
 from spanloom.modelfile import ModelPart
 
-__all__ = ["HeldOutNames", "Names", "SeenNames"]
-
 SEEN: Final = ("never", "as this type, once", "as this type", "as others, too", "mostly as others", "as others")
 """How training mentions with a text were of a type."""
 _OFTEN = 0.8  # the share of a text's mentions from which on a type is the usual one

@@ -30,18 +30,6 @@ if TYPE_CHECKING:  # what reads names of vocabularies is imported for models tha
     from spanloom.rescoring.listed import ListedIn
     from spanloom.rescoring.parts import Pairing
 
-__all__ = [
-    "GROUPS",
-    "TEMPLATES",
-    "CandidateValues",
-    "TokenColumns",
-    "binned",
-    "check_templates",
-    "columns_of",
-    "read_column",
-    "served",
-]
-
 Array = NDArray[Any]
 _bins, _bins_of_related, _best_but = Kernel("bins"), Kernel("bins_of_related"), Kernel("best_but")
 _values_at = Kernel("values_at")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -10,14 +9,11 @@ from typing import Any, NamedTuple
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import from_record, to_record
-from spanloom.formats.json_text import loads
+from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.record import mention_record
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.served import Served
 from spanloom.text import prepare
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
 
 FEATURES = 12  # of each role and candidate in an explanation
 NO_TRAINING = "this server does not train; use spanloom train on the exported annotation, and serve the new model"
@@ -154,7 +150,7 @@ def _check_sentences(document: Document, limits: Limits) -> None:
 
 def encode(value: Any) -> bytes:
     """JSON as bytes."""
-    return _ENCODER.encode(value).encode()
+    return to_json(value).encode()
 
 
 def _with_others(document: Document, considered: Document) -> Document:

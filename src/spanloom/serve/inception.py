@@ -20,8 +20,6 @@ from spanloom.serve.answers import encode, parse, ready
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.served import Served
 
-__all__ = ["predict"]
-
 _PREDICTED: Final = "inception_internal_predicted"
 _CONCEPT: Final = "identifier"
 _STRING, _STRINGS = "uima.cas.String", "uima.cas.StringArray"

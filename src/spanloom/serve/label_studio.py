@@ -23,8 +23,6 @@ from spanloom.serve.answers import NO_TRAINING, encode, parse, ready
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.served import Served
 
-__all__ = ["predict", "setup", "webhook"]
-
 _TEXTS: Final = {"Labels": ("Text",), "HyperTextLabels": ("HyperText", "Text"), "ParagraphLabels": ("Paragraphs",)}
 _DEEPEST: Final = 100  # elements within elements
 

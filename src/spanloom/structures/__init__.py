@@ -8,19 +8,29 @@ from dataclasses import fields, replace
 from typing import Any
 
 from spanloom.errors import UsageError, meant
-from spanloom.structures.base import MOST_MENTIONS, READINGS, Crowd, Encoded, MentionTable, Structure, TokenMention
-from spanloom.structures.chain import Bilou, Bio, FlatChain, chain_template
-from spanloom.structures.discontiguous import Shared, Split
-from spanloom.structures.heads import Heads
-from spanloom.structures.mention_hypergraph import MentionHypergraph
-from spanloom.structures.product import Product
-from spanloom.structures.semi_markov import SemiMarkov
-from spanloom.structures.separator_states import SeparatorStates
-from spanloom.structures.separators import Separators
-from spanloom.structures.seven_tag import SevenTag
-from spanloom.structures.tags import Tags
-from spanloom.structures.two_layer import TwoLayer
-from spanloom.structures.words import Words
+from spanloom.structures.base import MOST_MENTIONS as MOST_MENTIONS
+from spanloom.structures.base import READINGS as READINGS
+from spanloom.structures.base import Crowd as Crowd
+from spanloom.structures.base import Encoded as Encoded
+from spanloom.structures.base import MentionTable as MentionTable
+from spanloom.structures.base import Structure as Structure
+from spanloom.structures.base import TokenMention as TokenMention
+from spanloom.structures.chain import Bilou as Bilou
+from spanloom.structures.chain import Bio as Bio
+from spanloom.structures.chain import FlatChain as FlatChain
+from spanloom.structures.chain import chain_template as chain_template
+from spanloom.structures.discontiguous import Shared as Shared
+from spanloom.structures.discontiguous import Split as Split
+from spanloom.structures.heads import Heads as Heads
+from spanloom.structures.mention_hypergraph import MentionHypergraph as MentionHypergraph
+from spanloom.structures.product import Product as Product
+from spanloom.structures.semi_markov import SemiMarkov as SemiMarkov
+from spanloom.structures.separator_states import SeparatorStates as SeparatorStates
+from spanloom.structures.separators import Separators as Separators
+from spanloom.structures.seven_tag import SevenTag as SevenTag
+from spanloom.structures.tags import Tags as Tags
+from spanloom.structures.two_layer import TwoLayer as TwoLayer
+from spanloom.structures.words import Words as Words
 
 STRUCTURES: dict[str, Structure] = {
     structure.name: structure
@@ -98,32 +108,3 @@ def _parsed(given: object, also: Sequence[str]) -> tuple[Structure, dict[str, An
             raise UsageError(f"structure is {given!r}, with {part.strip()!r}; expected {expected}")
         own[parameter[1]] = None if parameter[2] == "None" else int(parameter[2])
     return replace(structure, **own) if own else structure, own
-
-
-__all__ = [
-    "MOST_MENTIONS",
-    "READINGS",
-    "STRUCTURES",
-    "Bilou",
-    "Bio",
-    "Crowd",
-    "Encoded",
-    "FlatChain",
-    "Heads",
-    "MentionHypergraph",
-    "MentionTable",
-    "Product",
-    "SemiMarkov",
-    "SeparatorStates",
-    "Separators",
-    "SevenTag",
-    "Shared",
-    "Split",
-    "Structure",
-    "Tags",
-    "TokenMention",
-    "TwoLayer",
-    "Words",
-    "chain_template",
-    "structure_of",
-]

@@ -19,7 +19,6 @@ is left then, a third mention; remaining bodies form mentions of two or three. C
 end, and a mention may cross from one head to the next, or from a body or a contiguous component to the head behind it.
 Only neighbouring tags decide whether a mention is possible: of the mentions that it gives for all encodings of
 four tokens, 6 % are in no set that has the encoding. So its mentions are exactly those with a path in the lattice.
-four tokens, 6 % are in no set that has the encoding. So its mentions are just those that have a path in the lattice.
 """
 
 from __future__ import annotations

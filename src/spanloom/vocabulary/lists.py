@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError
-from spanloom.formats.source import PACKED, bare, decode, raw_lines
+from spanloom.formats.source import bare, decode, plain_or_packed, raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.fields import assigned
 from spanloom.vocabulary.notes import Notes
@@ -83,7 +83,7 @@ def scan_taxonomy(path: str | Path, notes: Notes) -> Iterator[Record]:
     """
     path = Path(path)
     if path.is_dir():
-        path = next((file for file in (path / TAXA, path / (TAXA + PACKED)) if file.exists()), path / TAXA)
+        path = plain_or_packed(path / TAXA) or path / TAXA
     found: dict[str, Gathered] = {}
     for line, (taxon, name, _, kind) in _dumped(path, 4):
         gathered = found.setdefault(taxon, Gathered(line, alternatives=[f"NCBITaxon:{taxon}"]))
@@ -91,10 +91,10 @@ def scan_taxonomy(path: str | Path, notes: Notes) -> Iterator[Record]:
             notes.add("names with authorities, left out", name)
         else:
             gathered.names.append((0 if kind == "scientific name" else 1, name))
-    nodes = [file for file in (path.with_name("nodes.dmp"), path.with_name("nodes.dmp" + PACKED)) if file.exists()]
-    if not nodes:
+    nodes = plain_or_packed(path.with_name("nodes.dmp"))
+    if nodes is None:
         notes.add("files that are not in the folder", "nodes.dmp")
-    for _, (taxon, parent, rank) in _dumped(nodes[0], 3) if nodes else ():
+    for _, (taxon, parent, rank) in _dumped(nodes, 3) if nodes else ():
         if taxon in found:
             found[taxon].categories.append(rank)
             if parent != taxon:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -64,12 +65,13 @@ def _xml_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
 def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
     """Yield the rows of a table; its columns are named in a comment, or in the first other line."""
     columns: list[str] = []
-    separator = "\t"
-    lines = _Lines(path)
-    for line in lines:
+    separator, number = "\t", 0
+    lines = ((number, decode(raw, path, number)) for number, raw in raw_lines(path))
+    first: list[str] = []  # the line that is the first row
+    for number, line in lines:
         content = line.lstrip("#").strip()
         if columns and not line.startswith("#"):
-            lines.put_back(line)
+            first = [line]
             break
         mark = "\t" if "\t" in content else ","
         cells = [cell.strip() for cell in content.split(mark)]
@@ -77,44 +79,22 @@ def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
             columns, separator = cells, mark
         elif content and not line.startswith("#"):
             message = f"found {content[:80]!r} before a line of columns, expected one with DiseaseName and DiseaseID"
-            raise DataError(message, path=path, line=lines.number)
+            raise DataError(message, path=path, line=number)
     if not columns:
         raise DataError("found no line of columns, expected one with DiseaseName and DiseaseID", path=path)
     rows = csv.reader(
-        lines, delimiter=separator, quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL, strict=True
-    )
-    start = lines.number
+        chain(first, (line for _, line in lines)), delimiter=separator,
+        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL, strict=True,
+    )  # fmt: skip
+    start = number
     try:
         for cells in rows:
-            number, start = start, lines.number + 1
+            place, start = start, number + rows.line_num
             if not cells or cells[0].startswith("#"):
                 continue
             if len(cells) != len(columns):
                 message = f"found {len(cells)} columns, expected {len(columns)}: {', '.join(columns)}"
-                raise DataError(message, path=path, line=number)
-            yield dict(zip(columns, map(str.strip, cells), strict=True)), number
+                raise DataError(message, path=path, line=place)
+            yield dict(zip(columns, map(str.strip, cells), strict=True)), place
     except csv.Error as error:
         raise DataError(f"found a row that is no CSV ({error}); get the file again", path=path, line=start) from None
-
-
-class _Lines:
-    """Lines of text with the number of the last one; one that was taken too early can be put back."""
-
-    def __init__(self, path: str | Path) -> None:
-        self.number = 0
-        self._path = path
-        self._lines = raw_lines(path)
-        self._again: str | None = None
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        if self._again is not None:
-            line, self._again = self._again, None
-            return line
-        self.number, raw = next(self._lines)
-        return decode(raw, self._path, self.number)
-
-    def put_back(self, line: str) -> None:
-        self._again = line

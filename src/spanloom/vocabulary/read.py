@@ -12,7 +12,7 @@ from warnings import warn
 from spanloom.errors import DataError, DataWarning, UsageError, meant
 from spanloom.files.staging import warn_of_leftovers
 from spanloom.formats.encodings import checked_encoding, decoding
-from spanloom.formats.source import PACKED, bare, opened, unreadable
+from spanloom.formats.source import bare, opened, plain_or_packed, unreadable
 from spanloom.vocabulary import rrf
 from spanloom.vocabulary.fields import JOINED, Columns, assigned
 from spanloom.vocabulary.json_records import scan_json
@@ -154,9 +154,7 @@ def _format_of(path: Path, columns: Columns) -> str:
         if (path / "model.json").exists():
             return INDEX
         known = (*((name, "rrf") for name in rrf.NAMES), (TAXA, "taxonomy"))
-        name = next(
-            (format for file, format in known if (path / file).exists() or (path / (file + PACKED)).exists()), ""
-        )
+        name = next((format for file, format in known if plain_or_packed(path / file)), "")
         if name or table_of(path, TABLE):
             return name or "omop"
         if release_files(path, DESCRIPTIONS):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError, UsageError
-from spanloom.formats.source import PACKED, bare, decode, raw_lines
+from spanloom.formats.source import bare, decode, plain_or_packed, raw_lines
 from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.records import Gathered, Record, gathered_records
 
@@ -51,15 +51,14 @@ def scan_rrf(
     """
     path = Path(path)
     if path.is_dir():
-        choices = [path / (name + packed) for name in NAMES for packed in ("", PACKED)]
-        path = next((file for file in choices if file.exists()), choices[0])
+        path = next(filter(None, (plain_or_packed(path / name) for name in NAMES)), path / NAMES[0])
     wanted = frozenset(sources)
     found = _names(path, frozenset(languages), wanted, notes)
 
     family = bare(path).name.removesuffix("CONSO.RRF")
     for kind in _BESIDE.get(family, ()):
         name = f"{family}{kind}.RRF"
-        beside = next((file for file in (path.parent / name, path.parent / (name + PACKED)) if file.exists()), None)
+        beside = plain_or_packed(path.with_name(name))
         if beside is None:
             notes.add("files that are not in the folder", name)
             continue

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, get_args
+from typing import Annotated
 
 from spanloom.cli.options import argument, option
-from spanloom.model.choices import Counting, Preset, StructureName
 
 # of `lab ambiguity`
 ReadBack = Annotated[
@@ -16,7 +15,7 @@ AmbiguousStructures = Annotated[
     option(
         "--structure NAME",
         "The structure; with DATA several times for more. [shared; with DATA seven_tag, shared, split]",
-        autocompletion=lambda: list(get_args(StructureName)),
+        known="spanloom.model.choices:StructureName",
     ),
 ]
 AmbiguousComponents = Annotated[
@@ -28,7 +27,7 @@ AmbiguousAgainst = Annotated[
     option(
         "--against NAME",
         "Another structure, for the relative ambiguity.",
-        autocompletion=lambda: list(get_args(StructureName)),
+        known="spanloom.model.choices:StructureName",
     ),
 ]
 
@@ -43,7 +42,7 @@ ComparedStructures = Annotated[
     option(
         "--structure NAME",
         "As of train recognizer, cascade, or semi_markov:N with mentions of N tokens at most; several times for more.",
-        autocompletion=lambda: [*get_args(StructureName), "cascade"],
+        known="spanloom.model.choices:StructureName cascade",
     ),
 ]
 ComparedCountings = Annotated[
@@ -51,7 +50,7 @@ ComparedCountings = Annotated[
     option(
         "--counting NAME",
         "both, subgraphs or derivations, where they differ. [both]",
-        autocompletion=lambda: ["both", *get_args(Counting)],
+        known="both spanloom.model.choices:Counting",
     ),
 ]
 ComparedLambdas = Annotated[
@@ -70,16 +69,14 @@ FeatureGroups = Annotated[
 ]
 SearchStart = Annotated[
     str | None,
-    option(
-        "--start PRESET", "Features to start from, or none. [none]", autocompletion=lambda: [*get_args(Preset), "none"]
-    ),
+    option("--start PRESET", "Features to start from, or none. [none]", known="spanloom.model.choices:Preset none"),
 ]
 SearchDirection = Annotated[
     str | None,
     option(
         "--direction NAME",
         "forward, backward, or both, one after the other. [both]",
-        autocompletion=lambda: ["forward", "backward", "both"],
+        known="forward backward both",
     ),
 ]
 SearchPrice = Annotated[

@@ -106,9 +106,7 @@ def _features(
 
 @_verb("lab heads", place="spanloom_lab.cli.heads:heads", was="heads", shared="input_format force quiet")
 def _heads(
-    rule: Annotated[
-        str, argument("RULE", "whole, first or last (word).", autocompletion=lambda: ["whole", "first", "last"])
-    ],
+    rule: Annotated[str, argument("RULE", "whole, first or last (word).", known="whole first last")],
     source: Input,
     output: Annotated[str, option("--output -o OUT", "Output file or folder.")] = "-",
     output_format: Format = None,

@@ -14,8 +14,6 @@ from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.sum import SumScorer, summed
 
-__all__ = ["ColumnWeights"]
-
 
 class ColumnWeights:
     """Weights of features that are a part of an encoder's network while it is trained.

@@ -35,8 +35,6 @@ from spanloom.scoring.section import sections_of
 from spanloom.scoring.sum import SumScorer, averaged
 from spanloom.structures import Structure
 
-__all__ = ["best_share", "check_room", "finetuning_of", "learn_encoder", "open_scorer", "report_of", "seeds_of"]
-
 _SHARES = tuple(tenths / 10 for tenths in (5, 4, 6, 3, 7, 2, 8, 1, 9, 0, 10))  # of equal ones the first is taken
 
 

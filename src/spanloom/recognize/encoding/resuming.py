@@ -14,8 +14,6 @@ from spanloom.model.fields import declared
 from spanloom.recognize.parameters import EncoderParameters
 from spanloom.scoring.encoder.scorer import EncoderScorer
 
-__all__ = ["checkpoint_of", "run_of"]
-
 _FREE: Final = frozenset(("n_jobs", "checkpoint", "encoder", "seeds"))  # an encoder is known by its digest
 _PLAIN: Final = (bool, int, float, str, type(None))
 

@@ -1,0 +1,10 @@
+from spanloom.learn import Progress as Progress
+from spanloom.model.corpus import Lost as Lost
+from spanloom.model.kinds import load as load
+from spanloom.model.report import TrainingReport as TrainingReport
+from spanloom.recognize.compacting import compact as compact
+from spanloom.recognize.constraints import Constraints as Constraints
+from spanloom.recognize.exporting import to_onnx as to_onnx
+from spanloom.recognize.recognizer import Recognizer as Recognizer
+from spanloom.recognize.relying import Reliance as Reliance
+from spanloom.recognize.teaching import teach as teach

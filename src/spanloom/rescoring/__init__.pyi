@@ -1,0 +1,10 @@
+from spanloom.rescoring.candidates import CandidateMentions as CandidateMentions
+from spanloom.rescoring.candidates import propose as propose
+from spanloom.rescoring.fitting import FirstStage as FirstStage
+from spanloom.rescoring.fitting import Proposer as Proposer
+from spanloom.rescoring.fitting import RescoringDevelopment as RescoringDevelopment
+from spanloom.rescoring.fitting import calibrate_second as calibrate_second
+from spanloom.rescoring.fitting import fit_rescorer as fit_rescorer
+from spanloom.rescoring.rescorer import WORDS as WORDS
+from spanloom.rescoring.rescorer import Rescorer as Rescorer
+from spanloom.rescoring.rescorer import ScoredCandidates as ScoredCandidates
