@@ -93,11 +93,11 @@ def test_half_annotated_lakes_are_gone_on_with(linux: None) -> None:
 @pytest.mark.slow
 def test_changed_encoders_and_ready_models_are_refused_or_do_no_harm() -> None:
     pytest.importorskip("torch")
-    run("encoders", "--count", 1)
+    run("encoders", "--count", 2)
     if installed():
         run("ready-models", "--count", 1)
 
 
 @forks
 def test_changed_models_are_refused_or_do_no_harm() -> None:
-    assert "used" in run("models", "--count", 2)
+    assert "used" in run("models", "--count", 4)
