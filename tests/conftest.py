@@ -24,6 +24,9 @@ from spanloom.cli import main
 from spanloom.data import clinical
 
 LAB = Path(__file__).parents[1] / "lab"
+# for PyTorch, here and in processes that tests start: its threads spin while they wait, which takes ten times as long
+# where other tests have the processors
+os.environ |= {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
 
 
 def _use_lab(info: Path) -> None:
@@ -125,6 +128,17 @@ NEEDED_BY_TESTS = {
 # the files whose slow tests take longest: begun last, one of them would run alone in the end
 LONG = ("test_doctests.py", "test_builds.py", "test_capabilities.py", "test_campaign.py", "test_compare.py")
 SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text(encoding="utf-8").splitlines()[1:])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without garbage collection, which is half of the time, and keep what was collected out of later ones."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by markers

@@ -290,7 +290,7 @@ def test_a_recognizer_links_what_it_finds_and_what_is_given(tmp_path: Path, voca
 
 
 def test_small_data_are_cross_validated(vocabulary: Vocabulary) -> None:
-    model = Recognizer("shared", ["bias", "low[-1..1]"], epochs=2, l2=1.0, link=vocabulary).fit(TRAIN)
+    model = Recognizer("shared", ["bias", "low[-1..1]"], epochs=2, l2=1.0, link=vocabulary).fit(TRAIN[:6])
     assert model.report_.folds and model.second_ is not None and model.second_.listed is not None
     assert model.report_.concepts is not None and model.report_.concepts.measured == model.report_.concepts.mentions
     assert any(m.concepts for d in model.predict(TEST) for m in d.mentions)

@@ -60,7 +60,7 @@ def test_no_step_of_an_output_may_fail_or_be_the_last() -> None:
 
 @forks
 def test_runs_killed_at_random_calls_leave_the_old_or_the_new() -> None:
-    run("kills", "--count", 25)
+    run("kills", "--count", 12)
 
 
 def test_damaged_files_are_read_or_refused_in_one_line() -> None:
@@ -68,7 +68,7 @@ def test_damaged_files_are_read_or_refused_in_one_line() -> None:
 
 
 def test_nothing_is_lost_without_a_word_between_any_two_formats() -> None:
-    assert "same" in run("round-trips", "--count", 3)
+    assert "same" in run("round-trips", "--count", 2)
 
 
 def test_folders_of_strangers_change_nothing_elsewhere() -> None:

@@ -60,7 +60,7 @@ def notes(notes: Any) -> list[Document]:
 
 
 def small(**params: Any) -> Recognizer:
-    return Recognizer(features="small", epochs=5, tune_penalty=False, **params)
+    return Recognizer(features="small", epochs=5, tune_penalty=False, rescore=False, **params)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

@@ -198,7 +198,7 @@ def claim_lists(length, gaps):
 
 @pytest.mark.parametrize("name", [name for name, structure in STRUCTURES.items() if not structure.heads])
 @given(data=st.data())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_expected_counts_are_those_of_all_structures_that_are_allowed(name, data):
     structure = STRUCTURES[name]
     template = structure.template(list(TYPES))

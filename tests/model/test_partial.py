@@ -25,7 +25,7 @@ def edges_of(picks, length, depth):
 
 @pytest.mark.parametrize("name", STRUCTURES)
 @given(data=st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_structures_that_annotation_allows(name, data):
     structure = STRUCTURES[name]
     template = structure.template(["x"])

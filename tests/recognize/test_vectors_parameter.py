@@ -38,7 +38,9 @@ def hash_of(word):
 
 @pytest.fixture(scope="module")
 def fitted(notes, vectors):
-    return Recognizer(features=TEMPLATES, vectors=vectors, epochs=3, rate=0.3).fit(notes.train, dev=notes.dev)
+    return Recognizer(features=TEMPLATES, vectors=vectors, epochs=3, rate=0.3, rescore=False).fit(
+        notes.train, dev=notes.dev
+    )
 
 
 def found(model, notes):
@@ -70,7 +72,8 @@ def test_vectors_matter(fitted, notes, vectors):
 def test_any_number_of_threads_gives_the_same_file(notes, vectors, tmp_path, optimizer):
     for jobs in (1, 2):
         Recognizer(
-            features=TEMPLATES, vectors=vectors, optimizer=optimizer, epochs=2, iterations=5, n_jobs=jobs, l2=1.0
+            features=TEMPLATES, vectors=vectors, optimizer=optimizer, epochs=2, iterations=5, n_jobs=jobs, l2=1.0,
+            rescore=False,
         ).fit(notes.train, dev=notes.dev).save(tmp_path / str(jobs))  # fmt: skip
     for name in ("model.json", "weights.safetensors"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()

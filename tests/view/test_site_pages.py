@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from markdown_it import MarkdownIt
@@ -69,7 +70,7 @@ DEFECTS = """
   return found;
 }
 """
-LOOKS = [("light", 1200), ("dark", MAKE["PHONE"])]
+LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1200), ("dark", MAKE["PHONE"])]
 
 
 @pytest.fixture(scope="module")
@@ -90,28 +91,36 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def tab(chromium: Browser, scheme: str, width: int) -> Page:
-    opened = chromium.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    opened.route("http*://**", lambda asked: asked.abort())
-    return opened
+@pytest.fixture
+def opened(chromium: Browser) -> Iterator[Page]:
+    page = chromium.new_page()
+    page.route("http*://**", lambda asked: asked.abort())
+    yield page
+    page.close()
 
 
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_pages_of_the_site(chromium: Browser, site: Path, scheme: str, width: int) -> None:
-    opened = tab(chromium, scheme, width)
+def defects(opened: Page) -> list[tuple[str, str, str]]:
+    """In each look, as it, what a defect is and where."""
+    found = []
+    for scheme, width in LOOKS:
+        opened.emulate_media(color_scheme=scheme)
+        opened.set_viewport_size({"width": width, "height": 800})
+        found += [(scheme, *defect) for defect in opened.evaluate(DEFECTS)]
+    return found
+
+
+def test_pages_of_the_site(opened: Page, site: Path) -> None:
     # the first leads to another page, and the results of a search are made of what is searched
     pages = [page for page in site.rglob("*.html") if page not in (site / "index.html", site / "search.html")]
     assert len(pages) > 100
     found = []
     for page in sorted(pages):
         opened.goto(page.as_uri())
-        found += [(page.relative_to(site).as_posix(), *defect) for defect in opened.evaluate(DEFECTS)]
-    opened.close()
+        found += [(page.relative_to(site).as_posix(), *defect) for defect in defects(opened)]
     assert found == []
 
 
-@pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_the_readme_as_a_package_index_shows_it(chromium: Browser, tmp_path: Path, scheme: str, width: int) -> None:
+def test_the_readme_as_a_package_index_shows_it(opened: Page, tmp_path: Path) -> None:
     body = MarkdownIt("commonmark").enable("table").render((ROOT / "README.md").read_text(encoding="utf-8"))
     style = (
         "html { color-scheme: light dark; background: Canvas; color: CanvasText; } body { overflow-wrap: anywhere; } "
@@ -119,15 +128,13 @@ def test_the_readme_as_a_package_index_shows_it(chromium: Browser, tmp_path: Pat
     )
     head = f'<!DOCTYPE html><base href="{ROOT.as_uri()}/"><style>{style}</style>'
     (tmp_path / "readme.html").write_text(head + body, encoding="utf-8")
-    opened = tab(chromium, scheme, width)
     opened.goto((tmp_path / "readme.html").as_uri())
-    assert opened.evaluate(DEFECTS) == []
+    assert defects(opened) == []
     assert opened.evaluate("[...document.images].filter((one) => !one.naturalWidth).map((one) => one.src)") == []
-    opened.close()
 
 
-def test_defects_are_found(chromium: Browser) -> None:
-    opened = tab(chromium, "light", 360)
+def test_defects_are_found(opened: Page) -> None:
+    opened.set_viewport_size({"width": 360, "height": 800})
     opened.set_content(
         "<!DOCTYPE html><style>.a { color: #777; } .b { color: #767676; } .c { color: #888; font-size: 24px; } "
         ".d { background: #000; } .e { color: #333; } .f { color: #888; display: none; } .g { width: 400px; }</style>"
@@ -138,4 +145,3 @@ def test_defects_are_found(chromium: Browser) -> None:
     found = opened.evaluate(DEFECTS)
     assert [kind for kind, _ in found] == ["titles", "heading", "picture", "width", "contrast", "contrast"]
     assert found[1][1] == "<h3>b</h3>" and found[4][1].endswith("faint") and found[5][1].endswith("dark")
-    opened.close()

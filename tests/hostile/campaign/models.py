@@ -11,7 +11,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from importlib.util import module_from_spec, spec_from_file_location
 from itertools import islice
 from pathlib import Path
@@ -93,17 +93,21 @@ def with_encoders() -> dict[str, Callable[[], Any]]:
     tiny = module_from_spec(described)
     described.loader.exec_module(tiny)
     folder = tiny.write_encoder(Path(tempfile.mkdtemp()) / "tiny")
-    few: dict[str, Any] = {"encoder": folder, "encoder_epochs": 1, "precision": "float32"}
+    few: dict[str, Any] = {"encoder": folder, "encoder_epochs": 1, "precision": "float32", "attributes": "off"}
     tagged = [document.copy(columns={}) for document in notes()]
     chinese = list(islice(read(chinese_clinical() / "train.jsonl"), FEW))
+
+    @cache
+    def recognizer() -> Recognizer:
+        return Recognizer("shared", **few).fit(tagged, dev=tagged)
 
     def graph() -> Any:
         from spanloom.recognize import to_onnx
 
-        return to_onnx(Recognizer(**few, attributes="off").fit(tagged, dev=tagged))
+        return to_onnx(recognizer())
 
     return {
-        "recognizer with encoder": lambda: Recognizer("shared", **few, attributes="off").fit(tagged, dev=tagged),
+        "recognizer with encoder": recognizer,
         "cascade with encoder": lambda: Cascade(**few).fit(tagged, dev=tagged),
         "segmenter with encoder": lambda: Segmenter(**few).fit(chinese, dev=chinese),
         "recognizer as ONNX": graph,
