@@ -207,7 +207,8 @@ def _failed(tests: Sequence[str], source: Path) -> str | None:
         "--tb=no",
         *tests,
     ]
-    environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    paths = os.pathsep.join(map(str, (source, ROOT / "lab" / "src")))  # not what is installed, perhaps of another commit
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     limited = f"ulimit -t {SECONDS} -v {MEMORY}; exec {shlex.join(line)}"
     done = subprocess.run(
         ["bash", "-c", limited], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False

@@ -50,6 +50,11 @@ def test_a_list_below_a_heading_is_reached_up_to_a_blank_line() -> None:
     assert negated("Denies:\n- fever\nReports: cough\n- rash", "fever", "cough", "rash") == [True, False, False]
 
 
+def test_a_cue_behind_a_mention_that_may_have_to_be_next_to_it() -> None:
+    assert negated("Pain free.", "Pain") == negated("Pain absent.", "Pain") == [True]
+    assert (negated("Pain was really free.", "Pain"), negated("Pain was really absent.", "Pain")) == ([False], [True])
+
+
 @pytest.mark.parametrize(
     "text",
     ["No increase in pain.", "Not only pain.", "gram negative pain", "not without pain", "pain was not ruled out"],
