@@ -207,7 +207,7 @@ def _failed(tests: Sequence[str], source: Path) -> str | None:
         "--tb=no",
         *tests,
     ]
-    paths = os.pathsep.join(map(str, (source, ROOT / "lab" / "src")))  # not what is installed, perhaps of another commit
+    paths = os.pathsep.join(map(str, (source, ROOT / "lab" / "src")))  # not what is installed
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     limited = f"ulimit -t {SECONDS} -v {MEMORY}; exec {shlex.join(line)}"
     done = subprocess.run(
