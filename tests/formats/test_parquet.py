@@ -328,7 +328,7 @@ def test_a_full_disk() -> None:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_reading_takes_the_memory_of_a_batch(tmp_path: Path, suffix: str) -> None:
-    write((Document(f"{i} mild pain " * 1000, id=str(i)) for i in range(2000)), tmp_path / f"a{suffix}")
+    write((Document(f"{i}{'a' * 15_000}", id=str(i)) for i in range(2000)), tmp_path / f"a{suffix}")
     tracemalloc.start()
     before = pa.total_allocated_bytes()
     most = 0
