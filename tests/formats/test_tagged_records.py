@@ -161,8 +161,8 @@ def test_metadata_that_say_nothing(metadata: bytes) -> None:
     ("rows", "expected", "told"),
     [
         (
-            [["O", "B-cell"], ["O", "T-cell"], ["B-cell", "O"]],
-            ["B-cell", "T-cell", "B-cell"],
+            [["O", "B-cell"], ["O", "protein"], ["B-cell", "O"]],
+            ["B-cell", "protein", "B-cell"],
             "B-cell' is read as a type",
         ),
         ([["O", "B-cell"], ["B-cell", "I-cell"]], ["cell", "cell"], ""),

@@ -34,6 +34,7 @@ _OPENED = re.compile(r"\(([^()*]+)")
 _TYPE = re.compile(r"[^\W\d_][\w .&:/+-]{0,60}")
 LETTERED = re.compile(r"([BIESLU])-(\S.*)")
 _LIKE_TAG = re.compile(r"(?:[BIESLUMW]|[BI][DH]|[DH][BI])-.")  # with a letter, also of BIOHD
+_LETTER = re.compile(r"[^\W\d_]-.*")  # as a tag, or as one with a wrong letter or without a type
 _COMMON = 40  # values that show whether a dialect is worth a closer look
 _MOST_TYPES = 100
 _OTHERS = 0.1  # of the values that are no tags, from which on those like B-cell are types, too
@@ -104,7 +105,7 @@ class Tagging:
     >>> tagging = Tagging()
     >>> tagging.see(["O", "B-cell"]).name, tagging.undecided
     ('', True)
-    >>> tagging.see(["O", "T-cell"]).name, tagging.see(["B-cell"]).name, tagging.undecided
+    >>> tagging.see(["O", "protein"]).name, tagging.see(["B-cell"]).name, tagging.undecided
     ('types without a letter such as B-', 'types without a letter such as B-', False)
     """
 
@@ -285,7 +286,7 @@ def _has_letters(values: Iterable[str], dialect: TagDialect) -> bool:
 
 
 def _are_types(inside: Counter[str]) -> bool:
-    """Return whether values are types, of which some begin as a tag does, such as ``B-cell`` beside ``T-cell``."""
+    """Return whether values are types, of which some begin as a tag does, such as ``B-cell`` beside ``protein``."""
     tags = {value for value in inside if LETTERED.fullmatch(value)}
     others = inside.keys() - tags
     if (
@@ -294,6 +295,7 @@ def _are_types(inside: Counter[str]) -> bool:
         or not others.isdisjoint(tag[2:] for tag in tags)
         or _has_letters(tags, USUAL)
         or any(map(_LIKE_TAG.match, others))
+        or all(map(_LETTER.fullmatch, others))
     ):
         return False
     many = sum(inside[value] for value in others) >= _OTHERS * inside.total()
