@@ -294,7 +294,7 @@ def test_copies_of_a_text_stand_in_one_fold() -> None:
         ([Document("no pain")] * 9, {}, DataError, "the documents contain no mentions"),
         (notes(4), {}, UsageError, "found 4 different texts, expected one for each of 5 folds"),
         (notes(1) * 9, {}, UsageError, "found 1 different text, expected one for each of 5 folds"),
-        (notes(9), {"folds": 1}, UsageError, "folds is 1, expected 2 or more"),
+        (notes(9), {"folds": 1}, UsageError, "folds is 1, expected a whole number from 2"),
         (notes(9), {"least": 1.5}, UsageError, "least is 1.5, expected a number from 0 to 1"),
         (notes(9), {"least": float("nan")}, UsageError, "least is nan, expected"),
         (notes(9), {"colour": 1}, UsageError, "no parameter 'colour'; there are "),
