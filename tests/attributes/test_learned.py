@@ -193,7 +193,7 @@ def test_a_recognizer_learns_stores_and_predicts_attributes(tmp_path) -> None:
     assert mention.attributes == {"negated": True} and mention.attribute_scores["negated"] > 0.8
     assert recognizer.predict("No chest pain.", attributes=()).mentions[0].attributes == {}
     assert recognizer.report_.attributes is not None and recognizer.report_.attributes["negated"].marked == 30
-    assert "attribute negated: cross-validated F1 100.0 (30 mentions of 60 have it)" in list(recognizer.summary())
+    assert "attribute negated: cross-validated F1 100.0 (30 of 60 mentions)" in list(recognizer.summary())
     assert recognizer.describe()["attributes"]["negated"]["marked"] == 30
     recognizer.save(tmp_path / "model")
     assert load(tmp_path / "model").predict("No chest pain.") == recognizer.predict("No chest pain.")
