@@ -94,18 +94,19 @@ def test_what_an_executor_needs_is_told_at_once(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such signal")
 def test_a_worker_that_is_killed_is_told_and_training_goes_on(tmp_path: Path) -> None:
-    train, dev = part("train"), part("dev")
+    train, dev, others = part("train"), part("dev"), {*active_children()}
 
     def kill(progress: Progress) -> None:
         if progress.stage.startswith("training") and progress.step == 2:
-            os.kill(active_children()[0].pid or 0, signal.SIGKILL)
+            os.kill(({*active_children()} - others).pop().pid or 0, signal.SIGKILL)
 
     def fit(**more: Any) -> Recognizer:
         return Recognizer(**LBFGS, n_jobs=2).fit(train, dev=dev, work=tmp_path / "work", executor="processes", **more)
 
     with pytest.raises(SpanloomError, match=r"a worker process did not finish its work: .*Give the same command again"):
         fit(progress=kill)
-    assert (tmp_path / "work" / "spanloom-training" / "work.json").exists() and not active_children()
+    assert (tmp_path / "work" / "spanloom-training" / "work.json").exists()
+    assert others.issuperset(active_children())
     whole = Recognizer(**LBFGS).fit(train, dev=dev)
     assert saved(fit(), tmp_path / "one") == saved(whole, tmp_path / "two")
     assert not (tmp_path / "work").exists()
