@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -223,6 +224,23 @@ def test_more_tags_than_usual_are_levels_and_an_empty_tag_is_outside(tmp_path: P
         assert [m.type for document in read(path) for m in document.mentions] == ["x", "x", "y"]
     path.write_text("mild\tJJ\tO\npain\tNN\tB-x\n\npain\tNN\t\nnow\tRB\tO\n")
     assert [m.type for document in read(path) for m in document.mentions] == ["x"]
+
+
+@pytest.mark.parametrize("columns", [5, [1], [""], {"word": 0}, {"tagging": "types"}, {}, "tagging=types", ["tag"]])
+def test_columns_that_name_no_words(tmp_path: Path, columns: Any) -> None:
+    path = tmp_path / "a.conll"
+    path.write_text("a\tO\nb\tB-cell\n\na\tO\nb\tT-cell\n")
+    with pytest.raises(UsageError, match=r"columns (is|are) .*expected"):
+        list(read(path, columns=columns))
+
+
+def test_types_without_letters_are_declared(tmp_path: Path) -> None:
+    path = tmp_path / "a.conll"
+    path.write_text("a\tO\nb\tB-cell\n\na\tO\nb\tT-cell\n")
+    check(path, 5, "say so: --columns word,tag,tagging=types")
+    with pytest.warns(DataWarning, match="types without letters"):
+        found = list(read(path, columns="word,tag,tagging=types"))
+    assert [mention.type for document in found for mention in document.mentions] == ["B-cell", "T-cell"]
 
 
 def test_columns_without_tags(tmp_path: Path) -> None:

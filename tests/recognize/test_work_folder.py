@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from spanloom import Document, Mention, Recognizer, read
+from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.data import clinical
 from spanloom.document.batch import Picked
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.files.staging import locked
 from spanloom.learn import Progress
 from spanloom.model.spool import spooled
@@ -226,7 +226,16 @@ def test_what_is_damaged_is_told(notes: tuple[list[Document], list[Document]], t
     with pytest.raises(DataError, match="its features are damaged"):
         Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
     (work / "matrix.array").write_bytes(matrix)
+    counts = (work / "counts.array").read_bytes()
+    (work / "counts.array").write_bytes(bytes(len(counts)))
+    with pytest.raises(DataError, match="its features are damaged"):
+        Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
+    (work / "counts.array").write_bytes(counts)
     [file] = work.glob("passes-*/best-features-*.array")
+    best = file.read_bytes()
+    file.write_bytes(bytes(len(best)))
+    with pytest.raises(DataError, match=f"{file.name} is not what was written"):
+        Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
     os.truncate(file, 8)
     with pytest.raises(DataError, match="damaged"):
         Recognizer(**SETTINGS).fit(train, dev=dev, work=work.parent)
@@ -397,6 +406,28 @@ def test_a_link_in_the_folder_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a link, where files that Spanloom made are expected; remove it"):
         Work(tmp_path / "work")
     assert [(file.name, file.read_text()) for file in elsewhere.iterdir()] == [("thesis.array", "mine")]
+
+
+def test_files_that_are_called_as_a_value_are_not_of_the_training(
+    notes: tuple[list[Document], list[Document]], whole: Recognizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train, dev = notes
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StopError):
+        Recognizer(**SETTINGS).fit(train, dev=dev, work="work", progress=until("tuning"))
+    (tmp_path / str(whole.structure)).write_text("a file of the user")
+    assert saved(Recognizer(**SETTINGS).fit(train, dev=dev, work="work"), tmp_path / "one") == saved(
+        whole, tmp_path / "two"
+    )
+
+
+def test_the_folder_is_no_input(notes: tuple[list[Document], list[Document]], tmp_path: Path) -> None:
+    train, dev = notes
+    write(train, tmp_path / "notes.jsonl")
+    with pytest.raises(StopError):
+        Recognizer(**SETTINGS).fit(read(tmp_path), dev=dev, work=tmp_path, progress=until("tuning"))
+    with pytest.warns(DataWarning, match=r"spanloom-training: not read: the folder of a training \(--work\)"):
+        assert len(list(read(tmp_path))) == len(train)
 
 
 def test_kept_passes_that_do_not_fit_are_damaged(notes: tuple[list[Document], list[Document]], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ file, or on its way there, and is read again when it is needed.
 from __future__ import annotations
 
 import errno
+import hashlib
 import mmap
 import os
 import sys
@@ -23,8 +24,15 @@ from spanloom.errors import DataError, reason_of
 
 SUFFIX: Final = ".array"
 """How names of files with arrays end."""
+WORK_FOLDER: Final = "spanloom-training"
+"""The folder in which a training keeps what does not fit in memory; it is no input."""
 _FULL: Final = frozenset(getattr(errno, name) for name in ("ENOSPC", "EFBIG", "EDQUOT") if hasattr(errno, name))
 _ZEROS: Final = 1 << 20  # bytes written at once where files cannot be given room otherwise
+
+
+def digest_of(array: NDArray[Any]) -> str:
+    """Return SHA-256 of the numbers of a contiguous array."""
+    return hashlib.sha256(array.data).hexdigest()
 
 
 class Growing(Protocol):

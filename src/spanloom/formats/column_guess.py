@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from spanloom.errors import UsageError, clip
 from spanloom.formats.blocks import NAMES, TAG, UNTYPED
 from spanloom.formats.column_layout import BLANKS, DOCUMENT, SENTENCE, SPECIAL, TAB, ColumnLayout, split
-from spanloom.formats.tag_dialects import BRACKETS, USUAL, TagDialect, detect, read_tag
+from spanloom.formats.tag_dialects import BRACKETS, USUAL, TagDialect, Tagging, detect, read_tag
 
 CHUNK = "chunk"  # the column of phrases in the files of CoNLL-2003
 _MOST = 0.95  # of the lines that a guess must fit
@@ -32,6 +32,7 @@ _FIXED_2012 = 11  # columns of CoNLL-2012 before those of predicates
 _OF_SENTENCE = re.compile(r"\d{1,6}-(\d{1,6})")
 _GAPS = re.compile(r"(?:[BI][DH]|[DH][BI])-")
 _IN_BRACKETS = TagDialect(BRACKETS)
+_TAGGINGS: Final = MappingProxyType({"tagging=types": False, "tagging=letters": True})
 # names in header lines, in small letters
 _WORD_NAMES = {"word", "words", "token", "tokens", "form", "text", "surface", "term", "wort", "mot", "palabra"}
 _TAG_NAME = re.compile(
@@ -161,15 +162,19 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
 
     Args:
         columns: one name each; ``tag*`` at the end stands for as many tags as a line has, one or more, and ``_*`` for
-            any number of fields that are not read.
+            any number of fields that are not read; ``tagging=types`` says that tags have no letters such as ``B-``.
         sentences: the first lines of the file, which show the rest of the layout.
         usual: whether tags are spelled as usual; else they may be of any dialect.
 
     Raises:
         UsageError: no word column, or two columns of one name.
     """
-    more, rest = columns[-1:] == ["tag*"], columns[-1:] == ["_*"]
-    names = (*columns[:-1], "tag") if more else tuple(columns[:-1] if rest else columns)
+    if isinstance(columns, Mapping):
+        raise UsageError("columns is a mapping, expected the names of a column file's columns, such as 'word,pos,tag'")
+    letters = [_TAGGINGS[name] for name in columns if name in _TAGGINGS]
+    own = [name for name in columns if name not in _TAGGINGS]
+    more, rest = own[-1:] == ["tag*"], own[-1:] == ["_*"]
+    names = (*own[:-1], "tag") if more else tuple(own[:-1] if rest else own)
     if names.count("word") != 1:
         shown = clip(" ".join(columns), NAMES)
         raise UsageError(f"columns are {shown}; expected one 'word' among them, such as 'word pos tag'")
@@ -183,7 +188,7 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
     values = [
         [value for row in rows for value in (row[i:] if i in layout.open_tags else [row[i]])] for i in layout.tags
     ]
-    dialects = [USUAL if usual else detect(column, certain=True) or USUAL for column in values]
+    dialects = [USUAL if usual else Tagging(*letters[-1:]).see(column) for column in values]
     least = len(names) - 1 if more and _lacks_tags(head.tokens, len(names), dialects[-1]) else 0
     return replace(layout, dialects=tuple(dialects), least=least)
 

@@ -57,12 +57,15 @@ from spanloom.formats.column_guess import CHUNK, added_to_words, guessed_layout,
 from spanloom.formats.column_layout import BLANKS, DOCUMENT, SPECIAL, TAB, ColumnLayout, split
 from spanloom.formats.packed import output_file
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
-from spanloom.formats.tag_dialects import invalid_tag
+from spanloom.formats.tag_dialects import USUAL, invalid_tag
 from spanloom.text.patterns import pattern
 
 DOCSTART = "-DOCSTART-"
 _BEGIN = "#begin document "  # of CoNLL-2011 and 2012
 BARE = "types without letters"
+_AS_TYPES = (
+    "; if tags are types without letters, name the columns and say so: --columns word,tag,tagging=types (columns=)"
+)
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
 _UNWRITABLE = pattern(r"[\t\n\r]")
@@ -359,7 +362,7 @@ def _rows(block: Block, layout: ColumnLayout, tagged: bool, problems: list[Probl
         elif not row[word]:
             message = "the word is empty; expected a token"
         elif tagged and (wrong := layout.wrong_tag(row)) is not None:
-            message = invalid_tag(*wrong)
+            message = invalid_tag(*wrong) + (_AS_TYPES if wrong[1] == USUAL else "")
         elif place is not None and row[place] != str(i):
             message = f"found {row[place][:40]!r} in the column of token numbers, expected {i}"
         if message:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
+from spanloom.files.scratch import WORK_FOLDER
 from spanloom.files.staging import leftover
 from spanloom.files.walk import is_closed_link
 from spanloom.formats.base import Format, Scanned
@@ -34,9 +35,16 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     Raises:
         UsageError: there is nothing to read.
     """
-    everywhere = visible(root)
+    everywhere = list[Path]()
+    trainings = dict[Path, None]()
+    for file in visible(root):
+        parts = file.relative_to(root).parts
+        if WORK_FOLDER in parts:  # of a training that goes on, or was killed
+            trainings[root.joinpath(*parts[: parts.index(WORK_FOLDER) + 1])] = None
+        else:
+            everywhere.append(file)
     files = [file for file in everywhere if file.is_file()]
-    links = [file for file in everywhere if is_closed_link(file)]
+    links = [*(file for file in everywhere if is_closed_link(file)), *trainings]
     data = [file for file in files if not _BESIDE.match(file.name)]
     choices = list(kinds) if kind is None else [kind]
     whole = next((other for other in choices if other.folders and (other is kind or other.knows(root))), None)
@@ -97,6 +105,8 @@ def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
 def _hint(file: Path) -> str | None:
     if is_closed_link(file):
         return "a link to a folder or to nothing, which is not followed; name what it leads to"
+    if file.name == WORK_FOLDER:
+        return "the folder of a training (--work), which is no input; name another folder, or remove it after training"
     try:
         if (hint := advice(file)) is not None:
             return hint

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
@@ -147,6 +147,22 @@ def check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...])
         raise UsageError(f"the format {kind.name} has no option {unknown!r}; it has: {', '.join(known) or 'none'}")
 
 
+def _check_columns(columns: Any) -> None:
+    """Check the option ``columns``.
+
+    Raises:
+        UsageError: it is neither names nor a mapping of names.
+    """
+    if isinstance(columns, Mapping):
+        names: Iterable[Any] = (*columns.keys(), *columns.values())
+    else:
+        names = () if columns is None else columns if isinstance(columns, list | tuple) else (columns,)
+    wrong = next((name for name in names if not isinstance(name, str) or not name), None)
+    if wrong is not None or not (columns is None or isinstance(columns, Mapping | list | tuple)):
+        expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
+        raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
+
+
 def scan_input(path: str | Path, name: str | None, options: dict[str, Any], mentions: bool) -> Iterator[Scanned]:
     """Choose the format now; open the file for the first document."""
     check_there(path)
@@ -154,6 +170,7 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
     options = DEFAULTS.get() | options
     if isinstance(options.get("columns"), str):
         options["columns"] = [name.strip() for name in options["columns"].split(",")]
+    _check_columns(options.get("columns"))
     counting = counting_of(options.pop("offsets", AUTO))
     encoding = checked_encoding(options.pop("encoding", None))
     kind = None if name is None else format_named(name)

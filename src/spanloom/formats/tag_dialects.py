@@ -115,6 +115,11 @@ class Tagging:
         self._dialect: TagDialect | None = None
         self._counts: Counter[str] = Counter()
 
+    @property
+    def told(self) -> bool:
+        """Whether it was given, and not found out."""
+        return self._letters is not None
+
     def see(self, values: Iterable[str]) -> TagDialect:
         """Return the dialect of the tags of a record; another record may yet change it while it is `undecided`."""
         if self._dialect is not None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import DataError, reason_of
-from spanloom.files.scratch import SUFFIX, filling
+from spanloom.files.scratch import SUFFIX, digest_of, filling
 from spanloom.files.walk import read_plain
 from spanloom.learn.descent import Arrays, Form, Resumed
 from spanloom.learn.training import BestPass, EarlyStopping, W
@@ -74,6 +74,7 @@ class KeptPasses(Generic[W]):
 
     def __init__(self, folder: Path, stops: Sequence[EarlyStopping[W]], parts: Parts[W]) -> None:
         self._folder, self._stops, self._parts = folder, stops, parts
+        self._digests: dict[str, str] = {}
 
     def resume(self, forms: Sequence[Mapping[str, Form]]) -> Resumed:
         """As of `Keeper`.
@@ -86,7 +87,7 @@ class KeptPasses(Generic[W]):
         states: dict[int, Arrays] = {}
         try:
             said = json.loads(read_plain(self._folder / _SAID, _LARGEST))
-            number = int(said["passes"])
+            number, self._digests = int(said["passes"]), dict(said["sha256"])
             for at, (stop, own, form) in enumerate(zip(self._stops, said["runs"], forms, strict=True)):
                 if not self._resumed(stop, own, at, number, form):
                     states[at] = self._state(at, number, form)
@@ -147,9 +148,10 @@ class KeptPasses(Generic[W]):
         with filling(self._folder):
             self._folder.mkdir(exist_ok=True)
             for name, array in arrays.items():
-                self._write(name, array)
+                self._digests[name] = self._write(name, array)
+            self._digests = {name: digest for name, digest in self._digests.items() if name in needed}
             new = self._folder / f"{_SAID}.new"
-            new.write_text(json.dumps({"passes": number, "runs": runs}), encoding="ascii")
+            new.write_text(json.dumps({"passes": number, "runs": runs, "sha256": self._digests}), encoding="ascii")
             new.replace(self._folder / _SAID)  # from now on this pass counts, and not the one before
             for file in self._folder.glob(f"*{SUFFIX}"):
                 if file.stem not in needed:
@@ -159,9 +161,15 @@ class KeptPasses(Generic[W]):
         path, expected = self._folder / f"{name}{SUFFIX}", np.dtype(kind).itemsize * math.prod(shape)
         if path.stat().st_size != expected and -1 not in shape:
             raise ValueError(f"{path.name} holds {path.stat().st_size:,} bytes, expected {expected:,}")
-        return np.fromfile(path, kind).reshape(shape)
+        found = np.fromfile(path, kind).reshape(shape)
+        if digest_of(found) != self._digests[name]:
+            raise ValueError(f"{path.name} is not what was written: its checksum is another")
+        return found
 
-    def _write(self, name: str, array: NDArray[Any]) -> None:
+    def _write(self, name: str, array: NDArray[Any]) -> str:
+        """Write an array; return its digest."""
+        whole = np.ascontiguousarray(array)
         with (self._folder / f"{name}{SUFFIX}").open("wb") as file:
-            np.ascontiguousarray(array).tofile(file)
+            whole.tofile(file)
             os.fsync(file.fileno())
+        return digest_of(whole)

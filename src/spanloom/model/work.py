@@ -26,14 +26,14 @@ from spanloom.document import Batch, Document
 from spanloom.document.batch import Picked
 from spanloom.errors import DataError, UsageError, reason_of
 from spanloom.features import Built, FeatureIndex, FeatureSet, Sparse, index_batch
-from spanloom.files.scratch import MEMORY, FolderScratch, Scratch, filling
+from spanloom.files.scratch import MEMORY, WORK_FOLDER, FolderScratch, Scratch, digest_of, filling
 from spanloom.files.staging import locked
 from spanloom.files.walk import NO_LINK, check_plain, read_plain
 from spanloom.learn import EarlyStopping
 from spanloom.learn.executors import executor_named
 from spanloom.learn.folds import FEW, held_numbers
 from spanloom.learn.kept_passes import WEIGHTS, KeptPasses, Parts
-from spanloom.model.fields import declared
+from spanloom.model.fields import Choice, declared
 from spanloom.model.parameters import Parameters
 from spanloom.model.spool import spooled
 from spanloom.parallel import SERIAL, Executor
@@ -42,9 +42,8 @@ __all__ = ["BLOCK", "IN_MEMORY", "Room", "Work", "check_executor", "check_on_dis
 
 BLOCK: Final = 1 << 15
 """Tokens of documents that are prepared at once."""
-_OWN: Final = "spanloom-training"
 _STATE, _LOCK, _PASSES = "work.json", "spanloom.lock", "passes-"
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _LARGEST: Final = 1 << 16  # bytes of the state
 _ARRAYS: Final = {
     "table": "uint64", "group-sizes": "float32", "counts": "int32", "first": "int32", "matrix": "int32",
@@ -97,7 +96,7 @@ class Work(Room):
     def __init__(self, folder: str | Path) -> None:
         if not isinstance(folder, str | Path) or not str(folder) or "\0" in str(folder):
             raise UsageError(f"work is {folder!r}, expected the name of a folder")
-        self.folder = Path(folder) / _OWN
+        self.folder = Path(folder) / WORK_FOLDER
         with filling(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             check_plain(self.folder)
@@ -219,15 +218,17 @@ class Work(Room):
             for name, array in arrays.items():
                 self.scratch.written(name, array)
             arrays |= {"matrix": built.matrix.indices, "offsets": built.matrix.offsets}
-            self._whole = {name: [arrays[name].dtype.name, *arrays[name].shape] for name in _ARRAYS}
+            self._whole = {
+                name: [arrays[name].dtype.name, *arrays[name].shape, digest_of(arrays[name])] for name in _ARRAYS
+            }
             self.scratch.flush()  # before it is said to be whole
             self._say()
             return built
-        table, sizes, counts, first, indices, offsets = (
-            self.scratch.again(name, tuple(self._whole[name][1:]), self._whole[name][0]) for name in _ARRAYS
-        )
+        again = {name: self.scratch.again(name, (size,), kind) for name, (kind, size, _) in self._whole.items()}
+        table, sizes, counts, first, indices, offsets = (again[name] for name in _ARRAYS)
         tokens = len(train.tokens)
         inside = len(offsets) == tokens + 1 and len(counts) == len(sizes) >= len(first)
+        inside &= all(digest_of(array) == self._whole[name][2] for name, array in again.items())
         inside &= offsets[0] == 0 and offsets[-1] == len(indices) and bool((offsets[1:] >= offsets[:-1]).all())
         inside &= all(
             0 <= rows.min(initial=0) <= rows.max(initial=0) < max(1, most)
@@ -303,12 +304,12 @@ def _described(said: Any) -> dict[str, Any]:
     Raises:
         ValueError, TypeError, AttributeError: that is no such description.
     """
-    if said and {name: kind for name, (kind, _) in said.items()} != _ARRAYS:
+    if said and {name: kind for name, (kind, *_) in said.items()} != _ARRAYS:
         raise ValueError(f"there are {', '.join(said)}, expected {', '.join(_ARRAYS)}, of their kinds")
-    sizes = {name: int(size) for name, (_, size) in said.items()}
+    sizes = {name: int(size) for name, (_, size, _) in said.items()}
     if any(size < 0 for size in sizes.values()):
         raise ValueError("an array has less than no elements")
-    return {name: [_ARRAYS[name], size] for name, size in sizes.items()}
+    return {name: [_ARRAYS[name], size, said[name][2]] for name, size in sizes.items()}
 
 
 def check_on_disk(estimator: Parameters[Any]) -> None:
@@ -367,15 +368,20 @@ def check_executor(estimator: Parameters[Any], executor: str | Executor, work: o
 def _identity(estimator: Any) -> Iterator[object]:
     """Yield what makes a training the one that it is, beside its data: version, parameters, and what they name."""
     yield __version__
-    for name, _, _ in declared(estimator):
+    for name, parameter, _ in declared(estimator):
         value = getattr(estimator, name)
         if name != "n_jobs":
             yield name, value.filling() if hasattr(value, "filling") else str(value)  # of a tagger
-            if isinstance(value, str | Path):
+            names = parameter.known if isinstance(parameter, Choice) else parameter.words
+            if isinstance(value, str | Path) and value not in names:  # a file of such a name is not meant
                 yield _content(Path(value))
 
 
 def _content(path: Path) -> list[str]:
     """Return the digests of a file, or of a folder's files; none where there is no such thing."""
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    return [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
+    found = []
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            with file.open("rb") as stream:
+                found.append(hashlib.file_digest(stream, "sha256").hexdigest())
+    return found
