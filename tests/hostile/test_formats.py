@@ -237,7 +237,7 @@ def test_columns_that_name_no_words(tmp_path: Path, columns: Any) -> None:
 def test_types_without_letters_are_declared(tmp_path: Path) -> None:
     path = tmp_path / "a.conll"
     path.write_text("a\tO\nb\tB-cell\n\na\tO\nb\tT-cell\n")
-    check(path, 5, "say so: --columns word,tag,tagging=types")
+    check(path, 5, "declare it: --columns word,tag,tagging=types")
     with pytest.warns(DataWarning, match="types without letters"):
         found = list(read(path, columns="word,tag,tagging=types"))
     assert [mention.type for document in found for mention in document.mentions] == ["B-cell", "T-cell"]

@@ -162,7 +162,7 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
 
     Args:
         columns: one name each; ``tag*`` at the end stands for as many tags as a line has, one or more, and ``_*`` for
-            any number of fields that are not read; ``tagging=types`` says that tags have no letters such as ``B-``.
+            any number of fields that are not read; ``tagging=types`` declares that tags have no letters such as ``B-``.
         sentences: the first lines of the file, which show the rest of the layout.
         usual: whether tags are spelled as usual; else they may be of any dialect.
 

@@ -63,9 +63,7 @@ from spanloom.text.patterns import pattern
 DOCSTART = "-DOCSTART-"
 _BEGIN = "#begin document "  # of CoNLL-2011 and 2012
 BARE = "types without letters"
-_AS_TYPES = (
-    "; if tags are types without letters, name the columns and say so: --columns word,tag,tagging=types (columns=)"
-)
+_AS_TYPES = "; if tags are types without letters, declare it: --columns word,tag,tagging=types (columns=)"
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
 _UNWRITABLE = pattern(r"[\t\n\r]")
