@@ -23,7 +23,7 @@ _AROUND: Final = pattern(
 )
 TYPED: Final = words("span mark em font")  # elements of HTML that mark mentions if they have an attribute with a type
 _TYPE: Final = pattern(r"<\w+\s[^<>]{0,300}?\b(?:class|type|categ|data-\w+)\s{0,3}=", re.IGNORECASE)
-_LINKED: Final = pattern(r"\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}\)")  # of Rasa
+_LINKED: Final = pattern(r"(?<!\w)\[[^\[\]\n]{1,100}\]\([A-Za-z][\w -]{0,40}\)")  # of Rasa
 _TAGGED: Final = pattern(r".*\S[\t ]+(?:O|X|\[(?:CLS|SEP)\]|[BIESLUMW]-[^\W\d_]\S*)\s*")
 _OUTSIDE: Final = frozenset(words("other none outside out null nil"))
 _TAGS: Final = pattern(r"[ \t]*(?:(?:O|[BIESLUM]-\S+)[ \t]+)+(?:O|[BIESLUM]-\S+)[ \t]*")
