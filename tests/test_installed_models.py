@@ -89,6 +89,9 @@ def test_a_model_in_a_folder_wins_and_that_is_told(site: Path, model: Path, tmp_
     shutil.copytree(model, tmp_path / "notes", dirs_exist_ok=True)
     with pytest.warns(DataWarning, match="^notes: the model in this folder is taken, not the installed one"):
         assert locate("notes") == "notes"
+    with pytest.warns(DataWarning) as caught:
+        spanloom.load("notes")
+    assert [one.filename for one in caught] == [__file__]
     with pytest.raises(ModelError, match=r"model\.json is missing"):
         spanloom.load(Path("other") / "notes")
     with pytest.raises(ModelError, match=r"model\.json is missing"):

@@ -18,7 +18,7 @@ from spanloom import Document, Recognizer
 from spanloom.errors import ModelError, UsageError
 from spanloom.modelfile import ModelPart
 from spanloom.scoring.encoder.scorer import EncoderScorer
-from spanloom.scoring.encoder.subwords import SubwordTokenizer
+from spanloom.scoring.encoder.subwords import SubwordTokenizer, _blank_before_words
 
 
 def configured(**changed: object) -> Callable[[Path], None]:
@@ -196,3 +196,12 @@ def test_subwords_of_strange_words(folder: Path) -> None:
     assert tokenizer.around == ((2,), (3,))
     with pytest.raises(ModelError, match="tokenizer cannot be read"):
         SubwordTokenizer("{}")
+
+
+def test_a_word_alone_is_read_as_one_after_a_blank() -> None:
+    """As of RoBERTa's tokenizer, whose vocabulary has words with the blank before them."""
+    parts = [{"type": "ByteLevel", "add_prefix_space": False}, {"type": "Digits"}, {"type": "ByteLevel"}]
+    changed = [{**parts[0], "add_prefix_space": True}, *parts[1:]]
+    described = {"pre_tokenizer": {"type": "Sequence", "pretokenizers": parts}, "decoder": parts[0]}
+    expected = {**described, "pre_tokenizer": {"type": "Sequence", "pretokenizers": changed}}
+    assert json.loads(_blank_before_words(json.dumps(described))) == expected

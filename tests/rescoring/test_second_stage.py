@@ -134,7 +134,12 @@ def test_an_explanation_adds_up_to_the_odds_that_decide(recognizer, notes):
     assert [item.mention for item in explained] == recognizer.predict(document).mentions
     assert all(item.predicted for item in explained)
     platt = recognizer.second_.scalings.mentions
+    known = {" ".join(_words(one, mention)).lower() for one in notes.train for mention in one.mentions}
+    seen = set[str]()
     for item in explained:
+        told = {part.name for part in item.whole if part.name.startswith("seen=")}
+        assert not told or (told == {"seen=never"}) != (" ".join(_words(document, item.mention)).lower() in known)
+        seen |= told
         odds = sum(part.score for part in item.whole)
         assert item.probability == pytest.approx(
             float(platt.of_log(np.array([-math.log1p(math.exp(-odds))]))[0]), rel=1e-3
@@ -145,6 +150,7 @@ def test_an_explanation_adds_up_to_the_odds_that_decide(recognizer, notes):
         assert sum(part.name.startswith("text=") for part in item.whole) <= 1
         shown = next((part.name for part in item.whole if part.name.startswith("text=")), None)
         assert shown in (None, f"text={' '.join(_words(document, item.mention))}")
+    assert "seen=as this type" in seen
     names = {part.name.partition("=")[0] for item in explained for part in item.whole}
     assert {"bias", "text", "low[last]|type", "odds|type"} <= names
     json.dumps([item.record() for item in explained])
