@@ -4,14 +4,40 @@ from __future__ import annotations
 
 from typing import Any
 
-from paper_tables import TUNED, Sentence, Table, ours
+from paper_tables import TUNED, Sentence, Table, joined, ours
 
 NOT = "-"  # no penalty
 HYPERGRAPH = "mention_hypergraph-derivations"
 SPEED = "Words a second on"
 MENTIONS, HEADED = "Mentions, test data", "Heads must match, test data"  # of models trained to their optimum
 OPTIMAL, JOINT = "mention_hypergraph, derivations", "heads, derivations"
+NESTED = "Corpora with nested mentions"
 LAST, CHAINED = f"{OPTIMAL}, head: last", f"{OPTIMAL}, head: chain"
+
+
+# documents; sentences; with overlap; mentions; longer than 6 words, of train, dev and test
+ACE = {
+    "train": ("356; 6,799; 2,683 (39 %); 22,207; 1,439 (6 %)", "370; 7,336; 2,683 (37 %); 24,687; 1,343 (5 %)"),
+    "dev": ("41; 829; 293 (35 %); 2,511; 179 (7 %)", "43; 958; 340 (35 %); 3,217; 148 (5 %)"),
+    "test": ("46; 879; 373 (42 %); 3,031; 199 (7 %)", "51; 1,047; 330 (32 %); 3,027; 160 (6 %)"),
+}
+COUNTS = ("sentences", "with overlap", "mentions", "longer than 6 words")
+# Table 4, development data: ACE 2004 and ACE 2005
+HEADS_DEV = {
+    "cascade, head is the whole mention (CC-S)": ("57.0 / 35.9 / 44.1", "56.5 / 38.3 / 45.6"),
+    "cascade, first word (CC-F)": ("51.5 / 32.5 / 39.9", "53.3 / 36.1 / 43.1"),
+    "cascade, last word (CC-L)": ("64.4 / 40.6 / 49.9", "66.6 / 45.1 / 53.8"),
+    "cascade, chain for heads (CC-CC)": ("63.6 / 40.5 / 49.5", "65.9 / 44.8 / 53.3"),
+    "mention hypergraph, last word (MH L)": ("66.7 / 41.9 / 51.5", "70.5 / 45.0 / 55.0"),
+    "joint heads": ("78.6 / 47.4 / 59.1", "79.2 / 48.7 / 60.3"),
+    "joint heads, tuned": ("73.9 / 52.4 / 61.3", "70.2 / 57.4 / 63.2"),
+}
+
+
+def counts(part: str) -> list[str]:
+    """A row of Table 1."""
+    found = [ours("corpora", NESTED, ["gum", part], column) for column in COUNTS]
+    return [part, *ACE[part], joined(found, "; ")]
 
 
 def gum(label: str, name: str, penalty: Any = NOT, paper: str = "", paper_2005: str = "") -> list[str]:
@@ -41,6 +67,9 @@ def speed(label: str, name: str) -> list[str]:
 
 
 TABLES = {
+    "lu-2015-1": Table(
+        ("part", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"), [counts(part) for part in ("train", "dev", "test")]
+    ),
     "lu-2015-2": Table(
         ("model", "paper, ACE 2004", "paper, ACE 2005", "ours, GUM"),
         [
@@ -82,6 +111,10 @@ TABLES = {
             optimum("mention hypergraph, chain for heads, tuned, L-BFGS", HEADED, CHAINED, "yes"),
             optimum("joint heads, tuned, L-BFGS", HEADED, JOINT, "yes"),
         ],
+    ),
+    "lu-2015-4-dev": Table(
+        ("model", "paper, ACE 2004, development data", "paper, ACE 2005, development data"),
+        [(label, *figures) for label, figures in HEADS_DEV.items()],
     ),
     "lu-2015-5": Table(
         ("model", "ours, GENIA"),
