@@ -39,7 +39,7 @@ from common import ROOT, Result, commit, options, run_cases, say
 
 TARGET: Final = 10.0  # per cent of mutants that survive, at most
 SECONDS: Final = 600  # of the processor, for the tests of one turn
-MEMORY: Final = 16_000_000  # KiB of addresses: a loop without end is an error before it takes the machine's memory
+MEMORY: Final = 10_000_000  # KiB that may be written to: a loop without end is an error before it takes the machine's memory
 SOURCE: Final = ROOT / "src"
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -209,7 +209,7 @@ def _failed(tests: Sequence[str], source: Path) -> str | None:
     ]
     paths = os.pathsep.join(map(str, (source, ROOT / "lab" / "src")))  # not what is installed
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-    limited = f"ulimit -t {SECONDS} -v {MEMORY}; exec {shlex.join(line)}"
+    limited = f"ulimit -t {SECONDS} -d {MEMORY}; exec {shlex.join(line)}"
     done = subprocess.run(
         ["bash", "-c", limited], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
     )
