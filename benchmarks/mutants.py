@@ -39,7 +39,7 @@ from common import ROOT, Result, commit, options, run_cases, say
 
 TARGET: Final = 10.0  # per cent of mutants that survive, at most
 SECONDS: Final = 600  # of the processor, for the tests of one turn
-MEMORY: Final = 10_000_000  # KiB that may be written to: a loop without end is an error before it takes the machine's memory
+MEMORY: Final = 10_000_000  # KiB to write to: a loop without end is an error before it takes all memory
 SOURCE: Final = ROOT / "src"
 _COMPARED: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
