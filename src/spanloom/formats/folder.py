@@ -35,14 +35,9 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     Raises:
         UsageError: there is nothing to read.
     """
-    everywhere = list[Path]()
-    trainings = dict[Path, None]()
-    for file in visible(root):
-        parts = file.relative_to(root).parts
-        if WORK_FOLDER in parts:  # of a training that goes on, or was killed
-            trainings[root.joinpath(*parts[: parts.index(WORK_FOLDER) + 1])] = None
-        else:
-            everywhere.append(file)
+    everywhere = visible(root)
+    trainings = [path for path in everywhere if path.name == WORK_FOLDER]  # that go on, or were killed
+    everywhere = [path for path in everywhere if WORK_FOLDER not in path.relative_to(root).parts]
     files = [file for file in everywhere if file.is_file()]
     links = [*(file for file in everywhere if is_closed_link(file)), *trainings]
     data = [file for file in files if not _BESIDE.match(file.name)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from pkgutil import resolve_name
@@ -153,12 +153,10 @@ def _check_columns(columns: Any) -> None:
     Raises:
         UsageError: it is neither names nor a mapping of names.
     """
-    if isinstance(columns, Mapping):
-        names: Iterable[Any] = (*columns.keys(), *columns.values())
-    else:
-        names = () if columns is None else columns if isinstance(columns, list | tuple) else (columns,)
-    wrong = next((name for name in names if not isinstance(name, str) or not name), None)
-    if wrong is not None or not (columns is None or isinstance(columns, Mapping | list | tuple)):
+    names = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
+    if columns is not None and not (
+        isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
+    ):
         expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
         raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
 

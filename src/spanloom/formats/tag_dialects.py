@@ -111,14 +111,9 @@ class Tagging:
 
     def __init__(self, letters: bool | None = None) -> None:
         self.undecided = False
-        self._letters = letters
+        self.letters = letters
         self._dialect: TagDialect | None = None
         self._counts: Counter[str] = Counter()
-
-    @property
-    def told(self) -> bool:
-        """Whether it was given, and not found out."""
-        return self._letters is not None
 
     def see(self, values: Iterable[str]) -> TagDialect:
         """Return the dialect of the tags of a record; another record may yet change it while it is `undecided`."""
@@ -128,7 +123,7 @@ class Tagging:
         dialect = self._likely()
         inside = self._counts.keys() - dialect.outside
         if dialect.divider:
-            shown = dialect.divider == BRACKETS or self._letters is True or _has_letters(inside, dialect)
+            shown = dialect.divider == BRACKETS or self.letters is True or _has_letters(inside, dialect)
         else:
             shown = not dialect.outside.isdisjoint(self._counts)
         self._dialect = dialect if shown else None
@@ -141,8 +136,8 @@ class Tagging:
             self._counts.update(kinds)
             letters = {tag[1] if (tag := LETTERED.fullmatch(kind)) else "" for kind in self._counts}
             types = "" in letters or letters <= {"E", "L"}
-            shown = self._letters is not None or types or _has_letters(self._counts, USUAL)
-            dialect = TagDialect("") if (types and self._letters is None) or self._letters is False else USUAL
+            shown = self.letters is not None or types or _has_letters(self._counts, USUAL)
+            dialect = TagDialect("") if (types and self.letters is None) or self.letters is False else USUAL
             self._dialect, self.undecided = (dialect if shown else None), not shown
         return self._dialect is None or bool(self._dialect.divider)
 
@@ -152,9 +147,9 @@ class Tagging:
             self._dialect, self.undecided = self._likely(), False
 
     def _likely(self) -> TagDialect:
-        if self._letters is None:
+        if self.letters is None:
             return detect(self._counts, certain=True) or USUAL
-        return USUAL if self._letters else TagDialect("", outside=_outside(self._counts)[0])
+        return USUAL if self.letters else TagDialect("", outside=_outside(self._counts)[0])
 
 
 def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T]]]) -> Iterator[T]:

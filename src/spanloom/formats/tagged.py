@@ -206,7 +206,11 @@ def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging
         return None
     if dialect.divider and dialect.name:
         problems.append(Problem("warning", "dialects of tags", f"tags are read as {dialect.name}", altered=True))
-    elif not dialect.divider and not tagging.told and (tag := next(filter(LETTERED.fullmatch, tags), None)) is not None:
+    elif (
+        not dialect.divider
+        and tagging.letters is None
+        and (tag := next(filter(LETTERED.fullmatch, tags), None)) is not None
+    ):
         message = f"{field} holds types without letters, so {clip(tag)} is read as a type, too; {_AS_LETTERS}"
         problems.append(Problem("warning", "types that begin as tags", message, altered=True))
     return [one or ("O",) for one in read if one is not None]
