@@ -18,9 +18,10 @@ from typing import Any
 import pycrfsuite
 
 from common import Clock, Seconds
-from spanloom.document import Document
+from spanloom.document import Batch, Document
 from spanloom.features import FeatureSet
 from spanloom.features.columns import normal, shape
+from spanloom.features.tokens import feature_tokens
 
 Strings = list[list[str]]  # of one sentence: the feature strings of each token
 SentenceFeatures = Callable[[list[str], list[str]], Strings]  # words and parts of speech
@@ -35,10 +36,11 @@ class Sentence:
 
 
 def sentences(documents: Sequence[Document]) -> list[Sentence]:
-    """Words and parts of speech of each sentence."""
+    """Words, in sentences in capitals those in lower case that features read, and parts of speech of each sentence."""
     found = []
     for document in documents:
-        words, pos = document.words, document.columns.get("pos", [])
+        tokens, pos = feature_tokens(Batch.of([document])), document.columns.get("pos", [])
+        words = [tokens.text[first:end] for first, end in zip(tokens.starts, tokens.ends, strict=True)]
         for first, end in [] if document.sentences is None else document.sentences.tolist():
             found.append(Sentence(words[first:end], pos[first:end]))
     return found
