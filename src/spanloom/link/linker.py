@@ -70,7 +70,7 @@ from spanloom.vocabulary.read import read_vocabulary
 from spanloom.vocabulary.store import Vocabulary
 
 MENTIONS = get_args(WhichMentions)
-BATCH_TOKENS = 20_000  # predicted at once
+BATCH_TOKENS = 40_000  # predicted at once
 PAPER_FEATURES = (
     "bias", "w[0]", "w[-1]|w[0]", "w[-1]|w[0]|pos[0]", "w[0]|pos[0]", "w[-2]|w[-1]|pos[-2]|pos[-1]", "w:4[-1]",
     "w:-4[-1]", "common[-1]",
