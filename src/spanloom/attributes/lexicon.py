@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, mixed
@@ -143,6 +144,8 @@ class CueTable(NamedTuple):
         roles: (R, 3) of each the number of its pair, -1 for all, of its kind in `KINDS`, and whether a clause must end
             behind it.
         pairs: G of them.
+        kinds: (P, 7) whether each phrase has a role of each kind.
+        closed: (P,) whether a clause must end behind it in all its roles.
     """
 
     keys: UInt64
@@ -151,6 +154,8 @@ class CueTable(NamedTuple):
     role_ptr: Int64
     roles: Int64
     pairs: tuple[Pair, ...]
+    kinds: NDArray[np.bool_]
+    closed: NDArray[np.bool_]
 
 
 @lru_cache(64)
@@ -170,11 +175,14 @@ def _table(cues: Cues) -> CueTable:
     order = np.argsort(keys)
     kinds = {kind: i for i, kind in enumerate(KINDS)}
     own = [cues.phrases[phrases[at]] for at in order.tolist()]
-    roles = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
-    counts = list(map(len, own))
+    listed = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
+    roles, counts = np.array(listed, np.int64).reshape(-1, 3), list(map(len, own))
+    has = np.zeros((len(own), len(KINDS)), np.bool_)
+    has[np.repeat(np.arange(len(own)), counts), roles[:, 1]] = True
     return CueTable(
         keys[order], tuple(sorted(set(sizes.tolist()))), np.unique(values[end - sizes]),
-        np.append(0, np.cumsum(counts, dtype=np.int64)), np.array(roles, np.int64).reshape(-1, 3), pairs,
+        np.append(0, np.cumsum(counts, dtype=np.int64)), roles, pairs, has,
+        np.array([all(closed for _, _, closed in held) for held in own], np.bool_),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.attributes.lexicon import KINDS, Cues, CueTable, compared
+from spanloom.attributes.lexicon import KINDS, Cues, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern
@@ -194,31 +194,19 @@ class Scopes:
         limit = np.repeat(self.batch.sentences[1:], np.diff(self.batch.sentences))
         begins = np.flatnonzero(np.isin(hashes, table.firsts))
         first, end, phrase = RangeHashes(hashes).find(table.keys, table.sizes, begins, limit)
-        closed = np.append(0, table.roles[:, 2].cumsum())
-        bound = closed[table.role_ptr[1:]] - closed[table.role_ptr[:-1]]
-        valid = (bound < np.diff(table.role_ptr))[phrase] | self._closed[end]
+        valid = ~table.closed[phrase] | self._closed[end]
         first, end, phrase = first[valid], end[valid], phrase[valid]
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
         # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
-        speaks = np.zeros(len(table.keys), np.bool_)
-        for kind in range(len(KINDS)):
-            speaks |= self._has(kind) if kind != _ENDS else False
-        own = speaks[phrase]
+        own = table.kinds[phrase, :_ENDS].any(1)
         kept = end > _reached_before(end, own)
         first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
-        pseudo = self._has(_PSEUDO)[phrase]
+        pseudo = table.kinds[phrase, _PSEUDO]
         later = np.append(first[pseudo], np.iinfo(np.int64).max)
         overlapped = later[np.searchsorted(first[pseudo], first)] < end
         kept = pseudo | ~((first < _reached_before(end, pseudo)) | overlapped)
         return Hits(first[kept], end[kept], phrase[kept])
-
-    def _has(self, kind: int) -> Flags:
-        """Return (P,) whether each phrase has a role of a kind."""
-        table: CueTable = self.cues.table
-        total = np.append(0, (table.roles[:, 1] == kind).cumsum())
-        found: Flags = total[table.role_ptr[1:]] > total[table.role_ptr[:-1]]
-        return found
 
     @cached_property
     def _roles(self) -> tuple[Int64, Int64]:
@@ -264,10 +252,14 @@ class Scopes:
             pair: number of the pair of attribute and value.
             kind: number of the kind.
         """
-        hit, role = self._roles
-        roles = self.cues.table.roles[role]
-        of_pair = (roles[:, 0] == pair) | (roles[:, 0] == -1)
-        return self._once((pair, kind), lambda: np.unique(hit[of_pair & (roles[:, 1] == kind)]))
+
+        def numbers() -> Int64:
+            hit, role = self._roles
+            own, of_kind = self.cues.table.roles[role, :2].T
+            found: Int64 = hit[((own == pair) | (own == -1)) & (of_kind == kind)]
+            return found if len(found) < 2 else np.unique(found)
+
+        return self._once((pair, kind), numbers)
 
     @cached_property
     def _below(self) -> Int64:
