@@ -9,8 +9,9 @@ proposed alike, whatever the first stage can hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -136,7 +137,7 @@ class PairedParts:
             runs[number_of, size + 1] = left + right - (0.5 * np.minimum(left, right) if size == 0 else 0.0)
         rate, longest = float(self.rate[0]), int(tokens_left.max(initial=0))
         places, values = [np.empty((0, 4), np.int64)], [np.empty(0)]
-        for one, gap, two, weight in self._shapes():
+        for one, gap, two, weight in self._shapes:
             size = one + gap + two
             if size > longest:
                 continue
@@ -185,11 +186,12 @@ class PairedParts:
         found: Floats = np.maximum(first, last)
         return found
 
-    def _shapes(self) -> Iterator[tuple[int, int, int, float]]:
-        for one, gap, two in np.ndindex(LONGEST, LONGEST, LONGEST):
-            weight = float(self.lengths[0, one] + self.lengths[1, gap] + self.lengths[2, two])
-            if weight > _SHAPE_FLOOR:
-                yield one + 1, gap + 1, two + 1, weight
+    @cached_property
+    def _shapes(self) -> list[tuple[int, int, int, float]]:
+        """The tokens of both parts and the gap of the shapes that are tried, with their log-probability."""
+        weights = self.lengths[0][:, None, None] + self.lengths[1][:, None] + self.lengths[2]
+        likely = np.argwhere(weights > _SHAPE_FLOOR)
+        return [(a + 1, b + 1, c + 1, float(weights[a, b, c])) for a, b, c in likely.tolist()]
 
     def _marginals(self, found: CandidateMentions, text: Words) -> tuple[Floats, Floats]:
         """Return the log-odds of the likeliest candidate without a gap that begins, or ends, at each token, (T, K).
