@@ -158,9 +158,9 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
     add("rules", verdict)
     add("rules|type", verdict, kind)
     columns = []
-    for size, own in added.items():
-        names_of = np.repeat(np.array([hash_text(name) >> 1 for name, _ in own], np.int64), count)
-        stacked = [np.concatenate([values[i].astype(np.uint64) for _, values in own]) for i in range(size)]
+    for size, features in added.items():
+        names_of = np.repeat(np.array([hash_text(name) >> 1 for name, _ in features], np.int64), count)
+        stacked = [np.concatenate([values[i].astype(np.uint64) for _, values in features]) for i in range(size)]
         key = mixed(names_of, *stacked)
         key[np.logical_or.reduce([value == 0 for value in stacked])] = 0
         columns.append(key.reshape(-1, count))
