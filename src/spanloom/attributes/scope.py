@@ -199,7 +199,7 @@ class Scopes:
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
         # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
-        own: Flags = table.kinds[phrase, :_ENDS].any(1)
+        own: Flags = np.logical_or.reduce(table.kinds[phrase, :_ENDS], axis=1)
         kept = end > _reached_before(end, own)
         first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
         pseudo = table.kinds[phrase, _PSEUDO]
