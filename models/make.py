@@ -51,7 +51,7 @@ PACKAGES = (MODELS, MODELS_SA, MODELS_ZH)
 COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
-COPIES = " An eighth of the training documents are there a second time, in lower case or in title case."
+COPIES = " {} of the training documents are there a second time, in lower case or in title case."
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and what they say of it
 MORE = {
@@ -192,19 +192,19 @@ RECIPES = (
         "MEDLINE. Kim et al. (2003), *GENIA corpus: a semantically annotated corpus for bio-textmining*. Types are "
         "collapsed to five, as in Finkel and Manning (2009).",
         "The first 81 % of the sentences for training, the next 9 % for development, the last 10 % for testing, as "
-        "abstracts." + COPIES,
+        "abstracts." + COPIES.format("A sixth"),
         "The abstracts are on transcription factors in human blood cells: other fields have other names.",
-        split_of("genia_documents", JSONL, copies=16), {**FAST, "structure": "separators"},
+        split_of("genia_documents", JSONL, copies=12), {**FAST, "structure": "separators"},
         sentences=biomedical.SENTENCES,
     ),
     Recipe(
         "bc5cdr", "Chemicals and diseases in abstracts", "Chemical, Disease", "public domain mark",
         "BioCreative V CDR corpus. Li et al. (2016), *BioCreative V CDR task corpus: a resource for chemical disease "
         "relation extraction*. The names of CTD's vocabulary are not used.",
-        "The task's own: 500 abstracts each for training, development and testing." + COPIES,
+        "The task's own: 500 abstracts each for training, development and testing." + COPIES.format("Half"),
         "The abstracts are on side effects of drugs.",
         split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")],
-                 copies=16),
+                 copies=4),
         {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
     ),
     Recipe(
@@ -212,10 +212,10 @@ RECIPES = (
         "SpecificDisease, DiseaseClass, Modifier, CompositeMention", "public domain",
         "NCBI Disease Corpus, National Library of Medicine. Dogan, Leaman and Lu (2014), *NCBI disease corpus: a "
         "resource for disease name recognition and concept normalization*.",
-        "The corpus' own: 593, 100 and 100 abstracts." + COPIES,
+        "The corpus' own: 593, 100 and 100 abstracts." + COPIES.format("Half"),
         "The abstracts are on hereditary diseases above all.",
         split_of("ncbi_disease", [f"NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")], "pubtator",
-                 copies=16),
+                 copies=4),
         {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
     ),
     Recipe(
@@ -292,7 +292,7 @@ RECIPES = (
         "whose head is a proper noun are taken, cut to the name by `models/names.py`. Vectors of the 60,000 most "
         "frequent words of GloVe 6B (Pennington et al. 2014, public domain). What is made of the model is to be shared "
         "alike.",
-        "The corpus' own. Half of the training documents are there a second time, in lower case or in title case.",
+        "The corpus' own." + COPIES.format("Half"),
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
         "84 documents, misses names of kinds that are rare there, and finds hardly any events. Descriptions such as "
         "*the chancellor* are left "
