@@ -230,6 +230,8 @@ def test_marks_do_not_depend_on_company_or_order(numbers: list[int]) -> None:
         ("-ve Kernig sign, photophobia -ve.", "photophobia", True),
         ("(-) thirst (+) polyuria", "thirst", True),
         ("(-) thirst (+) polyuria", "polyuria", False),
+        ("Polyuria: the weight is stable and glucose was not found.", "Polyuria", False),
+        ("Social history is negative for smoking.", "smoking", True),
         ("The pulse is weak, and Romberg sign was absent.", "weak", False),
     ],
 )

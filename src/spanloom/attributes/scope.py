@@ -9,7 +9,8 @@
    word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
    soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
-   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does.
+   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
+   and not across a verb and a coordinator.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -364,7 +365,7 @@ class Scopes:
             listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
             clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)
             listed &= ~_between(verbs, clause, np.maximum(comma, at))
-            reaches = clear & ((comma < at) | listed) & (begin - at <= REACH)
+            reaches = clear & ((comma < at) | listed) & ~_between(verbs, at, joined) & (begin - at <= REACH)
         ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
