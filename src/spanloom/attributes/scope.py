@@ -4,12 +4,13 @@
    longer cues win; so does a pseudo-cue over any phrase that it overlaps.
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
-   at most `REACH` tokens away. So it reaches all items of an enumeration. A *near* one ends at the next comma,
-   preposition or *and*, after at most `NEAR` tokens. A part behind a gap is reached from within the gap, by a cue
-   beside it or one without *and* before it: *abdomen soft, non-tender*, but not *mild mitral and no aortic
-   regurgitation*, where the cue is about another mention.
+   at most `REACH` tokens away. So it reaches all items of an enumeration, up to where a new clause begins. A *near* one
+   ends at the next comma, preposition or *and*, after at most `NEAR` tokens; a prefix, such as *non-*, at the next
+   word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
+   soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
-   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does.
+   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
+   and not across a verb and a coordinator.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -308,16 +309,17 @@ class Scopes:
         if not len(own) or not len(at):
             return _nothing(parts)
         coordinators, _, stops = self._stops
+        prefix = np.isin(end - 1, self.where(self._words_of("prefixes")))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
         clear = same & ~_between(self.ends(pair), begin, at)
         if near:
-            reaches = clear & ~_between(stops, begin, at) & (at - begin <= NEAR)
+            reaches = clear & ~_between(stops, begin, at) & (at - begin <= np.where(prefix[row], 0, NEAR))
         else:
             last = np.append(-1, self.separators)[np.searchsorted(self.separators, at)]
-            reaches = clear & (at - np.maximum(begin, last + 1) <= REACH)
+            reaches = clear & (at - np.maximum(begin, last + 1) <= REACH) & ~self._new_clause(first[row], begin, at)
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
@@ -331,7 +333,9 @@ class Scopes:
             head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
             below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
             reaches |= below & ~_between(self.ends(pair), end[head], at)
-        inner = np.isin(at, first) & (parts.end > end[np.minimum(np.searchsorted(first, at), len(first) - 1)])
+        held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
+        inner = (first[held] <= at) & (at < end[held]) & (parts.end > end[held])
+        inner &= ~prefix[held] | (parts.end == end[held] + 1)
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
 
@@ -356,16 +360,35 @@ class Scopes:
             comma = np.append(-1, commas)[place]
             earlier = np.append(-1, commas)[np.maximum(place - 1, 0)]
             joined = np.append(-1, coordinators)[np.searchsorted(coordinators, begin)]
-            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "saw A, and B was absent" is none
+            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is none
             low = self.batch.sentences[self.sentence[begin]]
             listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
-            listed &= ~_between(verbs, at, np.maximum(comma, at))
-            reaches = clear & ((comma < at) | listed) & (begin - at <= REACH)
+            clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)
+            listed &= ~_between(verbs, clause, np.maximum(comma, at))
+            reaches = clear & ((comma < at) | listed) & ~_between(verbs, at, joined) & (begin - at <= REACH)
         ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
         return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
+
+    def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
+        """Return whether a clause begins between a cue that is a negation and what is behind it.
+
+        That is so where a verb follows a comma or coordinator; at the first comma if *and* follows; also if no other
+        comma or coordinator follows, but one comes before, or the mention does not end the clause.
+        """
+        coordinators, commas, stops = self._stops
+        verbs, joints = self.where(self._words_of("verbs")), np.union1d(coordinators, commas)
+        far = len(self.sentence)
+        joint = np.append(joints, far)[np.searchsorted(joints, begin)]
+        comma = np.append(commas, far)[np.searchsorted(commas, begin)]
+        end = self.batch.sentences[self.sentence[np.minimum(begin, far - 1)] + 1]
+        last = ~_between(joints, comma + 1, end)
+        ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
+        ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
+        negation = _between(self.where(self._words_of("negations")), first, begin)
+        return negation & (_between(verbs, joint, at) | (ended & (comma < at)))
 
     def inside(self, pair: int) -> Flags:
         """Return which mentions hold a cue, (M,)."""
