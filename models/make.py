@@ -465,7 +465,7 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
 
 It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 
-- **Licence**: {recipe.licence}, that of the corpus.
+- **Licence**: {recipe.licence}, that of the annotations.
 - **Data**: {recipe.sources}
 - **Split**: {recipe.split} {train} documents for training, {dev} for development, {test} for testing.
 - **Training**: `{recipe.estimator.__name__}({params})` on plain text, {learned}; then `spanloom compact`,
