@@ -98,7 +98,7 @@ PUBLIC = {
     "spanloom.structures": (
         "Bilou Bio Crowd Encoded FlatChain Heads MOST_MENTIONS MentionHypergraph MentionTable Product READINGS "
         "STRUCTURES SemiMarkov SeparatorStates Separators SevenTag Shared Split Structure Tags TokenMention "
-        "TwoLayer Words chain_template structure_of"
+        "Words chain_template structure_of"
     ),
     "spanloom.tag": "",
     "spanloom.text": (
