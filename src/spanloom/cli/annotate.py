@@ -34,7 +34,7 @@ from spanloom.vocabulary.candidates import CandidateFinder
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from spanloom.cli.app import Annotate
+    from spanloom.cli.data_verbs import Annotate
 
 Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed

@@ -21,7 +21,7 @@ from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Convert
+    from spanloom.cli.data_verbs import Convert
 
 
 def run(args: Convert) -> int | None:

@@ -18,7 +18,7 @@ from spanloom.label import LabelReport, label_stream, read_label_rules
 from spanloom.model.choices import Completeness
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Label
+    from spanloom.cli.data_verbs import Label
 
 _NAME = 40  # characters of a rule's name
 _WITH_META = ("jsonl", "json", "parquet", "arrow")  # formats that keep all of meta

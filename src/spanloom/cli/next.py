@@ -14,7 +14,7 @@ from spanloom.model.protocol import finds_mentions
 from spanloom.models import load
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Next
+    from spanloom.cli.data_verbs import Next
 
 
 def run(args: Next) -> int | None:

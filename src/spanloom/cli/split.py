@@ -22,7 +22,7 @@ from spanloom.formats.listed import COLUMNS
 from spanloom.text import prepare
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Split
+    from spanloom.cli.data_verbs import Split
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FOLDERS = ("brat", "text", "xmi")  # formats that need a folder for several documents

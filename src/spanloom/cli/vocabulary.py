@@ -15,7 +15,7 @@ from spanloom.formats.base import DEFAULTS
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import ReadVocabulary
+    from spanloom.cli.data_verbs import ReadVocabulary
 
 _ALL = "all"
 
