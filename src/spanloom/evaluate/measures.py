@@ -80,6 +80,11 @@ class Score:
         values["intervals"] = None if intervals is None else {k: list(v) for k, v in intervals._asdict().items()}
         return values
 
+    def to_accuracy(self) -> dict[str, Any]:
+        """Return the part that is right as JSON values, where precision, recall and F1 are one."""
+        interval = None if self.intervals is None else list(self.intervals.recall)
+        return {"right": _plain(self.found), "accuracy": self.recall, "interval": interval}
+
 
 class Learning(NamedTuple):
     """Learning curve of a training, step by step.

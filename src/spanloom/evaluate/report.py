@@ -16,7 +16,7 @@ from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, req
 from spanloom.evaluate.kinds import BOUNDARY_KINDS, boundary_kind
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
-from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, everything, scores
+from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, row, scores
 from spanloom.evaluate.units import pair, units, with_sentences
 from spanloom.formats.inputs import documents_given
 
@@ -64,17 +64,13 @@ class Report(Printed):
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits, a dash where the denominator is 0."""
-        groups = [("", self._summary()), ("type", self.types), ("structure", self.structures)]
-        groups.append((f"{self.unit}s", self.sentences))
-        names = [name for _, rows in groups for name in rows]
-        width = max(map(len, names)) + 4
-        lines = [header("", width, self.overall)]
-        for title, rows in groups:
-            if title:
-                lines += ["", title]
-            lines += [f"{'  ' * bool(title) + name:{width}}{cells(score)}" for name, score in rows.items()]
-        lines += ["", *self._notes()]
-        return "\n".join(lines) + "\n"
+        rows: list[tuple[str, Score | None]] = [(self.match, self.overall), ("partial", self.partial)]
+        rows += self.keys.items()
+        for title, group in (
+            ("type", self.types), ("structure", self.structures), (f"{self.unit}s", self.sentences),
+        ):  # fmt: skip
+            rows += [(title, None), *((f"  {name}", score) for name, score in group.items())]
+        return score_table("", rows) + "\n".join(("", *self._notes())) + "\n"
 
     def plot(self) -> Figure:
         """Draw the report: F1 with its interval, precision and recall of each row.
@@ -84,9 +80,6 @@ class Report(Printed):
         """
         figure: Figure = resolve_name("spanloom.view.report_plot:plot")(self)
         return figure
-
-    def _summary(self) -> dict[str, Score]:
-        return {self.match: self.overall, "partial": self.partial, **self.keys}
 
     def _notes(self) -> Iterator[str]:
         finer = {kind: count for kind, count in self.boundaries.items() if count or kind == "boundary"}
@@ -100,13 +93,24 @@ class Report(Printed):
             yield f"repeated mentions counted once: {dropped}"
 
 
-def header(title: str, width: int, score: Score) -> str:
-    """Return the table's first line, above scores such as this one."""
-    interval = "" if score.intervals is None else "  95 % interval of F1"
-    return f"{title:{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"
+def score_table(title: str, rows: Sequence[tuple[str, Score | None]], width: int = 0) -> str:
+    """Return a table of scores for a terminal.
+
+    Args:
+        title: above the names.
+        rows: names and scores; a name without a score is the title of the rows that follow.
+        width: the least width of the names.
+    """
+    scores = [score for _, score in rows if score is not None]
+    interval = "" if all(score.intervals is None for score in scores) else "  95 % interval of F1"
+    width = max(width, *(len(name) + 2 for name, _ in (*rows, (title, None))))
+    lines = [f"{title:{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"]
+    for name, score in rows:
+        lines += ["", name] if score is None else [f"{name:{width}}{_cells(score)}"]
+    return "\n".join(lines) + "\n"
 
 
-def cells(score: Score) -> str:
+def _cells(score: Score) -> str:
     """Return a score as a line of the table, without its name."""
     fractions = (
         (score.precision, score.predicted),
@@ -176,13 +180,13 @@ def evaluate(
     near = np.concatenate([kinds.head[:, 0], kinds.boundary[:, 0]])
     groups: list[dict[str, ReportRow]] = [
         {
-            "overall": everything(comparison),
-            "partial": everything(comparison, comparison.gold.unit[near]),
+            "overall": row(comparison),
+            "partial": row(comparison, half=comparison.gold.unit[near]),
         },
         by_type(comparison),
         by_structure(comparison),
         by_sentence(comparison, cut.count),
-        {name: everything(compare(gold, predicted, cut, _key(name))) for name in keys},
+        {name: row(compare(gold, predicted, cut, _key(name))) for name in keys},
     ]
     results = iter(scores([row for group in groups for row in group.values()], cut.count, bootstrap, seed))
     first, types, structures, sentences, others = [{name: next(results) for name in group} for group in groups]
