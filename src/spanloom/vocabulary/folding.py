@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hashing import hash_values
+from spanloom.sparse import gathered
 from spanloom.text import tokenize
 from spanloom.text.patterns import pattern
 
@@ -165,11 +166,8 @@ class FoldedPieces(NamedTuple):
 
     def take(self, texts: NDArray[np.int32]) -> FoldedPieces:
         """Some of the texts."""
-        sizes = np.diff(self.ptr)[texts]
-        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        return FoldedPieces(
-            self.distinct, self.ids[np.repeat(self.ptr[texts] - ptr[:-1], sizes) + np.arange(ptr[-1])], ptr
-        )
+        words, ptr = gathered(self.ptr, texts.astype(np.int64))
+        return FoldedPieces(self.distinct, self.ids[words], ptr)
 
 
 def pieces(texts: Sequence[str]) -> FoldedPieces:

@@ -8,10 +8,10 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from spanloom.errors import DataError
-from spanloom.formats.source import decode, raw_lines
+from spanloom.formats.source import raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record
+from spanloom.vocabulary.records import Record, lines_of
 from spanloom.vocabulary.xml_records import xml_records
 
 ROOTS: Final = ("DescriptorRecordSet", "QualifierRecordSet", "SupplementalRecordSet")
@@ -61,8 +61,8 @@ def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
 def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
     record: dict[str, list[str]] = {}
     start = 1
-    for number, raw in raw_lines(path):
-        text = decode(raw, path, number).strip()
+    for number, line in lines_of(path):
+        text = line.strip()
         if text == NEW_RECORD:
             if record:
                 yield _ascii_concept(record, path, start)
