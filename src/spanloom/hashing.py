@@ -138,6 +138,34 @@ class RangeHashes:
         return first, end, key
 
 
+class RangeTable(NamedTuple):
+    """Phrases, as ranges of values, that are looked for among other values; P distinct ones.
+
+    Args:
+        keys: (P,) ascending, as `RangeHashes.find` takes them.
+        sizes: the sizes that there are.
+        firsts: the first values.
+    """
+
+    keys: UInt64
+    sizes: tuple[int, ...]
+    firsts: UInt64
+
+    @classmethod
+    def of(cls, values: UInt64, sizes: Int64) -> tuple[RangeTable, Int64]:
+        """Return the table of ranges, one behind the other, and the number of each one's key."""
+        end = sizes.cumsum()
+        first = end - sizes
+        keys, numbers = np.unique(mixed(0, RangeHashes(values).of(first, end), sizes), return_inverse=True)
+        return cls(keys, tuple(np.unique(sizes).tolist()), np.unique(values[first])), numbers
+
+    def find(self, hashes: RangeHashes, limit: Int64) -> tuple[Int64, Int64, Int64]:
+        """Return first value, end and key number of all occurrences among T values, by size; see `RangeHashes.find`."""
+        places = np.arange(len(limit))
+        begins = places[np.isin(hashes.of(places, places + 1), self.firsts)]
+        return hashes.find(self.keys, self.sizes, begins, limit)
+
+
 class Slots(NamedTuple):
     """A hash table: the number of each of some keys; see `native/hashing.h`.
 

@@ -35,8 +35,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.errors import DataError, UsageError, clip
-from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, mixed
+from spanloom.errors import DataError, clip
+from spanloom.files.toml import read_toml
+from spanloom.hashing import Int64, RangeTable, hash_values
 from spanloom.text import tokenize
 
 ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
@@ -136,18 +137,14 @@ class CueTable(NamedTuple):
     """Phrases as arrays.
 
     Args:
-        keys: (P,) ascending hashes of phrases.
-        sizes: the lengths that there are.
-        firsts: hashes of first words.
+        words: of the phrases.
         role_ptr: (P + 1,) where the roles of each phrase begin.
         roles: (R, 3) of each the number of its pair, -1 for all, of its kind in `KINDS`, and whether a clause must end
             behind it.
         pairs: G of them.
     """
 
-    keys: UInt64
-    sizes: tuple[int, ...]
-    firsts: UInt64
+    words: RangeTable
     role_ptr: Int64
     roles: Int64
     pairs: tuple[Pair, ...]
@@ -165,17 +162,13 @@ def _table(cues: Cues) -> CueTable:
     number_of = {word: i for i, word in enumerate(dict.fromkeys(chain.from_iterable(phrases)))}
     hashes = hash_values(list(number_of))
     values = hashes[[number_of[word] for words in phrases for word in words]] if phrases else hashes
-    end = sizes.cumsum()
-    keys = mixed(0, RangeHashes(values).of(end - sizes, end), sizes)
-    order = np.argsort(keys)
+    table, places = RangeTable.of(values, sizes)
     kinds = {kind: i for i, kind in enumerate(KINDS)}
-    own = [cues.phrases[phrases[at]] for at in order.tolist()]
+    own = [cues.phrases[phrases[at]] for at in np.argsort(places).tolist()]
     roles = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
     counts = list(map(len, own))
-    return CueTable(
-        keys[order], tuple(sorted(set(sizes.tolist()))), np.unique(values[end - sizes]),
-        np.append(0, np.cumsum(counts, dtype=np.int64)), np.array(roles, np.int64).reshape(-1, 3), pairs,
-    )  # fmt: skip
+    role_ptr = np.append(0, np.cumsum(counts, dtype=np.int64))
+    return CueTable(table, role_ptr, np.array(roles, np.int64).reshape(-1, 3), pairs)
 
 
 @cache
@@ -186,7 +179,8 @@ def bundled() -> Mapping[str, Cues]:
     (['en', 'es', 'zh'], ('negated', 'uncertain', 'historical', 'experiencer'))
     """
     folder = files("spanloom.attributes") / "cues"
-    return {name: _parsed((folder / f"{name}.toml").read_text(encoding="utf-8"), None) for name in ("en", "es", "zh")}
+    texts = {name: (folder / f"{name}.toml").read_text(encoding="utf-8") for name in ("en", "es", "zh")}
+    return {name: _Reader(None).cues(tomllib.loads(text)) for name, text in texts.items()}
 
 
 def read_cues(source: str | Path) -> Cues:
@@ -199,23 +193,7 @@ def read_cues(source: str | Path) -> Cues:
         UsageError: it cannot be read.
         DataError: it holds something else than cues.
     """
-    try:
-        text = Path(source).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cues {str(source)!r} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=source) from None
-    return _parsed(text, source)
-
-
-def _parsed(text: str, path: str | Path | None) -> Cues:
-    try:
-        given = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"not a TOML file of cues: {error}", path=path) from None
-    except ValueError:  # a number of thousands of digits
-        raise DataError("found a number that is too long, expected lists of phrases", path=path) from None
-    return _Reader(path).cues(given)
+    return _Reader(source).cues(read_toml(source, "cues", "lists of phrases"))
 
 
 class _Reader(NamedTuple):

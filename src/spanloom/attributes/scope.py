@@ -190,10 +190,9 @@ class Scopes:
     @cached_property
     def hits(self) -> Hits:
         """The phrases that count."""
-        table, hashes = self.cues.table, self.hashes
+        table = self.cues.table
         limit = np.repeat(self.batch.sentences[1:], np.diff(self.batch.sentences))
-        begins = np.flatnonzero(np.isin(hashes, table.firsts))
-        first, end, phrase = RangeHashes(hashes).find(table.keys, table.sizes, begins, limit)
+        first, end, phrase = table.words.find(RangeHashes(self.hashes), limit)
         closed = np.append(0, table.roles[:, 2].cumsum())
         bound = closed[table.role_ptr[1:]] - closed[table.role_ptr[:-1]]
         valid = (bound < np.diff(table.role_ptr))[phrase] | self._closed[end]
@@ -201,7 +200,7 @@ class Scopes:
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
         # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
-        speaks = np.zeros(len(table.keys), np.bool_)
+        speaks = np.zeros(len(table.words.keys), np.bool_)
         for kind in range(len(KINDS)):
             speaks |= self._has(kind) if kind != _ENDS else False
         own = speaks[phrase]
@@ -280,8 +279,7 @@ class Scopes:
         early = colons[colons - batch.sentences[self.sentence[colons]] < _EARLY]
         breaks[self.sentence[early]] = True
         wanted = np.unique(self.sentence[colons[np.isin(colons + 1, batch.sentences)]])
-        bounds = batch.sentences[wanted + 1]
-        for at, bound in zip(wanted.tolist(), bounds.tolist(), strict=True):  # lists are few
+        for at in wanted.tolist():  # lists are few
             document = int(np.searchsorted(batch.firsts, at, side="right")) - 1
             text, number, end = batch.documents[document].text, at + 1, int(batch.firsts[document + 1])
             while number < end and not breaks[number]:
@@ -291,7 +289,6 @@ class Scopes:
                     breaks[number] = True  # so that no other list looks there again
                     break
                 number += 1
-            del bound
         after = np.flatnonzero(breaks)
         found: Int64 = batch.sentences[after[np.searchsorted(after, np.arange(count), side="right")]]
         return found

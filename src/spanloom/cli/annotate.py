@@ -18,12 +18,12 @@ from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.annotate.suggestions import Suggestions
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
-from spanloom.cli.reading import Reading, lost, output_format_of
+from spanloom.cli.reading import Reading, output_format_of, write_all
 from spanloom.document import Document
 from spanloom.errors import SpanloomError, UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import output_file
-from spanloom.formats import read, write
+from spanloom.formats import read
 from spanloom.formats.store import Store, claims
 from spanloom.model.protocol import MentionModel
 from spanloom.serve import Limits, Served, bind, is_loopback, open_models, serve, url
@@ -47,9 +47,7 @@ def run(args: Annotate) -> int | None:
         if args.export is not None:
             given: dict[str, Any] = {} if args.layer is None else {"layer": args.layer}
             kind = output_format_of(args.export, args.output_format)
-            losses = write(read(args.data, "store", **given), args.export, kind, force=args.force)
-            if losses:
-                say.notice(lost(losses))
+            write_all(read(args.data, "store", **given), args.export, say, kind, force=args.force)
         if args.history is not None:
             _write_history(args.data, args.history, args.layer, as_json=args.as_json, force=args.force)
         if args.agreed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, Final, Literal, NoReturn, TypeVar, get_args
 from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
-from spanloom.files.walk import meant_path
+from spanloom.files.toml import read_toml
 from spanloom.label.expressions import ExpressionError, TokenExpression
 from spanloom.label.matches import OVERLAPS, Overlaps
 from spanloom.label.phrases import FoldedPhrases, words_of
@@ -137,7 +136,7 @@ def read_label_rules(source: _Source) -> LabelRules:
     if path is not None and path.suffix.lower() in (".jsonl", ".json"):
         given: Mapping[str, object] = {"rule": _of_patterns(path)}
     else:
-        given = source if isinstance(source, Mapping) else _toml(Path(source))
+        given = source if isinstance(source, Mapping) else read_toml(source, "rules", "tables [[rule]]")
     reader = _Reader(path)
     unknown = [name for name in given if name not in ("rule", "overlaps")]
     if unknown or not _tables(given.get("rule")):
@@ -184,20 +183,6 @@ def _of_patterns(path: Path) -> list[dict[str, object]]:
          "phrases": list(dict.fromkeys(names))}
         for (label, match), names in phrases.items()
     ]  # fmt: skip
-
-
-def _toml(path: Path) -> Mapping[str, object]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        close = meant_path(Path(path))
-        raise UsageError(f"rules {str(path)!r} cannot be read: {error.strerror}{close}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from None
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"not a TOML file: {error}", path=path) from None
-    except (RecursionError, ValueError):  # a number of thousands of digits can be read, but not be shown
-        raise DataError("nested too deeply, or a number too long; expected tables [[rule]]", path=path) from None
 
 
 class _Reader:
