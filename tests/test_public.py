@@ -53,7 +53,9 @@ PUBLIC = {
     "spanloom.formats": (
         "FORMATS Format Losses OnError from_answers from_columns from_record read to_columns to_record validate write"
     ),
-    "spanloom.hashing": "RangeHashes RangeTable Slots code_points hash_text hash_values intern mix mixed",
+    "spanloom.hashing": (
+        "RangeHashes RangeTable Slots code_points hash_text hash_values hashes intern mix mixed numbered"
+    ),
     "spanloom.hypergraph": (
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Mask Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"

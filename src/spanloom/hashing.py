@@ -57,6 +57,23 @@ def hash_values(values: Sequence[str]) -> UInt64:
     return hashes
 
 
+def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The distinct ones of W words in the order of their first occurrence, and (W,) the number of each word.
+
+    >>> distinct, ids = numbered(["no", "fever", "no"])
+    >>> distinct, ids.tolist()
+    (['no', 'fever'], [0, 1, 0])
+    """
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
+
+
+def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
+    """(W,) the hash of each word; see `hash_values`."""
+    distinct, ids = numbered(words)
+    return hash_values(distinct)[ids]
+
+
 def code_points(text: str) -> NDArray[np.uint32]:
     """The characters of a text as numbers."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)

@@ -37,7 +37,7 @@ import numpy as np
 
 from spanloom.errors import DataError, clip
 from spanloom.files.toml import read_toml
-from spanloom.hashing import Int64, RangeTable, hash_values
+from spanloom.hashing import Int64, RangeTable, hashes
 from spanloom.text import tokenize
 
 ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
@@ -159,10 +159,7 @@ def _table(cues: Cues) -> CueTable:
     number = {pair: i for i, pair in enumerate(pairs)}
     phrases = list(cues.phrases)
     sizes = np.array([len(words) for words in phrases], np.int64)
-    number_of = {word: i for i, word in enumerate(dict.fromkeys(chain.from_iterable(phrases)))}
-    hashes = hash_values(list(number_of))
-    values = hashes[[number_of[word] for words in phrases for word in words]] if phrases else hashes
-    table, places = RangeTable.of(values, sizes)
+    table, places = RangeTable.of(hashes(list(chain.from_iterable(phrases))), sizes)
     kinds = {kind: i for i, kind in enumerate(KINDS)}
     own = [cues.phrases[phrases[at]] for at in np.argsort(places).tolist()]
     roles = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]

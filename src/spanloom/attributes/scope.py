@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from spanloom.attributes.lexicon import KINDS, Cues, CueTable, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
-from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern
+from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
 from spanloom.text import SECTIONS, split_sentences, tokenize
 from spanloom.text.sections import Heading, headings
 
@@ -172,9 +172,8 @@ class Scopes:
         """The distinct words, as they are compared, and (T,) the number of each token's."""
         tokens = flatten(self.batch)
         ids, _, first = intern(tokens.codes, tokens.starts, tokens.ends)
-        distinct = [compared(tokens.text[tokens.starts[at] : tokens.ends[at]]) for at in first.tolist()]
-        number = {word: i for i, word in enumerate(dict.fromkeys(distinct))}
-        return list(number), np.array([number[word] for word in distinct], np.int64)[ids]
+        words, own = numbered([compared(tokens.text[tokens.starts[at] : tokens.ends[at]]) for at in first.tolist()])
+        return words, own[ids]
 
     @cached_property
     def hashes(self) -> UInt64:

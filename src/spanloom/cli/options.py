@@ -180,6 +180,8 @@ class Options:
     seed: Seed = None
     jobs: Jobs = None
     quiet: Quiet = False
+    encoding: Encoding = None
+    offsets: Offsets = None
 
     def __init__(self, **given: Any) -> None:
         vars(self).update(given)
@@ -197,16 +199,8 @@ def declared_options(declaration: type[Options], names: Iterable[str]) -> list[P
 
 
 def with_shared(given: Signature, names: str) -> Signature:
-    """Add options of `Options` to the command line of a verb."""
-    return given.replace(parameters=[*given.parameters.values(), *declared_options(Options, names.split())])
-
-
-def with_reading(given: Signature) -> Signature:
-    """Add the options of reading to the command line of a verb that reads documents."""
-    if "input_format" not in given.parameters:
-        return given
-    more = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in (("encoding", Encoding), ("offsets", Offsets))
-    ]
-    return given.replace(parameters=[*given.parameters.values(), *more])
+    """Add options of `Options` to the command line of a verb; to one that reads documents, those of reading, too."""
+    parameters = [*given.parameters.values(), *declared_options(Options, names.split())]
+    if any(one.name == "input_format" for one in parameters):
+        parameters += declared_options(Options, ("encoding", "offsets"))
+    return given.replace(parameters=parameters)

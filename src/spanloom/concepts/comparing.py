@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from spanloom.hashing import Int64, UInt64, hash_text
+from spanloom.hashing import Int64, UInt64, hash_text, hashes
 from spanloom.sparse import gathered
-from spanloom.vocabulary.folding import FoldedPieces, fold_word, hashes, pieces
+from spanloom.vocabulary.folding import FoldedPieces, fold_word, pieces
 
 
 class Compared(NamedTuple):

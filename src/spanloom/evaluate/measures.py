@@ -70,6 +70,12 @@ class Score:
         """The harmonic mean of precision and recall."""
         return float(rates(np.array([self.correct, self.predicted, self.found, self.gold], dtype=np.float64))[2])
 
+    def percents(self) -> list[str]:
+        """Return precision, recall and F1 in percent with two digits; a dash where there is nothing below the line."""
+        below = (self.predicted, self.gold, self.predicted + self.gold)
+        values = zip((self.precision, self.recall, self.f1), below, strict=True)
+        return [f"{100 * value:.2f}" if count else "-" for value, count in values]
+
     def to_dict(self) -> dict[str, Any]:
         """Return counts, fractions and intervals (or ``None``) as JSON values."""
         values: dict[str, Any] = {

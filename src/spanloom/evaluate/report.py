@@ -62,14 +62,17 @@ class Report(Printed):
     units: int
     unit: str
 
+    def groups(self) -> dict[str, dict[str, Score]]:
+        """Return the scores of tables and figures: title -> name -> score; the first group has no title."""
+        first = {self.match: self.overall, "partial": self.partial, **self.keys}
+        return {"": first, "type": self.types, "structure": self.structures, f"{self.unit}s": self.sentences}
+
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits, a dash where the denominator is 0."""
-        rows: list[tuple[str, Score | None]] = [(self.match, self.overall), ("partial", self.partial)]
-        rows += self.keys.items()
-        for title, group in (
-            ("type", self.types), ("structure", self.structures), (f"{self.unit}s", self.sentences),
-        ):  # fmt: skip
-            rows += [(title, None), *((f"  {name}", score) for name, score in group.items())]
+        rows: list[tuple[str, Score | None]] = []
+        for title, group in self.groups().items():
+            rows += [(title, None)] if title else []
+            rows += [("  " * bool(title) + name, score) for name, score in group.items()]
         return score_table("", rows) + "\n".join(("", *self._notes())) + "\n"
 
     def plot(self) -> Figure:
@@ -112,13 +115,7 @@ def score_table(title: str, rows: Sequence[tuple[str, Score | None]], width: int
 
 def _cells(score: Score) -> str:
     """Return a score as a line of the table, without its name."""
-    fractions = (
-        (score.precision, score.predicted),
-        (score.recall, score.gold),
-        (score.f1, score.predicted + score.gold),
-    )
-    cells = "".join(f"{100 * value:8.2f}" if below else f"{'-':>8}" for value, below in fractions)[1:]
-    cells += f"{score.gold:9,.0f}{score.predicted:8,.0f}"
+    cells = "".join(f"{value:>8}" for value in score.percents())[1:] + f"{score.gold:9,.0f}{score.predicted:8,.0f}"
     if score.intervals is not None and score.predicted + score.gold:
         low, high = score.intervals.f1
         cells += f"  {100 * low:.2f} to {100 * high:.2f}"

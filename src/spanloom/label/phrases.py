@@ -7,11 +7,11 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from spanloom.hashing import Int64, RangeTable
+from spanloom.hashing import Int64, RangeTable, hashes
 from spanloom.label.matches import Matches, contiguous, gapped, none
 from spanloom.label.text import LabelText, Match, compared
 from spanloom.text import tokenize
-from spanloom.vocabulary.folding import CLOSE, LOOSE, hashes
+from spanloom.vocabulary.folding import CLOSE, LOOSE
 from spanloom.vocabulary.lexicon import Lexicon
 
 _MORE = 2  # tokens of a folded run beyond those of the longest name: words that say nothing

@@ -12,9 +12,10 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from spanloom.errors import UsageError
+from spanloom.hashing import numbered
 from spanloom.native import Kernel
 from spanloom.vocabulary.cosine import Nearest, Vectors
-from spanloom.vocabulary.folding import numbered, pieces, text_keys
+from spanloom.vocabulary.folding import pieces, text_keys
 from spanloom.vocabulary.joining import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, Candidates, FoundPairs, join
 from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Hits, Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import hash_values
+from spanloom.hashing import hashes, numbered
 from spanloom.sparse import gathered
 from spanloom.text import tokenize
 from spanloom.text.patterns import pattern
@@ -180,23 +180,6 @@ def pieces(texts: Sequence[str]) -> FoldedPieces:
     ptr = np.zeros(len(lists) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=ptr[1:])
     return FoldedPieces(*numbered(list(chain.from_iterable(lists))), ptr)
-
-
-def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct ones of W words in the order of their first occurrence, and (W,) the number of each word.
-
-    >>> distinct, ids = numbered(["no", "fever", "no"])
-    >>> distinct, ids.tolist()
-    (['no', 'fever'], [0, 1, 0])
-    """
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    return list(numbers), np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
-
-
-def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
-    """(W,) the hash of each word; see `spanloom.hashing`."""
-    distinct, ids = numbered(words)
-    return hash_values(distinct)[ids]
 
 
 def prefix_sums(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.hashing import MULTIPLIER, Int64, UInt64
+from spanloom.hashing import MULTIPLIER, Int64, UInt64, hashes, numbered
 from spanloom.text import tokenize
-from spanloom.vocabulary.folding import EXACT, fold_word, hashes, numbered, prefix_sums, sums_of_words
+from spanloom.vocabulary.folding import EXACT, fold_word, prefix_sums, sums_of_words
 
 _ODD = MULTIPLIER
 _INVERSE = pow(_ODD, -1, 1 << 64)
