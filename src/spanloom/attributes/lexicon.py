@@ -36,7 +36,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from spanloom.errors import DataError, clip
-from spanloom.files.toml import read_toml
+from spanloom.files.toml import read_toml, shown_value
 from spanloom.hashing import Int64, RangeTable, hashes
 from spanloom.text import tokenize
 
@@ -237,12 +237,12 @@ class _Reader(NamedTuple):
                 re.compile(rule, re.IGNORECASE)  # type: ignore[call-overload]
             except (re.error, TypeError, OverflowError, RecursionError):
                 raise DataError(
-                    f"headings.{name} is {clip(repr(rule))}, expected a regular expression", path=self.path
+                    f"headings.{name} is {shown_value(rule)}, expected a regular expression", path=self.path
                 ) from None
         found = {name: given.get(name, "") for name in ("language", "script")}
         for name, value in found.items():
             if not isinstance(value, str):
-                raise DataError(f"{name} is {clip(repr(value))}, expected a text", path=self.path)
+                raise DataError(f"{name} is {shown_value(value)}, expected a text", path=self.path)
         return Cues(
             str(found["language"]), {key: tuple(dict.fromkeys(value)) for key, value in phrases.items()}, scope,
             {name: tuple(pairs) for name, pairs in sections.items()}, {n: str(rule) for n, rule in headings.items()},
@@ -254,13 +254,13 @@ class _Reader(NamedTuple):
         table = given.get(name, {})
         if not isinstance(table, Mapping):
             raise DataError(
-                f"{clip(name)} is {clip(repr(table))}, expected a table of lists of phrases", path=self.path
+                f"{clip(name)} is {shown_value(table)}, expected a table of lists of phrases", path=self.path
             )
         return table
 
     def _texts(self, place: str, given: object) -> Sequence[str]:
         if not isinstance(given, list) or not all(isinstance(one, str) and one.strip() for one in given):
-            raise DataError(f"{place} is {clip(repr(given))}, expected a list of phrases", path=self.path)
+            raise DataError(f"{place} is {shown_value(given)}, expected a list of phrases", path=self.path)
         return given
 
     def _error(self, place: str, what: str, expected: Iterable[str]) -> DataError:

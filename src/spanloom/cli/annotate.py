@@ -49,7 +49,14 @@ def run(args: Annotate) -> int | None:
             kind = output_format_of(args.export, args.output_format)
             write_all(read(args.data, "store", **given), args.export, say, kind, force=args.force)
         if args.history is not None:
-            _write_history(args.data, args.history, args.layer, as_json=args.as_json, force=args.force)
+            ending, stdout = Path(args.history).suffix.lower(), args.history == STDIO
+            if not stdout and ending not in (".csv", ".json"):
+                raise UsageError(
+                    f"found --history {args.history}, expected a name that ends in .csv or .json, or - for stdout"
+                )
+            with Store(args.data) as store, output_file(args.history, force=args.force) as file:
+                form = ending == ".json" or (stdout and args.as_json)
+                write_events(events(store, layer=args.layer), file, as_json=form)
         if args.agreed:
             _compare(args.data, args.as_json)
         return None
@@ -132,14 +139,6 @@ def _ordered(store: Store, model: MentionModel | None, order: str) -> list[int]:
     numbers = list(store.numbers().values())
     documents = [Document(store.record(number)["text"]) for number in numbers]
     return [numbers[one.number] for one in ranked(documents, model, len(numbers), by=order)]
-
-
-def _write_history(data: str, output: str, layer: str | None, *, as_json: bool, force: bool) -> None:
-    ending = Path(output).suffix.lower()
-    if output != STDIO and ending not in (".csv", ".json"):
-        raise UsageError(f"found --history {output}, expected a name that ends in .csv or .json, or - for stdout")
-    with Store(data) as store, output_file(output, force=force) as file:
-        write_events(events(store, layer=layer), file, as_json=ending == ".json" or (output == STDIO and as_json))
 
 
 def _compare(data: str, as_json: bool) -> None:

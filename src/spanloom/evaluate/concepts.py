@@ -27,12 +27,10 @@ class Identified(Protocol):
     @property
     def id(self) -> str:
         """The identifier."""
-        ...
 
     @property
     def parents(self) -> Sequence[str]:
         """The identifiers of broader concepts."""
-        ...
 
 
 class Resolver(Protocol):
@@ -40,11 +38,9 @@ class Resolver(Protocol):
 
     def find(self, id: str, /) -> int:
         """Return the number of the concept with this identifier, or alternative identifier, or -1."""
-        ...
 
     def __getitem__(self, number: int, /) -> Identified:
         """Return the concept of a number."""
-        ...
 
 
 class Resolved:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.document import Document
 from spanloom.document.markup import Figure, Printed
 from spanloom.errors import UsageError, check_number, plural
-from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, require_complete
+from spanloom.evaluate.compare import KEYS, Key, compare, require_complete
 from spanloom.evaluate.kinds import BOUNDARY_KINDS, boundary_kind
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
@@ -185,6 +184,9 @@ def evaluate(
         by_sentence(comparison, cut.count),
         {name: row(compare(gold, predicted, cut, _key(name))) for name in keys},
     ]
+    boundaries = dict.fromkeys(BOUNDARY_KINDS, 0)
+    for i, j in kinds.boundary.tolist():
+        boundaries[boundary_kind(comparison.gold.mentions[i], comparison.predicted.mentions[j])] += 1
     results = iter(scores([row for group in groups for row in group.values()], cut.count, bootstrap, seed))
     first, types, structures, sentences, others = [{name: next(results) for name in group} for group in groups]
     return Report(
@@ -196,20 +198,12 @@ def evaluate(
         partial=first["partial"],
         keys=others,
         errors={kind: len(found) for kind, found in kinds._asdict().items() if kind != "head" or match == "heads"},
-        boundaries=_boundaries(comparison, kinds.boundary),
+        boundaries=boundaries,
         duplicates={"gold": comparison.gold.duplicates, "predicted": comparison.predicted.duplicates},
         documents=len(gold),
         units=cut.count,
         unit=cut.name,
     )
-
-
-def _boundaries(comparison: MentionComparison, pairs: NDArray[np.int64]) -> dict[str, int]:
-    """Return how many boundary errors there are of each kind."""
-    found = dict.fromkeys(BOUNDARY_KINDS, 0)
-    for gold, predicted in pairs.tolist():
-        found[boundary_kind(comparison.gold.mentions[gold], comparison.predicted.mentions[predicted])] += 1
-    return found
 
 
 def _key(name: str) -> Key:

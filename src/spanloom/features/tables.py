@@ -75,7 +75,8 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Col
     ids = np.empty((len(groups), len(tokens.starts)), np.int32)
     tables = [_word_table(tokens, groups[0], clusters, ids[0])]
     for name, wanted, row in zip(given, groups[1:], ids[1:], strict=True):
-        tables.append(_given_table(batch, name, wanted, row))
+        values, row[:] = numbered(list(batch.column(name)))
+        tables.append(np.stack([hashes([cut(value, column.size) for value in values]) for column in wanted], 1))
     starts = np.cumsum([0, *(table.size for table in tables)])
     where = {c: (s, starts[s] + k, len(group)) for s, group in enumerate(groups) for k, c in enumerate(group)}
     source, base, stride = np.array([where[c] for c in columns], np.int64).reshape(-1, 3).T.copy()
@@ -102,9 +103,3 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Clusters, ids: I
 
         table[:, others] = clusters.forms.of(word, hashes, [wanted[k] for k in others])
     return table
-
-
-def _given_table(batch: Batch, name: str, wanted: list[Column], ids: Int32) -> UInt64:
-    """Return (distinct values, columns) values of a column of the data; write each token's value number to ``ids``."""
-    values, ids[:] = numbered(list(batch.column(name)))
-    return np.stack([hashes([cut(value, column.size) for value in values]) for column in wanted], 1)

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.files.walk import meant_path
 
 
@@ -32,3 +32,13 @@ def read_toml(path: str | Path, what: str, expected: str) -> dict[str, Any]:
         raise DataError(f"not a TOML file of {what}: {error}", path=path) from None
     except (RecursionError, ValueError):  # of thousands of levels, or a number of thousands of digits
         raise DataError(f"nested too deeply, or a number too long; expected {expected}", path=path) from None
+
+
+def shown_value(value: object) -> str:
+    """Return a value of a TOML file for a message."""
+    if value is None:
+        return "nothing"
+    try:
+        return clip(value) if isinstance(value, str) else clip(repr(value))[1:-1]
+    except ValueError:  # a number of thousands of digits
+        return "a number that is too long"

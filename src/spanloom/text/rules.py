@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spanloom.errors import DataError, UsageError
-from spanloom.files.toml import read_toml
+from spanloom.files.toml import read_toml, shown_value
 from spanloom.text.notes import NOTES
 from spanloom.text.sections import SECTIONS
 
@@ -60,10 +60,11 @@ def _table(name: str, table: object, path: str | Path | None) -> Mapping[str, st
     if name not in _TABLES:
         raise _error(f"found {name!r}, expected the tables {' and '.join(_TABLES)}", path)
     if not isinstance(table, Mapping):
-        raise _error(f"{name} is {table!r}, expected a table of names with regular expressions", path)
+        raise _error(f"{name} is {shown_value(table)}, expected a table of names with regular expressions", path)
     for key, expression in table.items():
         if not isinstance(key, str) or not key or not isinstance(expression, str):
-            raise _error(f"{name}: found {key!r} = {expression!r}, expected a name and a regular expression", path)
+            found = f"{key!r} = {shown_value(expression)}"
+            raise _error(f"{name}: found {found}, expected a name and a regular expression", path)
         try:
             re.compile(expression, re.IGNORECASE | re.MULTILINE)
         except (re.error, OverflowError, RecursionError) as error:

@@ -112,7 +112,7 @@ def page(
         module: address, on the server that the page came from, of a script that is loaded with what it imports; the
             script may ask that server.
     """
-    css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(types)}{_rows()}{_PRINT}"
+    css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(types)}{_ROWS}\n{_PRINT}"
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
     if module:
         policy += "; script-src 'self'; connect-src 'self'"
@@ -124,6 +124,10 @@ def page(
         f"<title>{escape(title)}</title>\n<style>\n{css}</style>\n</head>\n<body>\n{body}"
         f"{loaded}</body>\n</html>\n"
     )
+
+
+# of a bar, below and above a box; and of the numbers of a mention's bars
+_ROWS = "".join(f".r{i}{{--r:{i}}}.n{i}{{--n:{i}}}.u{i}{{--u:{i}}}.z{i}{{--k:{i}}}" for i in range(MOST_ROWS + 1))
 
 
 def kind_class(kind: int) -> str:
@@ -159,10 +163,3 @@ def css_string(text: str) -> str:
     '"a\\\\22 \\\\3c \\\\2f style\\\\3e "'
     """
     return '"' + "".join(char if char.isalnum() or char in " _-." else f"\\{ord(char):x} " for char in text) + '"'
-
-
-def _rows() -> str:
-    """Return the classes of rows: of a bar, below and above a box; and of the numbers of a mention's bars."""
-    values = {"r": "r", "n": "n", "u": "u", "z": "k"}
-    rows = range(MOST_ROWS + 1)
-    return "".join(f".{name}{i}{{--{value}:{i}}}" for i in rows for name, value in values.items()) + "\n"

@@ -267,18 +267,13 @@ def _singular(word: str) -> str:
 
 
 def _loose(word: str) -> tuple[str, ...]:
-    """Return a closely folded word in plain English, by its stem."""
+    """Return a closely folded word in plain English, without its ending if four letters stay."""
     if match := _COMBINED.fullmatch(word):
         return _COMBINING[match[1]], _ILLNESS[match[2]]
     if word in _SYNONYMS:
         return (_SYNONYMS[word],)
-    return (_stem(word),)
-
-
-def _stem(word: str) -> str:
-    """A word without its ending, if four letters stay; ``psychotic`` and ``psychosis`` are one."""
     match = _ENDING.search(word, 4)
     if not match:
-        return word
-    stem = word[: match.start()]
-    return stem[:-1] + "s" if stem[-1] == "t" and match[0] in ("ic", "ical", "ically") else stem
+        return (word,)
+    stem = word[: match.start()]  # ``psychotic`` and ``psychosis`` are one
+    return (stem[:-1] + "s" if stem[-1] == "t" and match[0] in ("ic", "ical", "ically") else stem,)

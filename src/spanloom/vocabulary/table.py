@@ -140,18 +140,12 @@ def _header(
         if cells[0].startswith("#"):
             notes.add("comment lines before the columns, left out", cells[0])
             continue
-        place = _identifiers(cells)
-        if place is None:
+        codes = [place for place, cell in enumerate(cells) if _CODE.fullmatch(cell)]
+        if len(cells) != 2 or len(codes) != 1:
             raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=number)
-        notes.add("tables without a line of columns, read as an identifier and a name", cells[place])
-        return _complete(cells, {"id": [place], "name": [1 - place]}, notes, chain([(number, cells)], lines))
+        notes.add("tables without a line of columns, read as an identifier and a name", cells[codes[0]])
+        return _complete(cells, {"id": codes, "name": [1 - codes[0]]}, notes, chain([(number, cells)], lines))
     return (), {}, lines
-
-
-def _identifiers(cells: Sequence[str]) -> int | None:
-    """Return which of two cells is an identifier; ``None`` if neither or both are, or there are more."""
-    places = [place for place, cell in enumerate(cells) if _CODE.fullmatch(cell)]
-    return places[0] if len(cells) == 2 and len(places) == 1 else None
 
 
 def _named(
