@@ -53,7 +53,6 @@ def _completing(known: str) -> Callable[[], list[str]] | None:
     return complete if known else None
 
 
-Input = Annotated[str, argument("INPUT", "A file, a folder, or - for standard input.")]
 Inputs = Annotated[list[str], argument("INPUT", "Files, folders, or - for standard input.")]
 Data = Annotated[str, argument("DATA", "A file, a folder, or - for standard input.")]
 Model = Annotated[str, argument("MODEL", "A model directory, or the name of an installed model.", known=MODELS)]
