@@ -16,7 +16,7 @@ from spanloom import read
 from spanloom.document import Document, Mention
 from spanloom.document.parts import split
 
-__all__ = ["CHANGES", "SENTENCES", "SOURCES", "Source", "bare", "changed", "material", "union"]
+__all__ = ["CHANGES", "SENTENCES", "SOURCES", "Source", "bare", "changed", "material", "union", "with_copies"]
 
 Parts = tuple[list[Document], list[Document], list[Document]]
 NLM = {"SpecificDisease": "disease", "DiseaseClass": "disease", "Modifier": "disease", "CompositeMention": "disease"}
@@ -144,6 +144,13 @@ def changed(documents: Iterable[Document], way: str) -> list[Document]:
     return [one.copy(text=CHANGES[way](one.text)) for one in documents]
 
 
+def with_copies(documents: Sequence[Document], every: int) -> list[Document]:
+    """Return documents, and of so many of them a copy in lower case and a copy of the next one in title case."""
+    ways = ("in lower case", "in title case")
+    copies = [changed([one], ways[n % every])[0] for n, one in enumerate(documents) if n % every < len(ways)]
+    return [*documents, *copies]
+
+
 def bare(documents: Iterable[Document]) -> list[Document]:
     """Return documents with their text and mentions only."""
     return [
@@ -177,9 +184,7 @@ def union(data: Path, sources: Iterable[Source] = SOURCES) -> Parts:
 def material(data: Path, sources: Iterable[Source] = SOURCES) -> Parts:
     """Return what `union` does, and copies of training documents: an eighth in lower case, an eighth in title case."""
     train, dev, test = union(data, sources)
-    ways = ("in lower case", "in title case")
-    copies = [changed([one], ways[n % 8])[0] for n, one in enumerate(train) if n % 8 < len(ways)]
-    return [*train, *copies], dev, test
+    return with_copies(train, 8), dev, test
 
 
 def _joined(document: Document, other: Document) -> Document:

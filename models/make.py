@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import biomedical
 import clinical
 import names
-from biomedical import CHANGES, bare, changed
+from biomedical import CHANGES, bare, changed, with_copies
 
 from spanloom import __version__, load, read
 from spanloom.document import Document, Mention
@@ -51,6 +51,7 @@ PACKAGES = (MODELS, MODELS_SA, MODELS_ZH)
 COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
+COPIES = " {} of the training documents are there a second time, in lower case or in title case."
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and what they say of it
 MORE = {
@@ -124,12 +125,12 @@ def commit() -> str:
 COMMIT = commit()  # of the program that runs, whatever is committed meanwhile
 
 
-def split_of(place: str, names: Sequence[str], format: str | None = None) -> Callable[[Path], Parts]:
-    """Return the reader of a corpus of three files."""
+def split_of(place: str, names: Sequence[str], format: str | None = None, copies: int = 0) -> Callable[[Path], Parts]:
+    """Return the reader of a corpus of three files; of two in so many training documents there are copies."""
 
     def parts(data: Path) -> Parts:
         train, dev, test = (bare(read(data / place / name, format=format)) for name in names)
-        return train, dev, test
+        return with_copies(train, copies) if copies else train, dev, test
 
     return parts
 
@@ -191,28 +192,31 @@ RECIPES = (
         "MEDLINE. Kim et al. (2003), *GENIA corpus: a semantically annotated corpus for bio-textmining*. Types are "
         "collapsed to five, as in Finkel and Manning (2009).",
         "The first 81 % of the sentences for training, the next 9 % for development, the last 10 % for testing, as "
-        "abstracts.",
+        "abstracts." + COPIES.format("A sixth"),
         "The abstracts are on transcription factors in human blood cells: other fields have other names.",
-        split_of("genia_documents", JSONL), {**FAST, "structure": "separators"},
+        split_of("genia_documents", JSONL, copies=12), {**FAST, "structure": "separators"},
+        sentences=biomedical.SENTENCES,
     ),
     Recipe(
         "bc5cdr", "Chemicals and diseases in abstracts", "Chemical, Disease", "public domain mark",
         "BioCreative V CDR corpus. Li et al. (2016), *BioCreative V CDR task corpus: a resource for chemical disease "
         "relation extraction*. The names of CTD's vocabulary are not used.",
-        "The task's own: 500 abstracts each for training, development and testing.",
+        "The task's own: 500 abstracts each for training, development and testing." + COPIES.format("Half"),
         "The abstracts are on side effects of drugs.",
-        split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")]),
-        {**FAST, "structure": "separators"},
+        split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")],
+                 copies=4),
+        {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
     ),
     Recipe(
         "ncbi_disease", "Diseases in abstracts",
         "SpecificDisease, DiseaseClass, Modifier, CompositeMention", "public domain",
         "NCBI Disease Corpus, National Library of Medicine. Dogan, Leaman and Lu (2014), *NCBI disease corpus: a "
         "resource for disease name recognition and concept normalization*.",
-        "The corpus' own: 593, 100 and 100 abstracts.",
+        "The corpus' own: 593, 100 and 100 abstracts." + COPIES.format("Half"),
         "The abstracts are on hereditary diseases above all.",
-        split_of("ncbi_disease", [f"NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")], "pubtator"),
-        {**FAST, "structure": "separators"},
+        split_of("ncbi_disease", [f"NCBI{part}set_corpus.txt" for part in ("train", "develop", "test")], "pubtator",
+                 copies=4),
+        {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
     ),
     Recipe(
         "gum", "English names and descriptions", "ten types of persons, places, things, times and more; nested",
@@ -288,7 +292,7 @@ RECIPES = (
         "whose head is a proper noun are taken, cut to the name by `models/names.py`. Vectors of the 60,000 most "
         "frequent words of GloVe 6B (Pennington et al. 2014, public domain). What is made of the model is to be shared "
         "alike.",
-        "The corpus' own. Half of the training documents are there a second time, in lower case or in title case.",
+        "The corpus' own." + COPIES.format("Half"),
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
         "84 documents, misses names of kinds that are rare there, and finds hardly any events. Descriptions such as "
         "*the chancellor* are left "
@@ -399,7 +403,7 @@ def of_several(recipe: Recipe, ready: Any, test: Sequence[Document], found: Sequ
         return evaluate([one.copy(meta={}) for one in gold], list(judged(gold, found))).overall.f1
 
     corpora = {}
-    for name in dict.fromkeys(one.meta["corpus"] for one in test):
+    for name in dict.fromkeys(one.meta["corpus"] for one in test if "corpus" in one.meta):
         own = [n for n, one in enumerate(test) if one.meta["corpus"] == name]
         corpora[name] = f1([test[n] for n in own], [found[n] for n in own])
     altered = {way: f1(other := changed(test, way), ready.predict(bare(other))) for way in CHANGES}
@@ -452,9 +456,9 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
         of_corpora = "\n".join(f"| {name} | {100 * f1:.1f} |" for name, f1 in said["corpora"].items())
         of_changes = "\n".join(f"| {way} | {100 * f1:.1f} |" for way, f1 in said["changed"].items())
         of_sentences = "\n".join(f"- {text}\n  *{shown or 'nothing'}*" for text, shown in said["sentences"])
+        table = f"\n| corpus or genre | test F1 |\n|---|---|\n{of_corpora}\n" if of_corpora else ""
         several = (
-            f"\n| corpus or genre | test F1 |\n|---|---|\n{of_corpora}\n\n"
-            f"| test text | F1 |\n|---|---|\n{of_changes}\n\n"
+            f"{table}\n| test text | F1 |\n|---|---|\n{of_changes}\n\n"
             f"## Ordinary sentences\n\nWhat it finds in them, with its errors:\n\n{of_sentences}\n"
         )
     return f"""# {recipe.title}: `{recipe.name}`

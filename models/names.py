@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from biomedical import Parts, changed
+from biomedical import Parts, with_copies
 
 from spanloom import read
 from spanloom.document import Document, Mention
@@ -103,9 +103,7 @@ def named(documents: Iterable[Document]) -> list[Document]:
 def material(data: Path) -> Parts:
     """Return GUM with names, and copies of training documents: a quarter in lower case, a quarter in title case."""
     train, dev, test = (named(read(data / "gum" / f"{part}.jsonl")) for part in ("train", "dev", "test"))
-    ways = ("in lower case", "in title case")
-    copies = [changed([one], ways[n % 4])[0] for n, one in enumerate(train) if n % 4 < len(ways)]
-    return [*train, *copies], dev, test
+    return with_copies(train, 4), dev, test
 
 
 def _name(document: Document, mention: Mention) -> Mention | None:

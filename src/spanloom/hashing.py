@@ -87,8 +87,8 @@ def intern(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> tuple[Int32
     return ids, hashes[:distinct].copy(), first[:distinct].copy()
 
 
-def mixed(template: int, *columns: NDArray[np.generic]) -> UInt64:
-    """(N,) the key of a template with the values of some columns at each of N rows; never 0.
+def mixed(template: int | Int64, *columns: NDArray[np.generic]) -> UInt64:
+    """(N,) the key of a template, or of one for each row, with the values of some columns at N rows; never 0.
 
     >>> a = np.array([1, 2, 1])
     >>> keys = mixed(7, a)
@@ -96,7 +96,7 @@ def mixed(template: int, *columns: NDArray[np.generic]) -> UInt64:
     (True, False)
     """
     state = np.full(len(columns[0]), START, np.uint64)
-    for column in (np.full(len(state), template), *columns):
+    for column in (np.broadcast_to(template, len(state)), *columns):
         value = column.astype(np.int64).view(np.uint64) if column.dtype != np.uint64 else column
         state = (state ^ value) * np.uint64(MULTIPLIER)
         state ^= state >> HALF

@@ -197,3 +197,49 @@ def test_marks_do_not_depend_on_company_or_order(numbers: list[int]) -> None:
 
     alone = {text: marked([text])[0] for text in TEXTS}
     assert marked([TEXTS[i] for i in numbers]) == [alone[TEXTS[i]] for i in numbers]
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "expected"),
+    [
+        ("No displaced fracture or subluxation, and a small joint effusion.", "joint effusion", False),
+        ("No displaced fracture, subluxation, and joint effusion.", "joint effusion", True),
+        ("No nail changes, plaques over the elbows.", "plaques", False),
+        ("No nail changes, plaques.", "plaques", True),
+        ("No nail changes or nodules, plaques.", "plaques", False),
+        ("No nail changes or nodules, plaques, vesicles.", "plaques", True),
+        ("No goiter is felt and the pulse was rapid.", "rapid", False),
+        ("Without treatment the ulcer grew.", "ulcer", False),
+        ("No cream was used for the eczema.", "eczema", False),
+        ("No falls as there was weakness.", "weakness", False),
+        ("GI: no melena, GU: polyuria", "polyuria", False),
+        ("She denies any worsening of her tinnitus.", "tinnitus", False),
+        ("She denies that the tinnitus is new.", "tinnitus", False),
+        ("His father denies jaundice.", "jaundice", True),
+        ("ROS: Denies thirst, polyuria, cramps.", "polyuria", True),
+        ("Polyuria: denies.", "Polyuria", True),
+        ("The cells are negative for mucin.", "cells", False),
+        ("The cells are negative for mucin.", "mucin", True),
+        ("Smear negative except for yeast.", "yeast", False),
+        ("No history of gout.", "history of gout", True),
+        ("Non-union of the radius.", "Non-union", True),
+        ("Non-Wilms renal tumor.", "Non-Wilms renal tumor", False),
+        ("Non-caseating granuloma.", "granuloma", False),
+        ("Polyuria no, thirst yes.", "Polyuria", True),
+        ("-ve Kernig sign, photophobia -ve.", "Kernig sign", True),
+        ("-ve Kernig sign, photophobia -ve.", "photophobia", True),
+        ("(-) thirst (+) polyuria", "thirst", True),
+        ("(-) thirst (+) polyuria", "polyuria", False),
+        ("Polyuria: the weight is stable and glucose was not found.", "Polyuria", False),
+        ("Social history is negative for smoking.", "smoking", True),
+        ("The pulse is weak, and Romberg sign was absent.", "weak", False),
+    ],
+)
+def test_where_a_negation_ends(text: str, surface: str, expected: bool) -> None:
+    assert negated(text, surface) == [expected]
+
+
+def test_other_cues_go_on_at_a_comma() -> None:
+    text = "History of gout, and stones. Rule out torsion, rupture of a cyst."
+    [marked] = mark([document(text, "stones", "rupture")], language="en")
+    assert [dict(mention.attributes) for mention in marked.mentions] == [{"historical": True}, {"uncertain": True}]

@@ -90,14 +90,11 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
     named = {mention.type: 0 for document in documents for mention in document.mentions}
     named = {name: hash_text(name) for name in named}
     kind = np.array([named[mention.type] for document in documents for mention in document.mentions], np.uint64)
-    columns: list[UInt64] = []
+    added: dict[int, list[tuple[str, tuple[np.ndarray, ...]]]] = {1: [], 2: []}  # by the number of values
 
     def add(name: str, *values: np.ndarray) -> None:
         """Add a feature; a mention that lacks a value, 0, lacks it."""
-        key = mixed(hash_text(name) >> 1, *values)
-        for value in values:
-            key[value == 0] = 0
-        columns.append(key)
+        added[len(values)].append((name, values))
 
     def word(places: Int64, begin: Int64, stop: Int64) -> UInt64:
         """Return the words at some places; an edge beside the range, 0 further away."""
@@ -160,6 +157,13 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
                     add(f"items {name}", 1 + np.minimum(items, 4), 1 + cue.there.astype(np.int64))
     add("rules", verdict)
     add("rules|type", verdict, kind)
-    table = np.stack(columns, 1)
+    columns = []
+    for size, features in added.items():
+        names_of = np.repeat(np.array([hash_text(name) >> 1 for name, _ in features], np.int64), count)
+        stacked = [np.concatenate([values[i].astype(np.uint64) for _, values in features]) for i in range(size)]
+        key = mixed(names_of, *stacked)
+        key[np.logical_or.reduce([value == 0 for value in stacked])] = 0
+        columns.append(key.reshape(-1, count))
+    table = np.concatenate(columns).T.copy()
     table[np.repeat(np.diff(batch.starts) == 0, [len(one.mentions) for one in documents])] = 0  # no words, no features
     return table

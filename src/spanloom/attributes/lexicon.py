@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.errors import DataError, clip
 from spanloom.files.toml import read_toml, shown_value
@@ -45,7 +46,7 @@ ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
 KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseudo", "ends")
 """What a phrase may be: a cue before or after mentions, of all that follow or of the same noun phrase only; a word of a
 mention that is a cue; no cue; the end of what cues reach."""
-_SCOPE: Final = ("ends", "near_ends", "separators", "coordinators", "verbs")
+_SCOPE: Final = ("ends", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations")
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
 _CLOSED: Final = "$"
@@ -84,7 +85,7 @@ class Cues:
     Args:
         language: its name; empty for cues of every language.
         phrases: words -> what they mean, by attribute and value, kind, and whether a clause must end behind them.
-        scope: the words of ``near_ends``, ``separators``, ``coordinators`` and ``verbs``.
+        scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes`` and ``negations``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.
@@ -142,12 +143,16 @@ class CueTable(NamedTuple):
         roles: (R, 3) of each the number of its pair, -1 for all, of its kind in `KINDS`, and whether a clause must end
             behind it.
         pairs: G of them.
+        kinds: (P, 7) whether each phrase has a role of each kind.
+        closed: (P,) whether a clause must end behind it in all its roles.
     """
 
     words: RangeTable
     role_ptr: Int64
     roles: Int64
     pairs: tuple[Pair, ...]
+    kinds: NDArray[np.bool_]
+    closed: NDArray[np.bool_]
 
 
 @lru_cache(64)
@@ -162,10 +167,13 @@ def _table(cues: Cues) -> CueTable:
     table, places = RangeTable.of(hashes(list(chain.from_iterable(phrases))), sizes)
     kinds = {kind: i for i, kind in enumerate(KINDS)}
     own = [cues.phrases[phrases[at]] for at in np.argsort(places).tolist()]
-    roles = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
-    counts = list(map(len, own))
+    listed = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
+    roles, counts = np.array(listed, np.int64).reshape(-1, 3), list(map(len, own))
     role_ptr = np.append(0, np.cumsum(counts, dtype=np.int64))
-    return CueTable(table, role_ptr, np.array(roles, np.int64).reshape(-1, 3), pairs)
+    has = np.zeros((len(own), len(KINDS)), np.bool_)
+    has[np.repeat(np.arange(len(own)), counts), roles[:, 1]] = True
+    closed = np.array([all(closed for _, _, closed in held) for held in own], np.bool_)
+    return CueTable(table, role_ptr, roles, pairs, has, closed)
 
 
 @cache

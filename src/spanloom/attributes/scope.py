@@ -4,12 +4,13 @@
    longer cues win; so does a pseudo-cue over any phrase that it overlaps.
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
-   at most `REACH` tokens away. So it reaches all items of an enumeration. A *near* one ends at the next comma,
-   preposition or *and*, after at most `NEAR` tokens. A part behind a gap is reached from within the gap, by a cue
-   beside it or one without *and* before it: *abdomen soft, non-tender*, but not *mild mitral and no aortic
-   regurgitation*, where the cue is about another mention.
+   at most `REACH` tokens away. So it reaches all items of an enumeration, up to where a new clause begins. A *near* one
+   ends at the next comma, preposition or *and*, after at most `NEAR` tokens; a prefix, such as *non-*, at the next
+   word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
+   soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
-   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does.
+   absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
+   and not across a verb and a coordinator.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -28,7 +29,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.attributes.lexicon import KINDS, Cues, CueTable, compared
+from spanloom.attributes.lexicon import KINDS, Cues, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
@@ -192,31 +193,19 @@ class Scopes:
         table = self.cues.table
         limit = np.repeat(self.batch.sentences[1:], np.diff(self.batch.sentences))
         first, end, phrase = table.words.find(RangeHashes(self.hashes), limit)
-        closed = np.append(0, table.roles[:, 2].cumsum())
-        bound = closed[table.role_ptr[1:]] - closed[table.role_ptr[:-1]]
-        valid = (bound < np.diff(table.role_ptr))[phrase] | self._closed[end]
+        valid = ~table.closed[phrase] | self._closed[end]
         first, end, phrase = first[valid], end[valid], phrase[valid]
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
         # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
-        speaks = np.zeros(len(table.words.keys), np.bool_)
-        for kind in range(len(KINDS)):
-            speaks |= self._has(kind) if kind != _ENDS else False
-        own = speaks[phrase]
+        own: Flags = np.logical_or.reduce(table.kinds[phrase, :_ENDS], axis=1)
         kept = end > _reached_before(end, own)
         first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
-        pseudo = self._has(_PSEUDO)[phrase]
+        pseudo = table.kinds[phrase, _PSEUDO]
         later = np.append(first[pseudo], np.iinfo(np.int64).max)
         overlapped = later[np.searchsorted(first[pseudo], first)] < end
         kept = pseudo | ~((first < _reached_before(end, pseudo)) | overlapped)
         return Hits(first[kept], end[kept], phrase[kept])
-
-    def _has(self, kind: int) -> Flags:
-        """Return (P,) whether each phrase has a role of a kind."""
-        table: CueTable = self.cues.table
-        total = np.append(0, (table.roles[:, 1] == kind).cumsum())
-        found: Flags = total[table.role_ptr[1:]] > total[table.role_ptr[:-1]]
-        return found
 
     @cached_property
     def _roles(self) -> tuple[Int64, Int64]:
@@ -262,10 +251,14 @@ class Scopes:
             pair: number of the pair of attribute and value.
             kind: number of the kind.
         """
-        hit, role = self._roles
-        roles = self.cues.table.roles[role]
-        of_pair = (roles[:, 0] == pair) | (roles[:, 0] == -1)
-        return self._once((pair, kind), lambda: np.unique(hit[of_pair & (roles[:, 1] == kind)]))
+
+        def numbers() -> Int64:
+            hit, role = self._roles
+            own, of_kind = self.cues.table.roles[role, :2].T
+            found: Int64 = hit[((own == pair) | (own == -1)) & (of_kind == kind)]
+            return found if len(found) < 2 else np.unique(found)
+
+        return self._once((pair, kind), numbers)
 
     @cached_property
     def _below(self) -> Int64:
@@ -312,16 +305,17 @@ class Scopes:
         if not len(own) or not len(at):
             return _nothing(parts)
         coordinators, _, stops = self._stops
+        prefix = np.isin(end - 1, self.where(self._words_of("prefixes")))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
         clear = same & ~_between(self.ends(pair), begin, at)
         if near:
-            reaches = clear & ~_between(stops, begin, at) & (at - begin <= NEAR)
+            reaches = clear & ~_between(stops, begin, at) & (at - begin <= np.where(prefix[row], 0, NEAR))
         else:
             last = np.append(-1, self.separators)[np.searchsorted(self.separators, at)]
-            reaches = clear & (at - np.maximum(begin, last + 1) <= REACH)
+            reaches = clear & (at - np.maximum(begin, last + 1) <= REACH) & ~self._new_clause(first[row], begin, at)
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
@@ -335,7 +329,9 @@ class Scopes:
             head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
             below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
             reaches |= below & ~_between(self.ends(pair), end[head], at)
-        inner = np.isin(at, first) & (parts.end > end[np.minimum(np.searchsorted(first, at), len(first) - 1)])
+        held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
+        inner = (first[held] <= at) & (at < end[held]) & (parts.end > end[held])
+        inner &= ~prefix[held] | (parts.end == end[held] + 1)
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
 
@@ -360,16 +356,35 @@ class Scopes:
             comma = np.append(-1, commas)[place]
             earlier = np.append(-1, commas)[np.maximum(place - 1, 0)]
             joined = np.append(-1, coordinators)[np.searchsorted(coordinators, begin)]
-            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "saw A, and B was absent" is none
+            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is none
             low = self.batch.sentences[self.sentence[begin]]
             listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
-            listed &= ~_between(verbs, at, np.maximum(comma, at))
-            reaches = clear & ((comma < at) | listed) & (begin - at <= REACH)
+            clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)
+            listed &= ~_between(verbs, clause, np.maximum(comma, at))
+            reaches = clear & ((comma < at) | listed) & ~_between(verbs, at, joined) & (begin - at <= REACH)
         ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
         return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
+
+    def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
+        """Return whether a clause begins between a cue that is a negation and what is behind it.
+
+        That is so where a verb follows a comma or coordinator; at the first comma if *and* follows; also if no other
+        comma or coordinator follows, but one comes before, or the mention does not end the clause.
+        """
+        coordinators, commas, stops = self._stops
+        verbs, joints = self.where(self._words_of("verbs")), np.union1d(coordinators, commas)
+        far = len(self.sentence)
+        joint = np.append(joints, far)[np.searchsorted(joints, begin)]
+        comma = np.append(commas, far)[np.searchsorted(commas, begin)]
+        end = self.batch.sentences[self.sentence[np.minimum(begin, far - 1)] + 1]
+        last = ~_between(joints, comma + 1, end)
+        ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
+        ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
+        negation = _between(self.where(self._words_of("negations")), first, begin)
+        return negation & (_between(verbs, joint, at) | (ended & (comma < at)))
 
     def inside(self, pair: int) -> Flags:
         """Return which mentions hold a cue, (M,)."""

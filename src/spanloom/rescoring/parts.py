@@ -9,8 +9,9 @@ proposed alike, whatever the first stage can hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -120,41 +121,43 @@ class PairedParts:
         """Return the pairs whose log-odds are above a floor, of the types that training has with gaps.
 
         1. The scores of parts and gaps of each length are computed at each token, and those of each shape, which is
-           three lengths, are sums of three.
-        2. Where the sum can reach the floor with the best type, all types are tried; those that are much less likely
-           than the best are left out.
+           three lengths, are sums of three. Pairs whose sum can reach the floor with the best type are kept.
+        2. All types are tried with these; those that are much less likely than the best are left out.
         """
-        tokens, bounds = np.arange(len(text.words)), np.repeat(text.offsets[1:], np.diff(text.offsets))
+        count = len(text.words)
+        tokens_left = np.repeat(text.offsets[1:], np.diff(text.offsets)) - np.arange(count)  # in the sentence
         number = self._numbers(text.words)
         edges, kinds = self.edges[number], self.kinds[number]
         begin, end = self._marginals(found, text)
-        opens, closes = begin.max(1), end.max(1)
+        opens, closes = begin.max(1, initial=_LEAST), end.max(1, initial=_LEAST)
         gapped = np.flatnonzero(self.kinds[-1, 0] > _NEVER / 2)
-        tables = [MentionTable.build([])]
         runs: dict[tuple[int, int], Floats | Singles] = {}
         for number_of, size in np.ndindex(3, LONGEST):
-            left, right = edges[: max(0, len(edges) - size), 2 * number_of], edges[size:, 2 * number_of + 1]
+            left, right = edges[: max(0, count - size), 2 * number_of], edges[size:, 2 * number_of + 1]
             runs[number_of, size + 1] = left + right - (0.5 * np.minimum(left, right) if size == 0 else 0.0)
-        for one, gap, two, weight in self._shapes():
-            at = tokens[tokens + one + gap + two <= bounds]
-            other = at + one + gap
-            last = other + two - 1
-            sums = runs[0, one][at] + runs[1, gap][at + one] + runs[2, two][other] + (weight + float(self.rate[0]))
-            likely = np.flatnonzero(sums + _SHARE * (opens[at] + closes[last]) > _FLOOR)
-            at, other, last, sums = at[likely], other[likely], last[likely], sums[likely]
-            odds = (
-                sums[:, None]
-                + (self._typed(kinds[at, 0], kinds[last, 1]) + _SHARE * (begin[at] + end[last]))[:, gapped]
-            )
-            rows, which = np.nonzero(odds > np.maximum(_FLOOR, odds.max(1, keepdims=True, initial=_FLOOR) - _BEHIND))
-            sentence = np.searchsorted(text.offsets, at[rows], side="right") - 1
-            base = text.offsets[sentence]
-            first, second = at[rows] - base, other[rows] - base
-            tables.append(MentionTable(
-                sentence, gapped[which], 2 * np.arange(len(rows) + 1), np.stack([first, second], 1).reshape(-1),
-                np.stack([first + one, second + two], 1).reshape(-1), no_heads(len(rows)),
-            ))  # fmt: skip
-        return concatenate(tables)
+        rate, longest = float(self.rate[0]), int(tokens_left.max(initial=0))
+        places, values = [np.empty((0, 4), np.int64)], [np.empty(0)]
+        for one, gap, two, weight in self._shapes:
+            size = one + gap + two
+            if size > longest:
+                continue
+            most = count - size + 1
+            sums = runs[0, one][:most] + runs[1, gap][one : one + most] + runs[2, two][one + gap :] + (weight + rate)
+            reach = sums + _SHARE * (opens[:most] + closes[size - 1 :]) > _FLOOR
+            at = np.flatnonzero(reach & (tokens_left[:most] >= size))
+            if len(at):
+                places.append(at[:, None] + np.array([0, one, one + gap, size]))
+                values.append(sums[at])
+        bounds, sums = np.concatenate(places), np.concatenate(values)
+        at, last = bounds[:, 0], bounds[:, 3] - 1
+        odds = sums[:, None] + (self._typed(kinds[at, 0], kinds[last, 1]) + _SHARE * (begin[at] + end[last]))[:, gapped]
+        rows, which = np.nonzero(odds > np.maximum(_FLOOR, odds.max(1, keepdims=True, initial=_FLOOR) - _BEHIND))
+        sentence = np.searchsorted(text.offsets, at[rows], side="right") - 1
+        own = bounds[rows] - text.offsets[sentence][:, None]
+        return MentionTable(
+            sentence, gapped[which], 2 * np.arange(len(rows) + 1), own[:, ::2].reshape(-1), own[:, 1::2].reshape(-1),
+            no_heads(len(rows)),
+        )  # fmt: skip
 
     def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
         """Return the log-odds of each candidate, (C,); -inf for one that has not two parts, or a longer one."""
@@ -183,11 +186,12 @@ class PairedParts:
         found: Floats = np.maximum(first, last)
         return found
 
-    def _shapes(self) -> Iterator[tuple[int, int, int, float]]:
-        for one, gap, two in np.ndindex(LONGEST, LONGEST, LONGEST):
-            weight = float(self.lengths[0, one] + self.lengths[1, gap] + self.lengths[2, two])
-            if weight > _SHAPE_FLOOR:
-                yield one + 1, gap + 1, two + 1, weight
+    @cached_property
+    def _shapes(self) -> list[tuple[int, int, int, float]]:
+        """The tokens of both parts and the gap of the shapes that are tried, with their log-probability."""
+        weights = self.lengths[0][:, None, None] + self.lengths[1][:, None] + self.lengths[2]
+        likely = np.argwhere(weights > _SHAPE_FLOOR)
+        return [(a + 1, b + 1, c + 1, float(weights[a, b, c])) for a, b, c in likely.tolist()]
 
     def _marginals(self, found: CandidateMentions, text: Words) -> tuple[Floats, Floats]:
         """Return the log-odds of the likeliest candidate without a gap that begins, or ends, at each token, (T, K).

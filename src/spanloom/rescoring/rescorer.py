@@ -159,7 +159,8 @@ class Rescorer:
             own, weights = candidates.table.contiguous != gapped, self.weights_of(gapped=gapped)
             found[own] = np.einsum("cd,d->c", numbers[own], weights.dense)
             rows = np.flatnonzero(own & scored)
-            found[rows] += self.index.weighed(made, values.table(made.names, rows), weights.sparse, run)
+            if len(rows):
+                found[rows] += self.index.weighed(made, values.table(made.names, rows), weights.sparse, run)
         return found if self.early_exit is None else self.early_exit.apply(candidates, found)
 
     def weights_of(self, *, gapped: bool) -> Regression:
