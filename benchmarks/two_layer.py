@@ -22,6 +22,7 @@ from discontiguous import FEW_TYPES, PARAMETERS, SAMPLES, rates
 from gapped import Data, Task, only_gaps
 from spanloom.evaluate import evaluate, exact, paired_test
 from spanloom.recognize import Recognizer
+from spanloom_lab import TwoLayer
 
 MODELS = ("shared", "split", "two_layer")
 TASKS = (
@@ -37,7 +38,7 @@ def fitted(structure: str, data: Data, seed: int, tuned: int | None = None, **mo
     """Train a model, tuned on some of the held-out sentences."""
     documents, held = data.training("disc", seed)
     own = {**PARAMETERS, "pos": None, "rescore": False, "overlap": "free", "random_state": seed, **more}
-    return Recognizer(structure, **own).fit(documents, dev=held[:tuned])
+    return Recognizer(TwoLayer() if structure == "two_layer" else structure, **own).fit(documents, dev=held[:tuned])
 
 
 def seconds(structure: str, data: Data, seed: int) -> float:

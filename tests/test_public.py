@@ -53,7 +53,9 @@ PUBLIC = {
     "spanloom.formats": (
         "FORMATS Format Losses OnError from_answers from_columns from_record read to_columns to_record validate write"
     ),
-    "spanloom.hashing": "RangeHashes Slots code_points hash_text hash_values intern mix mixed",
+    "spanloom.hashing": (
+        "RangeHashes RangeTable Slots code_points hash_text hash_values hashes intern mix mixed numbered"
+    ),
     "spanloom.hypergraph": (
         "Best Child DerivationEngine ENGINES Edges Engine Expectations Floats Hyperedge Ints Mask Paths Potentials "
         "Ranking Role Singles SubgraphEngine Template"
@@ -94,11 +96,11 @@ PUBLIC = {
         "WHOLE_WORDS load_segmenter solve"
     ),
     "spanloom.serve": "Limits Served bind is_loopback open_models serve url",
-    "spanloom.sparse": "SparseMatrix gathered largest_matching row_offsets",
+    "spanloom.sparse": "SparseMatrix changes gathered largest_matching row_offsets",
     "spanloom.structures": (
         "Bilou Bio Crowd Encoded FlatChain Heads MOST_MENTIONS MentionHypergraph MentionTable Product READINGS "
         "STRUCTURES SemiMarkov SeparatorStates Separators SevenTag Shared Split Structure Tags TokenMention "
-        "TwoLayer Words chain_template structure_of"
+        "Words chain_template structure_of"
     ),
     "spanloom.tag": "",
     "spanloom.text": (

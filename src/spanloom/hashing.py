@@ -57,6 +57,23 @@ def hash_values(values: Sequence[str]) -> UInt64:
     return hashes
 
 
+def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The distinct ones of W words in the order of their first occurrence, and (W,) the number of each word.
+
+    >>> distinct, ids = numbered(["no", "fever", "no"])
+    >>> distinct, ids.tolist()
+    (['no', 'fever'], [0, 1, 0])
+    """
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
+
+
+def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
+    """(W,) the hash of each word; see `hash_values`."""
+    distinct, ids = numbered(words)
+    return hash_values(distinct)[ids]
+
+
 def code_points(text: str) -> NDArray[np.uint32]:
     """The characters of a text as numbers."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.dtype("<u4")).astype(np.uint32)
@@ -136,6 +153,34 @@ class RangeHashes:
             found.append(np.stack([first[there], first[there] + size, at[there]]))
         first, end, key = np.concatenate(found, axis=1)
         return first, end, key
+
+
+class RangeTable(NamedTuple):
+    """Phrases, as ranges of values, that are looked for among other values; P distinct ones.
+
+    Args:
+        keys: (P,) ascending, as `RangeHashes.find` takes them.
+        sizes: the sizes that there are.
+        firsts: the first values.
+    """
+
+    keys: UInt64
+    sizes: tuple[int, ...]
+    firsts: UInt64
+
+    @classmethod
+    def of(cls, values: UInt64, sizes: Int64) -> tuple[RangeTable, Int64]:
+        """Return the table of ranges, one behind the other, and the number of each one's key."""
+        end = sizes.cumsum()
+        first = end - sizes
+        keys, numbers = np.unique(mixed(0, RangeHashes(values).of(first, end), sizes), return_inverse=True)
+        return cls(keys, tuple(np.unique(sizes).tolist()), np.unique(values[first])), numbers
+
+    def find(self, hashes: RangeHashes, limit: Int64) -> tuple[Int64, Int64, Int64]:
+        """Return first value, end and key number of all occurrences among T values, by size; see `RangeHashes.find`."""
+        places = np.arange(len(limit))
+        begins = places[np.isin(hashes.of(places, places + 1), self.firsts)]
+        return hashes.find(self.keys, self.sizes, begins, limit)
 
 
 class Slots(NamedTuple):

@@ -83,6 +83,17 @@ def largest_matching(rows: Ints, columns: Ints, shape: tuple[int, int]) -> Ints:
     return partner
 
 
+def changes(*columns: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return (N,) whether an entry differs in a column from the one before; the first does.
+
+    >>> changes(np.array([1, 1, 2]), np.array([5, 6, 6])).tolist()
+    [True, True, True]
+    """
+    new = np.ones(len(columns[0]), np.bool_)
+    new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return new
+
+
 def gathered(ptr: Ints, items: Ints) -> tuple[Ints, Ints]:
     """Return the rows of some items, one after the other, and where those of each begin.
 

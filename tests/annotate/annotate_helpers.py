@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from spanloom.cli import annotate
-from spanloom.cli.app import Annotate
+from spanloom.cli.data_verbs import Annotate
 
 
 class Running(NamedTuple):

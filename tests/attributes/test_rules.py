@@ -127,14 +127,14 @@ def test_cues_of_ones_own_are_added(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("negated = 3", "'negated' is '3', expected a table of lists"),
+        ("negated = 3", "'negated' is 3, expected a table of lists"),
         ("[negated]\nbefore = 'no'", r"negated.before is .*, expected a list of phrases"),
         ("[negated]\nbefor = ['no']", "found 'negated.befor', expected a name of before, before_near"),
         ("[scope]\nend = ['but']", "found 'scope.end', expected a name of ends"),
         ("[negated]\nbefore = ['{who} had']", "names the list 'who', which .words. lacks"),
         ("[negated]\nbefore = ['$']", "the phrase '\\$' has no word"),
         ("[headings]\nplan = '('", "headings.plan is .*, expected a regular expression"),
-        ("language = 3", "language is '3', expected a text"),
+        ("language = 3", "language is 3, expected a text"),
         ("[negated", "not a TOML file of cues"),
         (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "expands to 1,000,000 phrases"),
     ],

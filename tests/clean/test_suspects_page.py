@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from lxml.html import HtmlElement, document_fromstring
 
@@ -39,8 +37,12 @@ def sides(article: HtmlElement) -> list[str]:
 
 def test_each_suspect_stands_beside_its_text_in_the_order_of_the_list() -> None:
     found = articles(suspects_page([Document("other"), NOTE], SUSPECTS))
-    assert [article.get("data-kind") for article in found] == ["boundary", "wrong", "missing"]
-    assert [article.get("data-place") for article in found] == ["0", "1", "2"]
+    assert [article.get("class") for article in found] == ["e boundary y0", "e wrong y2", "e missing y1"]
+    assert [article.get("style") for article in found] == [
+        "--text:0;--type:0",
+        "--text:1;--type:2",
+        "--text:2;--type:1",
+    ]
     assert ["".join(article.find("h4").itertext()) for article in found] == [
         "boundary note, 90.0%", "wrong note, 60.0%", "missing note, 40.0%",
     ]  # fmt: skip
@@ -78,9 +80,10 @@ def test_hostile_text_is_text() -> None:
     note = Document(text, id='"><b>', mentions=[Mention(kind, [(0, 8)], score=0.1)])
     page = suspects_page([note], [Suspect(0, "type", 0.5, note.mentions[0], Mention("a'\"b", [(0, 8)], score=0.5))])
     root = document_fromstring(page)
-    assert len(list(root.iter("script"))) == 1 and not list(root.iter("img"))
+    assert not list(root.iter("script")) and not list(root.iter("img"))
     [article] = root.iter("article")
     assert len(article.findall("h4")) == 1 and '"><b>' in article.find("h4").text_content()
-    types = json.loads(article.get("data-types"))
-    assert len(types) == 2 and "a'\"b" in types and "\x07" not in "".join(types)
+    assert article.get("class") == "e type y0 y1"
+    [shown] = [choice for choice in root.iter("select") if choice.get("id") == "type"]
+    assert sorted(option.text for option in shown)[1:] == ["a'\"b", "all"] and len(shown) == 3
     assert "\x00" not in page and "\x07" not in page

@@ -14,6 +14,7 @@ from spanloom.document import Batch
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Potentials, reference
 from spanloom.model.drawing import draw_edges, entropies
+from spanloom_lab.two_layer import TwoLayer
 
 SETTINGS: dict[str, Any] = {
     "features": ["bias", "low[0]", "low[-1]"], "epochs": 3, "l2": 1.0, "rescore": False, "overlap": "free",
@@ -30,7 +31,7 @@ def note(number: int) -> Document:
     return Document(text, id=str(number), mentions=mentions)
 
 
-@pytest.fixture(scope="module", params=["separators", "bio", "shared", "two_layer"])
+@pytest.fixture(scope="module", params=["separators", "bio", "shared", TwoLayer()], ids=str)
 def model(request: Any) -> Recognizer:
     return Recognizer(request.param, **SETTINGS).fit([note(n) for n in range(48)], dev=[note(n) for n in range(12)])
 

@@ -108,7 +108,7 @@ def recorded() -> dict[str, list[Any]]:
     for structure, more in (
         ("shared", {"attributes": "auto", "overlap": "learned", "features": "biomedical", "clusters": 8}),
         ("separators", {"counting": "derivations", "features": ["bias", "low[0]"]}),
-        ("two_layer", {"features": ["bias", "low[0]"], "optimizer": "lbfgs", "iterations": 2}),
+        ("seven_tag", {"features": ["bias", "low[0]"], "optimizer": "lbfgs", "iterations": 2}),
     ):
         model = Recognizer(structure, **common | more).fit(notes["train"], dev=notes["dev"])
         model.marginals(notes["dev"])

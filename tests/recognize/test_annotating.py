@@ -99,7 +99,7 @@ def test_two_good_annotators_outvote_a_bad_one() -> None:
     assert min(told.annotators[name].overall.right for name in ("Ada", "Eve")) > 0.95
 
 
-@pytest.mark.parametrize("structure", ["bio", "shared", "two_layer", "semi_markov", "separator_states"])
+@pytest.mark.parametrize("structure", ["bio", "shared", "semi_markov", "separator_states"])
 def test_every_structure_learns(structure: str) -> None:
     few = [one for one in ALL if int(one.id) < 50]
     model = Recognizer(structure, **SETTINGS).fit(few, dev=DEV)

@@ -77,7 +77,7 @@ def whole(notes: tuple[list[Document], list[Document]]) -> Recognizer:
         ("separators", "lbfgs"),
         ("bio", "adagrad"),
         ("shared", "adagrad"),
-        ("two_layer", "lbfgs"),
+        ("shared", "lbfgs"),
     ],
 )
 def test_the_model_is_the_same_as_in_memory(

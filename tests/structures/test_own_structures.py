@@ -22,6 +22,7 @@ from spanloom.structures.chain import Bio, FlatChain
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces
 from spanloom.structures.strands.structure import Shape, Stranded
 from spanloom_lab.sharing import shares_nodes
+from spanloom_lab.two_layer import TwoLayer
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def of_kinds(mentions, kinds):
     return MentionTable(mentions.sentence, kinds, *mentions[2:])
 
 
-OWN = [Bioes(), TwoLayers(), TwoLayers(2), Hidden()]
+OWN = [Bioes(), TwoLayers(), TwoLayers(2), Hidden(), TwoLayer()]
 named = pytest.mark.parametrize("structure", OWN, ids=str)
 LENGTH = 3
 
@@ -173,7 +174,7 @@ def test_paths_have_the_probabilities_of_enumeration(structure):
         for engine in ENGINES.values() if not shares_nodes(template) else [SubgraphEngine]:
             found = engine(template).path_probability(potentials, offsets_of([LENGTH]), paths)
             np.testing.assert_allclose(found.reshape(len(expected), -1).sum(1), expected, atol=1e-6)
-            assert len(found) == len(expected) * (2 if structure == Hidden() else 1)
+            assert len(found) == len(expected) * (2 if structure in (Hidden(), TwoLayer()) else 1)
 
 
 @named

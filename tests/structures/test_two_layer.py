@@ -16,13 +16,13 @@ from structure_helpers import TYPES, laid, lane_scores, offsets_of, picks, rando
 from spanloom import Document, Mention, Recognizer
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
 from spanloom.model.structured import StructuredModel
-from spanloom.structures import READINGS, STRUCTURES, MentionTable
-from spanloom.structures.two_layer import APART
-from spanloom.structures.two_layer_sets import held_together
+from spanloom.structures import READINGS, MentionTable
 from spanloom_lab.canonical import canonical_encodings, every_mention
 from spanloom_lab.transitions import counts
+from spanloom_lab.two_layer import APART, TwoLayer
+from spanloom_lab.two_layer_sets import held_together
 
-TWO = STRUCTURES["two_layer"]
+TWO = TwoLayer()
 TEMPLATE = TWO.template(["x"])
 TAGS = {"O", "CB", "CI", "DB-Bx", "DB-By", "DI-Bx", "DI-By", "DI-Ix", "DI-Iy", "DI-O"}
 LONGEST = 5
@@ -320,7 +320,7 @@ def test_a_thousand_mentions_of_one_sentence_are_arranged_in_time():
 def test_a_recognizer_learns_mentions_that_share_a_part(tmp_path):
     text = "pain in arms and shoulders ."
     notes = [Document(text, mentions=[Mention("p", [(0, 7), (17, 26)]), Mention("p", [(0, 12)])])] * 20
-    model = Recognizer("two_layer", features=["bias", "w[0]"], epochs=5, rate=0.5).fit(notes, dev=notes)
+    model = Recognizer(TWO, features=["bias", "w[0]"], epochs=5, rate=0.5).fit(notes, dev=notes)
     found = model.predict(text)
     assert [mention.key for mention in found.mentions] == [mention.key for mention in notes[0].mentions]
     assert all(p > 0.9 for p in model.marginals(notes[0], calibrated=False))

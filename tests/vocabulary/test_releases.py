@@ -40,7 +40,7 @@ def test_descriptions_of_snomed(written) -> None:
         "inactive descriptions, left out: 1, such as 3", "descriptions in other languages, left out: 1",
     ]  # fmt: skip
     assert vocabulary.find("22298006") == 0
-    with pytest.raises(UsageError, match="found no description of the language 'fr', expected one of en, es"):
+    with pytest.raises(UsageError, match="found no name of the language 'fr', expected one of en, es"):
         read_vocabulary(written("a.txt", ATTACK), languages=["fr"])
 
 
@@ -126,7 +126,7 @@ def test_omop(written, tmp_path, change, delimiter) -> None:
 def test_errors_of_omop(written) -> None:
     with pytest.raises(DataError, match=r":3: found 2 columns, expected 10: concept_id, concept_name"):
         read_vocabulary(written("CONCEPT.csv", "\n".join(OMOP.split("\n")[:2]) + "\n1\t2\n"))
-    with pytest.raises(DataError, match=r":2: found an empty concept_name, expected one"):
+    with pytest.raises(DataError, match=r":2: found an empty name, expected each"):
         read_vocabulary(written("CONCEPT.csv", OMOP.replace("Myocardial infarction", "")))
 
 

@@ -1,4 +1,4 @@
-"""Reproduction of tables of the papers, and search: cascades, head rules, ambiguity, comparisons, feature search."""
+"""Reproduction of tables of the papers, and search: cascades, two layers, head rules, ambiguity, feature search."""
 
 from typing import TYPE_CHECKING
 
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from spanloom_lab.head_rules import give_heads as give_heads
     from spanloom_lab.reading_back import ReadBack as ReadBack
     from spanloom_lab.reading_back import read_back as read_back
+    from spanloom_lab.two_layer import TwoLayer as TwoLayer
 
-__all__ = ["HEAD_RULES", "Cascade", "CascadeReport", "HeadChain", "ReadBack", "give_heads", "read_back"]
+__all__ = ["HEAD_RULES", "Cascade", "CascadeReport", "HeadChain", "ReadBack", "TwoLayer", "give_heads", "read_back"]
 
 if not TYPE_CHECKING:  # the help of the command line needs none of it
     __getattr__ = lazily(
@@ -24,6 +25,7 @@ if not TYPE_CHECKING:  # the help of the command line needs none of it
             "HEAD_RULES": "spanloom_lab.head_rules",
             "HeadChain": "spanloom_lab.head_chain",
             "ReadBack": "spanloom_lab.reading_back",
+            "TwoLayer": "spanloom_lab.two_layer",
             "give_heads": "spanloom_lab.head_rules",
             "read_back": "spanloom_lab.reading_back",
         },

@@ -15,7 +15,7 @@ from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import KEYS
 from spanloom.evaluate.compare import compare
 from spanloom.evaluate.resample import randomization
-from spanloom.evaluate.rows import everything, unit_counts
+from spanloom.evaluate.rows import row, unit_counts
 from spanloom.evaluate.units import ResamplingUnits, units
 from spanloom.features import FeatureSet, Resources, WordVectors, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, read_paths
@@ -200,8 +200,7 @@ class TrialCorpus:
             began = thread_time()
             predicted = list(model.stream(self.dev, notice=lambda _: None))
             times.append(thread_time() - began)
-        row = everything(compare(self.dev, predicted, self.cut, key))
-        counts = unit_counts([row], self.cut.count).dense().astype(int)
+        counts = unit_counts([row(compare(self.dev, predicted, self.cut, key))], self.cut.count).dense().astype(int)
         features: FeatureSet = model.structured[0].scorer.features
         batch = Batch.of(self.dev)
         correct, found, _, gold = counts.sum(axis=0).tolist()
@@ -223,7 +222,7 @@ def _without(document: Document, column: str) -> Document:
 
 
 def _gold(dev: Sequence[Document], cut: ResamplingUnits) -> Int64:
-    counts: Int64 = unit_counts([everything(compare(dev, dev, cut))], cut.count).dense()[:, 3].astype(np.int64)
+    counts: Int64 = unit_counts([row(compare(dev, dev, cut))], cut.count).dense()[:, 3].astype(np.int64)
     return counts
 
 

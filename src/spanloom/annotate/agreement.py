@@ -17,7 +17,7 @@ the unit is the mention, and chance is where it lies:
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -103,17 +103,12 @@ def _compare(first: str, second: str, pairs: Sequence[tuple[Document, Document]]
             length, shape = place[1:]
             expected += times * places[1][place] / (length - sum(shape) + 1)
     sizes = types[0].total(), types[1].total()
-    expected *= _same_type(*types)
+    # times the probability that two types are equal, each drawn from those of an annotator
+    expected *= sum(count * types[1][name] for name, count in types[0].items()) / max(1, sizes[0] * sizes[1])
     f1 = 2 * matches / sum(sizes) if any(sizes) else 1.0
     chance = 2 * expected / sum(sizes) if any(sizes) else 0.0
     corrected = (f1 - chance) / (1 - chance) if chance < 1 else float(f1 == 1)
     return Agreement(first, second, len(pairs), sizes, matches, f1, chance, corrected)
-
-
-def _same_type(first: Mapping[str, int], second: Mapping[str, int]) -> float:
-    """Return the probability that two types are equal that are drawn from those of two annotators."""
-    sizes = sum(first.values()) * sum(second.values())
-    return sum(count * second.get(name, 0) for name, count in first.items()) / sizes if sizes else 0.0
 
 
 def place_of(document: Document, mention: Mention) -> _Place:

@@ -24,7 +24,7 @@ from spanloom.errors import DataError, UsageError, clip
 from spanloom.extras import extra
 from spanloom.formats import from_record
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store
-from spanloom.serve.api import add_handlers, hung_up
+from spanloom.serve.api import add_handlers, body_of, hung_up
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.page import add_page
 from spanloom.text import prepare
@@ -90,6 +90,12 @@ class Workplace:
         position = self._store.connection.execute(
             "SELECT document, start FROM positions WHERE layer = ?", (name,)
         ).fetchone()
+        rows = self._store.connection.execute(
+            "SELECT json_extract(one.value, '$.type') FROM documents, json_each(record, '$.mentions') AS one"
+            " UNION SELECT json_extract(one.value, '$.type') FROM actions, json_each(changes) AS one"
+            " WHERE one.type = 'object' ORDER BY 1"
+        )
+        types = list(dict.fromkeys([*self._types, *(kind for (kind,) in rows if kind)]))
         documents = [
             {"number": number, "id": ids[number], "state": self._store.state(number, name).values.get("d", "")}
             for number in ordered
@@ -98,19 +104,11 @@ class Workplace:
             {
                 "layer": name, "author": self._annotator, "layers": self._store.layers(), "adjudicated": ADJUDICATED,
                 "documents": documents,
-                "types": self._known_types(), "attributes": list(ATTRIBUTES), "position": position,
+                "types": types, "attributes": list(ATTRIBUTES), "position": position,
                 "concepts": self._finder is not None,
                 "model": self._model is not None, "learns": self._learner is not None,
             }
         )  # fmt: skip
-
-    def _known_types(self) -> list[str]:
-        rows = self._store.connection.execute(
-            "SELECT json_extract(one.value, '$.type') FROM documents, json_each(record, '$.mentions') AS one"
-            " UNION SELECT json_extract(one.value, '$.type') FROM actions, json_each(changes) AS one"
-            " WHERE one.type = 'object' ORDER BY 1"
-        )
-        return list(dict.fromkeys([*self._types, *(name for (name,) in rows if name)]))
 
     async def document(self, number: Number, layer: Layer) -> Response:
         """A document with its tokens, sentences and values."""
@@ -217,12 +215,7 @@ class Workplace:
     async def _read(self, request: Request, kind: type[_Body]) -> _Body:
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             raise Refused(415, "the body is no JSON, expected the content type application/json")
-        body, most = bytearray(), self._limits.body
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > most:
-                raise Refused(413, f"the body is larger than {most:,} bytes, which is the most that is taken")
-        return parsed(kind, bytes(body))
+        return parsed(kind, await body_of(request, self._limits.body))
 
 
 def _version(state: State) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
             for side, of in (("before", scopes.before), ("after", scopes.after)):
                 cue = of(number, near)
                 where = 1 + np.digitize(cue.distance, _BINS)
-                phrase = np.where(cue.phrase >= 0, scopes.cues.table.keys[cue.phrase], np.uint64(0))
+                phrase = np.where(cue.phrase >= 0, scopes.cues.table.words.keys[cue.phrase], np.uint64(0))
                 add(f"{side} {near} {name}", where, 1 + cue.there.astype(np.int64))
                 add(f"{side} {near} {name} cue", phrase, 1 + cue.there.astype(np.int64))
                 if side == "before" and not near:

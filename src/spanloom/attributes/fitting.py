@@ -24,6 +24,7 @@ from spanloom.learn.platt import fit_platt
 from spanloom.model.attributes import AttributeQuality
 from spanloom.parallel import SERIAL, Executor
 from spanloom.rescoring.logistic import Regression, fit_regression, linear_scores
+from spanloom.sparse import gathered
 
 FEWEST: Final = 5
 """Mentions with an attribute, below which it is not learned."""
@@ -73,9 +74,7 @@ class _Data(NamedTuple):
 
     def take(self, rows: Ints) -> _Data:
         """Return some mentions, in their order."""
-        counts = np.diff(self.matrix.offsets)[rows]
-        offsets = np.append(0, counts.cumsum())
-        at = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.matrix.offsets[rows], counts)
+        at, offsets = gathered(self.matrix.offsets, rows)
         return _Data(Sparse(self.matrix.indices[at], offsets), self.numbers[rows], self.sizes, self.fold[rows])
 
     def regression(

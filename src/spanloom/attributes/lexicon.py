@@ -36,8 +36,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import DataError, UsageError, clip
-from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, mixed
+from spanloom.errors import DataError, clip
+from spanloom.files.toml import read_toml, shown_value
+from spanloom.hashing import Int64, RangeTable, hashes
 from spanloom.text import tokenize
 
 ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
@@ -137,9 +138,7 @@ class CueTable(NamedTuple):
     """Phrases as arrays.
 
     Args:
-        keys: (P,) ascending hashes of phrases.
-        sizes: the lengths that there are.
-        firsts: hashes of first words.
+        words: of the phrases.
         role_ptr: (P + 1,) where the roles of each phrase begin.
         roles: (R, 3) of each the number of its pair, -1 for all, of its kind in `KINDS`, and whether a clause must end
             behind it.
@@ -148,9 +147,7 @@ class CueTable(NamedTuple):
         closed: (P,) whether a clause must end behind it in all its roles.
     """
 
-    keys: UInt64
-    sizes: tuple[int, ...]
-    firsts: UInt64
+    words: RangeTable
     role_ptr: Int64
     roles: Int64
     pairs: tuple[Pair, ...]
@@ -167,23 +164,16 @@ def _table(cues: Cues) -> CueTable:
     number = {pair: i for i, pair in enumerate(pairs)}
     phrases = list(cues.phrases)
     sizes = np.array([len(words) for words in phrases], np.int64)
-    number_of = {word: i for i, word in enumerate(dict.fromkeys(chain.from_iterable(phrases)))}
-    hashes = hash_values(list(number_of))
-    values = hashes[[number_of[word] for words in phrases for word in words]] if phrases else hashes
-    end = sizes.cumsum()
-    keys = mixed(0, RangeHashes(values).of(end - sizes, end), sizes)
-    order = np.argsort(keys)
+    table, places = RangeTable.of(hashes(list(chain.from_iterable(phrases))), sizes)
     kinds = {kind: i for i, kind in enumerate(KINDS)}
-    own = [cues.phrases[phrases[at]] for at in order.tolist()]
+    own = [cues.phrases[phrases[at]] for at in np.argsort(places).tolist()]
     listed = [(-1 if p is None else number[p], kinds[kind], closed) for held in own for p, kind, closed in held]
     roles, counts = np.array(listed, np.int64).reshape(-1, 3), list(map(len, own))
+    role_ptr = np.append(0, np.cumsum(counts, dtype=np.int64))
     has = np.zeros((len(own), len(KINDS)), np.bool_)
     has[np.repeat(np.arange(len(own)), counts), roles[:, 1]] = True
-    return CueTable(
-        keys[order], tuple(sorted(set(sizes.tolist()))), np.unique(values[end - sizes]),
-        np.append(0, np.cumsum(counts, dtype=np.int64)), roles, pairs, has,
-        np.array([all(closed for _, _, closed in held) for held in own], np.bool_),
-    )  # fmt: skip
+    closed = np.array([all(closed for _, _, closed in held) for held in own], np.bool_)
+    return CueTable(table, role_ptr, roles, pairs, has, closed)
 
 
 @cache
@@ -194,7 +184,8 @@ def bundled() -> Mapping[str, Cues]:
     (['en', 'es', 'zh'], ('negated', 'uncertain', 'historical', 'experiencer'))
     """
     folder = files("spanloom.attributes") / "cues"
-    return {name: _parsed((folder / f"{name}.toml").read_text(encoding="utf-8"), None) for name in ("en", "es", "zh")}
+    texts = {name: (folder / f"{name}.toml").read_text(encoding="utf-8") for name in ("en", "es", "zh")}
+    return {name: _Reader(None).cues(tomllib.loads(text)) for name, text in texts.items()}
 
 
 def read_cues(source: str | Path) -> Cues:
@@ -207,23 +198,7 @@ def read_cues(source: str | Path) -> Cues:
         UsageError: it cannot be read.
         DataError: it holds something else than cues.
     """
-    try:
-        text = Path(source).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cues {str(source)!r} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=source) from None
-    return _parsed(text, source)
-
-
-def _parsed(text: str, path: str | Path | None) -> Cues:
-    try:
-        given = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"not a TOML file of cues: {error}", path=path) from None
-    except ValueError:  # a number of thousands of digits
-        raise DataError("found a number that is too long, expected lists of phrases", path=path) from None
-    return _Reader(path).cues(given)
+    return _Reader(source).cues(read_toml(source, "cues", "lists of phrases"))
 
 
 class _Reader(NamedTuple):
@@ -270,12 +245,12 @@ class _Reader(NamedTuple):
                 re.compile(rule, re.IGNORECASE)  # type: ignore[call-overload]
             except (re.error, TypeError, OverflowError, RecursionError):
                 raise DataError(
-                    f"headings.{name} is {clip(repr(rule))}, expected a regular expression", path=self.path
+                    f"headings.{name} is {shown_value(rule)}, expected a regular expression", path=self.path
                 ) from None
         found = {name: given.get(name, "") for name in ("language", "script")}
         for name, value in found.items():
             if not isinstance(value, str):
-                raise DataError(f"{name} is {clip(repr(value))}, expected a text", path=self.path)
+                raise DataError(f"{name} is {shown_value(value)}, expected a text", path=self.path)
         return Cues(
             str(found["language"]), {key: tuple(dict.fromkeys(value)) for key, value in phrases.items()}, scope,
             {name: tuple(pairs) for name, pairs in sections.items()}, {n: str(rule) for n, rule in headings.items()},
@@ -287,13 +262,13 @@ class _Reader(NamedTuple):
         table = given.get(name, {})
         if not isinstance(table, Mapping):
             raise DataError(
-                f"{clip(name)} is {clip(repr(table))}, expected a table of lists of phrases", path=self.path
+                f"{clip(name)} is {shown_value(table)}, expected a table of lists of phrases", path=self.path
             )
         return table
 
     def _texts(self, place: str, given: object) -> Sequence[str]:
         if not isinstance(given, list) or not all(isinstance(one, str) and one.strip() for one in given):
-            raise DataError(f"{place} is {clip(repr(given))}, expected a list of phrases", path=self.path)
+            raise DataError(f"{place} is {shown_value(given)}, expected a list of phrases", path=self.path)
         return given
 
     def _error(self, place: str, what: str, expected: Iterable[str]) -> DataError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -183,12 +183,8 @@ class AttributeModel:
             one.name: {
                 "values": [value for value in one.values if value is not None],
                 "types": list(one.types),
-                "mentions": one.quality.mentions,
-                "marked": one.quality.marked,
-                "precision": one.quality.precision,
-                "recall": one.quality.recall,
+                **asdict(one.quality),
                 "F1": one.quality.f1,
-                "calibration": one.quality.calibration,
             }
             for one in self.classifiers
         }

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from spanloom.attributes.lexicon import KINDS, Cues, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
-from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern
+from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
 from spanloom.text import SECTIONS, split_sentences, tokenize
 from spanloom.text.sections import Heading, headings
 
@@ -173,9 +173,8 @@ class Scopes:
         """The distinct words, as they are compared, and (T,) the number of each token's."""
         tokens = flatten(self.batch)
         ids, _, first = intern(tokens.codes, tokens.starts, tokens.ends)
-        distinct = [compared(tokens.text[tokens.starts[at] : tokens.ends[at]]) for at in first.tolist()]
-        number = {word: i for i, word in enumerate(dict.fromkeys(distinct))}
-        return list(number), np.array([number[word] for word in distinct], np.int64)[ids]
+        words, own = numbered([compared(tokens.text[tokens.starts[at] : tokens.ends[at]]) for at in first.tolist()])
+        return words, own[ids]
 
     @cached_property
     def hashes(self) -> UInt64:
@@ -191,10 +190,9 @@ class Scopes:
     @cached_property
     def hits(self) -> Hits:
         """The phrases that count."""
-        table, hashes = self.cues.table, self.hashes
+        table = self.cues.table
         limit = np.repeat(self.batch.sentences[1:], np.diff(self.batch.sentences))
-        begins = np.flatnonzero(np.isin(hashes, table.firsts))
-        first, end, phrase = RangeHashes(hashes).find(table.keys, table.sizes, begins, limit)
+        first, end, phrase = table.words.find(RangeHashes(self.hashes), limit)
         valid = ~table.closed[phrase] | self._closed[end]
         first, end, phrase = first[valid], end[valid], phrase[valid]
         order = np.lexsort((-end, first))
@@ -273,8 +271,7 @@ class Scopes:
         early = colons[colons - batch.sentences[self.sentence[colons]] < _EARLY]
         breaks[self.sentence[early]] = True
         wanted = np.unique(self.sentence[colons[np.isin(colons + 1, batch.sentences)]])
-        bounds = batch.sentences[wanted + 1]
-        for at, bound in zip(wanted.tolist(), bounds.tolist(), strict=True):  # lists are few
+        for at in wanted.tolist():  # lists are few
             document = int(np.searchsorted(batch.firsts, at, side="right")) - 1
             text, number, end = batch.documents[document].text, at + 1, int(batch.firsts[document + 1])
             while number < end and not breaks[number]:
@@ -284,7 +281,6 @@ class Scopes:
                     breaks[number] = True  # so that no other list looks there again
                     break
                 number += 1
-            del bound
         after = np.flatnonzero(breaks)
         found: Int64 = batch.sentences[after[np.searchsorted(after, np.arange(count), side="right")]]
         return found

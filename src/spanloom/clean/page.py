@@ -1,20 +1,18 @@
 """Page of suspects: each with its text, as annotated above it and as held-out models would have it below it.
 
-Without its script the page reads in full, the most certain suspect first. The script, which is part of the page, hides
-what is filtered out and changes the order.
+The page has no script: its style hides what is filtered out and changes the order, in browsers that can (`:has`).
+Elsewhere it reads in full, the most certain suspect first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from html import escape
-from json import dumps
 
 from spanloom.clean.suspects import KINDS, Suspect
 from spanloom.document import Document
 from spanloom.view import excerpts
-from spanloom.view.excerpts import both_sides, plain, select, type_values
+from spanloom.view.excerpts import both_sides, chooser, order_places, plain
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
 from spanloom.view.style import page
@@ -28,29 +26,7 @@ _MEANINGS = {
     "boundary": "probably a mention of the same type, with other spans",
     "type": "probably a mention of another type",
 }
-_SCRIPT = """
-const list = document.getElementById("suspects"), form = document.getElementById("choose");
-const items = [...list.querySelectorAll("article")], count = document.getElementById("shown");
-const orders = {
-  certainty: (a, b) => a.dataset.n - b.dataset.n,
-  text: (a, b) => a.dataset.place - b.dataset.place,
-  type: (a, b) => a.dataset.type.localeCompare(b.dataset.type) || a.dataset.n - b.dataset.n,
-};
-function show() {
-  const { kind, type, order } = form.elements;
-  let shown = 0;
-  for (const item of items) {
-    const types = JSON.parse(item.dataset.types);
-    item.hidden = (kind.value && item.dataset.kind !== kind.value) || (type.value && !types.includes(type.value));
-    shown += !item.hidden;
-  }
-  list.append(...[...items].sort(orders[order.value]));
-  count.textContent = shown + " shown";
-}
-form.hidden = false;
-form.addEventListener("change", show);
-show();
-"""
+_ORDERS = {"": "most certain", "text": "text", "type": "type"}
 
 
 def suspects_page(documents: Sequence[Document], suspects: Sequence[Suspect], *, title: str = "Suspects") -> str:
@@ -62,13 +38,13 @@ def suspects_page(documents: Sequence[Document], suspects: Sequence[Suspect], *,
         title: of the page.
 
     Returns:
-        HTML, the same for the same arguments. The page has one script and loads nothing.
+        HTML, the same for the same arguments. The page has no script and loads nothing.
 
     >>> from spanloom.document import Mention
     >>> note = Document("no chest pain", mentions=[Mention("problem", [(9, 13)])])
     >>> whole = Mention("problem", [(3, 13)], score=0.9)
     >>> html = suspects_page([note], [Suspect(0, "boundary", 0.9, note.mentions[0], whole)])
-    >>> html.count('<article class="e" data-kind="boundary"')
+    >>> html.count('<article class="e boundary y0"')
     1
     """
     shown = suspects[:MOST]
@@ -79,29 +55,16 @@ def suspects_page(documents: Sequence[Document], suspects: Sequence[Suspect], *,
     annotated = {number: tracks(documents[number], names) for number in named}
     cuts = {number: blocks(documents[number]) for number in named}
     counts = Counter[str](suspect.kind for suspect in suspects)
-    parts = [f"<header>\n<h1>{plain(title)}</h1>\n{_counts(counts)}</header>\n", legend(drawn, names)]
-    if len(suspects) > MOST:
-        parts.append(f'<p class="faint">The {MOST:,} most certain of {len(suspects):,} are shown.</p>\n')
-    parts += [_choices(counts, names), '<div id="suspects">\n', *_articles(documents, shown, annotated, cuts, names)]
-    parts.append("</div>\n" if shown else "</div>\n<p>None.</p>\n")
-    return page(clean(title), "".join(parts), types=names, style=excerpts.STYLE, script=_SCRIPT)
-
-
-def _counts(counts: Counter[str]) -> str:
     rows = "".join(
         f'<tr><th>{kind}</th><td>{counts[kind]:,}</td><td class="faint">{_MEANINGS[kind]}</td></tr>\n' for kind in KINDS
     )
-    return f"<table>\n{rows}</table>\n"
-
-
-def _choices(counts: Counter[str], names: Sequence[str]) -> str:
-    kinds = {"": "all", **{kind: f"{kind} ({counts[kind]:,})" for kind in KINDS if counts[kind]}}
-    orders = {"certainty": "most certain", "text": "text", "type": "type"}
-    chosen = select("kind", "kind", kinds) + select("type", "type", type_values(names))
-    return (
-        f'<form id="choose" class="script" hidden>{chosen}'
-        f'{select("order", "order by", orders)}<output id="shown" class="faint"></output></form>\n'
-    )
+    parts = [f"<header>\n<h1>{plain(title)}</h1>\n<table>\n{rows}</table>\n</header>\n", legend(drawn, names)]
+    if len(suspects) > MOST:
+        parts.append(f'<p class="faint">The {MOST:,} most certain of {len(suspects):,} are shown.</p>\n')
+    form, rules = chooser({kind: f"{kind} ({counts[kind]:,})" for kind in KINDS if counts[kind]}, names, _ORDERS)
+    parts += [form, '<div class="excerpts">\n', *_articles(documents, shown, annotated, cuts, names)]
+    parts.append("</div>\n" if shown else "</div>\n<p>None.</p>\n")
+    return page(clean(title), "".join(parts), types=names, style=excerpts.STYLE + rules)
 
 
 def _articles(
@@ -111,17 +74,17 @@ def _articles(
     cuts: dict[int, list[tuple[int, int]]],
     names: Sequence[str],
 ) -> Iterator[str]:
-    in_text = sorted(range(len(suspects)), key=lambda n: (suspects[n].document, suspects[n].start))
-    place = {n: i for i, n in enumerate(in_text)}
-    for n, suspect in enumerate(suspects):
+    numbers = range(len(suspects))
+    first = [min(mention.type for mention in suspect.mentions) for suspect in suspects]
+    in_text = sorted(numbers, key=lambda n: (suspects[n].document, suspects[n].start))
+    places = order_places({"text": in_text, "type": sorted(numbers, key=lambda n: (first[n], n))})
+    for suspect, place in zip(suspects, places, strict=True):
         document = documents[suspect.document]
         other = [] if suspect.other is None else tracks(document.copy(mentions=[suspect.other]), names)
-        types = sorted({clean(mention.type) for mention in suspect.mentions})
-        data = {"kind": suspect.kind, "n": n, "place": place[n], "type": types[0], "types": dumps(types)}
-        attributes = " ".join(f'data-{key}="{escape(str(value))}"' for key, value in data.items())
+        classes = ["e", suspect.kind, *sorted({f"y{names.index(mention.type)}" for mention in suspect.mentions})]
         sides = {"annotated": annotated[suspect.document], "expected": other}
         body = both_sides(document.text, suspect.mentions, cuts[suspect.document], sides)
         yield (
-            f'<article class="e" {attributes}><h4>{suspect.kind} <span class="faint">'
+            f'<article class="{" ".join(classes)}" style="{place}"><h4>{suspect.kind} <span class="faint">'
             f"<bdi>{plain(suspect.name_in(documents))}</bdi>, {suspect.certainty:.1%}</span></h4>\n{body}</article>\n"
         )

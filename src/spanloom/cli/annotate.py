@@ -18,12 +18,12 @@ from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.annotate.suggestions import Suggestions
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages
-from spanloom.cli.reading import Reading, lost, output_format_of
+from spanloom.cli.reading import Reading, output_format_of, write_all
 from spanloom.document import Document
 from spanloom.errors import SpanloomError, UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import output_file
-from spanloom.formats import read, write
+from spanloom.formats import read
 from spanloom.formats.store import Store, claims
 from spanloom.model.protocol import MentionModel
 from spanloom.serve import Limits, Served, bind, is_loopback, open_models, serve, url
@@ -34,7 +34,7 @@ from spanloom.vocabulary.candidates import CandidateFinder
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from spanloom.cli.app import Annotate
+    from spanloom.cli.data_verbs import Annotate
 
 Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed
@@ -47,11 +47,16 @@ def run(args: Annotate) -> int | None:
         if args.export is not None:
             given: dict[str, Any] = {} if args.layer is None else {"layer": args.layer}
             kind = output_format_of(args.export, args.output_format)
-            losses = write(read(args.data, "store", **given), args.export, kind, force=args.force)
-            if losses:
-                say.notice(lost(losses))
+            write_all(read(args.data, "store", **given), args.export, say, kind, force=args.force)
         if args.history is not None:
-            _write_history(args.data, args.history, args.layer, as_json=args.as_json, force=args.force)
+            ending, stdout = Path(args.history).suffix.lower(), args.history == STDIO
+            if not stdout and ending not in (".csv", ".json"):
+                raise UsageError(
+                    f"found --history {args.history}, expected a name that ends in .csv or .json, or - for stdout"
+                )
+            with Store(args.data) as store, output_file(args.history, force=args.force) as file:
+                form = ending == ".json" or (stdout and args.as_json)
+                write_events(events(store, layer=args.layer), file, as_json=form)
         if args.agreed:
             _compare(args.data, args.as_json)
         return None
@@ -134,14 +139,6 @@ def _ordered(store: Store, model: MentionModel | None, order: str) -> list[int]:
     numbers = list(store.numbers().values())
     documents = [Document(store.record(number)["text"]) for number in numbers]
     return [numbers[one.number] for one in ranked(documents, model, len(numbers), by=order)]
-
-
-def _write_history(data: str, output: str, layer: str | None, *, as_json: bool, force: bool) -> None:
-    ending = Path(output).suffix.lower()
-    if output != STDIO and ending not in (".csv", ".json"):
-        raise UsageError(f"found --history {output}, expected a name that ends in .csv or .json, or - for stdout")
-    with Store(data) as store, output_file(output, force=force) as file:
-        write_events(events(store, layer=layer), file, as_json=ending == ".json" or (output == STDIO and as_json))
 
 
 def _compare(data: str, as_json: bool) -> None:

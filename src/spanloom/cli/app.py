@@ -20,6 +20,7 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from spanloom import __version__
+from spanloom.cli import data_verbs as data_verbs
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, catch_signals, open_streams, refused
 from spanloom.cli.options import (
@@ -88,7 +89,16 @@ _train = partial(verb, group=train_app, around=[training])
 
 @_train("train recognizer", parameters="spanloom.recognize.parameters:RecognizerParameters")
 def _train_recognizer(
-    annotators: options.SeveralAnnotators = None, work: options.Work = None, executor: options.Executor = None
+    annotators: Annotated[
+        bool | None,
+        option(
+            "--annotators",
+            "Treat files of --train as annotators of the same texts, unless meta.annotator names them.",
+            show_default=False,
+        ),
+    ] = None,
+    work: options.Work = None,
+    executor: options.Executor = None,
 ) -> None:
     """Train a recognizer of nested, overlapping and crossing mentions."""
 
@@ -118,8 +128,10 @@ def _train_tagger(work: options.Work = None, executor: options.Executor = None) 
 class TrainClusters(options.Options):
     """Cluster the words of raw text by their contexts, and unknown words by their letters."""
 
-    source: options.RawTexts = None
-    output: options.ClustersOutput = None
+    source: Annotated[
+        list[str] | None, option("--input -i RAW", "Raw text: a file or folder of any format, or -; repeatable.")
+    ] = None
+    output: Annotated[str | None, option("--output -o PATHS", "Output file, for --clusters PATHS.")] = None
     size: Annotated[int, option("--size N", "Number of clusters.", min=2)] = 1000
     method: Annotated[
         str,
@@ -137,11 +149,23 @@ class TrainClusters(options.Options):
     without="spanloom.recognize.parameters:OF_TEACHER",
 )
 def _teach(
-    model: options.TeacherModel,
-    source: options.RawInputs,
-    teacher: options.MoreTeachers = None,
-    crossed: options.CrossedTeachers = None,
-    weight: options.RawWeight = None,
+    model: Annotated[str, argument("TEACHER", "Recognizer to distil: a model directory.", known=options.MODELS)],
+    source: Annotated[list[str], argument("RAW", "Text in any format: files, folders, or - for standard input.")],
+    teacher: Annotated[
+        list[str] | None,
+        option("--teacher MODEL", "Further teacher; repeatable; teachers are averaged.", known=options.MODELS),
+    ] = None,
+    crossed: Annotated[
+        list[str] | None, option("--crossed MODEL=TEXT", "Cross-fitted teacher with its own text; repeatable.")
+    ] = None,
+    weight: Annotated[
+        list[float] | None,
+        option(
+            "--weight NUMBER",
+            "Of a raw sentence beside one with gold mentions; given several times, the best on --dev is taken. "
+            "[0.3 and 1]",
+        ),
+    ] = None,
 ) -> None:
     """Distil a slow model into a fast one, using raw text and, optionally, gold mentions."""
 
@@ -152,27 +176,94 @@ class Predict(options.Options):
 
     model: Model
     source: options.Inputs
-    output: options.PredictionsOutput = None
+    output: Annotated[
+        str | None, option("--output -o OUT", "Output file or folder. [standard output; drawn on a terminal]")
+    ] = None
     output_format: Format = None
     input_format: InputFormat = None
     columns: Columns = None
     on_error: options.OnErrorSkip = "skip"
-    threshold: options.Threshold = 0.0
-    answers: options.Answers = False
-    reading: options.OverlapReading = None
-    mentions: options.LinkedMentions = None
-    keep: options.KeptMentions = None
-    require: options.RequiredMentions = None
-    forbid: options.ForbiddenMentions = None
-    dictionary: options.KeptWords = None
-    rely: options.RelyRate = None
-    rely_data: options.RelyData = None
-    attributes: options.MarkedAttributes = None
-    language: options.AttributeLanguage = None
-    cues: options.AttributeCues = None
-    sections: options.Sections = False
-    expand: options.Expand = False
-    document_concepts: options.DocumentConcepts = False
+    threshold: Annotated[
+        float, option("--threshold P", "Drop mentions with a lower probability.", min=0.0, max=1.0)
+    ] = 0.0
+    answers: Annotated[
+        bool, option("--answers", "Add the probability that a sentence, and a document, is completely correct.")
+    ] = False
+    reading: Annotated[
+        str | None,
+        option(
+            "--reading NAME",
+            "Interpretation of overlaps: enough or all. [as in training]",
+            known="spanloom.model.choices:Reading",
+        ),
+    ] = None
+    mentions: Annotated[
+        str | None,
+        option(
+            "--mentions NAME",
+            "Find mentions, or keep the mentions of INPUT and add concepts or attributes to them. [find]",
+            known="spanloom.model.choices:WhichMentions",
+        ),
+    ] = None
+    keep: Annotated[
+        list[str] | None,
+        option("--keep FILE", "Mentions that stay: those of the documents in FILE, by id, or own, those of INPUT."),
+    ] = None
+    require: Annotated[
+        list[str] | None,
+        option(
+            "--require SPEC",
+            "Words that are mentions, 'problem: pain' or 'problem: /regex/'; or a file, see docs/constraints.md.",
+        ),
+    ] = None
+    forbid: Annotated[
+        list[str] | None,
+        option(
+            "--forbid SPEC",
+            "Words that are no mentions, in the same form; or 'drug inside problem', types that never nest.",
+        ),
+    ] = None
+    dictionary: Annotated[
+        list[str] | None,
+        option(
+            "--dictionary FILE",
+            "Words that a segmenter keeps whole, one a line; TYPE=FILE for mentions of a type. Repeatable.",
+        ),
+    ] = None
+    rely: Annotated[
+        float | None,
+        option(
+            "--rely RATE",
+            "Write all candidates, each labelled yes, ask or no: RATE of yes are right, 1 - RATE of gold is no.",
+        ),
+    ] = None
+    rely_data: Annotated[
+        list[str] | None, option("--rely-data FILE", "Annotated documents, not used in training, for --rely.")
+    ] = None
+    attributes: Annotated[
+        str | None,
+        option(
+            "--attributes A,B",
+            "Attributes of mentions, learned or by rules: negated, uncertain, historical, experiencer; all; or none. "
+            "[those that were learned]",
+        ),
+    ] = None
+    language: Annotated[
+        str | None,
+        option("--language NAME", "Language of the rules for attributes and sections: en, es or zh. [by the text]"),
+    ] = None
+    cues: Annotated[
+        str | None, option("--cues TOML", "More cues of attributes and headings, see docs/negation.md.")
+    ] = None
+    sections: Annotated[
+        bool, option("--sections", "Add the sections of documents, and the section of each mention.")
+    ] = False
+    expand: Annotated[
+        bool, option("--expand", "Add the mentions that coordinated ones stand for, with probabilities.")
+    ] = False
+    document_concepts: Annotated[
+        bool, option("--document-concepts", "Add the concepts of each document, with probabilities, as meta.concepts.")
+    ] = False
 
 
 @verb("evaluate", shared="force seed jobs quiet")
@@ -187,15 +278,31 @@ class Evaluate(options.Options):
     ] = None
     compare: Annotated[str | None, option("--compare OTHER", "Other predictions of GOLD, for a paired test.")] = None
     heads: Annotated[bool, option("--heads", "Require matching heads in all rows and tests.")] = False
-    column: options.EvaluatedColumn = None
-    concepts: options.Concepts = False
-    attributes: options.Attributes = False
-    vocabulary: options.Resolving = None
+    column: Annotated[
+        str | None, option("--column NAME", "Compare a token column, such as pos, instead of mentions.")
+    ] = None
+    concepts: Annotated[bool, option("--concepts", "Also compare concepts, by document and by mention.")] = False
+    attributes: Annotated[bool, option("--attributes", "Also compare the attributes of mentions, such as negated.")] = (
+        False
+    )
+    vocabulary: Annotated[
+        str | None, option("--vocabulary V", "With --concepts: vocabulary, to resolve equivalent identifiers.")
+    ] = None
     vocabulary_columns: options.VocabularyColumns = None
-    types: options.EvaluatedTypes = None
-    words: options.Words = False
-    known: options.Known = None
-    mentions: options.EvaluatedMentions = None
+    types: Annotated[list[str] | None, option("--types A,B", "Restrict the comparison to these types. [all]")] = None
+    words: Annotated[bool, option("--words", "Also compare tokens (word segmentation).")] = False
+    known: Annotated[
+        str | None,
+        option("--known DATA", "With --words or --html: training data, to report seen and unseen mentions apart."),
+    ] = None
+    mentions: Annotated[
+        str | None,
+        option(
+            "--mentions NAME",
+            "With a linker: find mentions, or link the given mentions of GOLD. [find]",
+            known="spanloom.model.choices:WhichMentions",
+        ),
+    ] = None
     encoder: options.EncoderFolder = None
     input_format: InputFormat = None
     columns: Columns = None
@@ -207,82 +314,34 @@ class Evaluate(options.Options):
 @verb("clean", parameters="spanloom.recognize.parameters:RecognizerParameters", without=["checkpoint"])
 def _clean(
     source: options.Inputs,
-    output: options.CorrectionOutput = None,
-    html: options.SuspectsPage = None,
+    output: Annotated[
+        str | None, option("--output -o JSONL", "Output file: documents with suspects, listed in meta.")
+    ] = None,
+    html: Annotated[str | None, option("--html FILE", "Output page of all suspects with their text.")] = None,
     config: options.Config = None,
-    folds: options.Folds = None,
-    least: options.LeastCertain = None,
-    limit: options.SuspectsLimit = None,
-    features: options.CleanFeatures = None,
+    folds: Annotated[int | None, option("--folds N", "Number of folds of cross-validation. [5]", min=2)] = None,
+    least: Annotated[
+        float | None, option("--least P", "Drop suspects with a lower certainty. [0.05]", min=0.0, max=1.0)
+    ] = None,
+    limit: Annotated[int | None, option("--limit -n N", "Show only the N most certain suspects.", min=1)] = None,
+    features: Annotated[
+        str | None,
+        option(
+            "--features TEXT", "Feature preset, as in train recognizer. [fast]", known="spanloom.model.choices:Preset"
+        ),
+    ] = None,
     l2: options.TriedLambdas = None,
     *,
     input_format: InputFormat = None,
     columns: Columns = None,
     on_error: options.OnError = None,
     as_json: Json = False,
-    force: options.ForceOutput = None,
+    force: Annotated[bool | None, option("--force", "Overwrite an existing output.", show_default=False)] = None,
     seed: Seed = None,
     jobs: Jobs = None,
     quiet: options.QuietOrConfig = None,
 ) -> None:
     """List annotations that are probably wrong or missing; nothing is changed."""
-
-
-@verb("convert", shared="force quiet")
-class Convert(options.Options):
-    """Convert annotated documents to another format, and report what it cannot represent."""
-
-    source: options.Converted
-    target: options.ConvertedOutput
-    output_format: Format = None
-    input_format: InputFormat = None
-    columns: Columns = None
-    texts: options.TableTexts = None
-    tag_names: options.TagNames = None
-    on_error: options.OnErrorSkip = "skip"
-    scheme: options.Scheme = None
-    from_llm: options.FromLlm = None
-    mention_type: options.MentionType = None
-    ambiguous: options.AmbiguousQuotes = None
-    annotation: options.Annotation = None
-    types: options.KeptTypes = None
-
-
-@verb("label", shared="as_json force quiet")
-class Label(options.Options):
-    """Annotate by rules: phrases, vocabularies, token patterns and phrases with gaps, which vote."""
-
-    rules: options.LabelRules
-    source: options.Inputs
-    output: options.LabelsOutput = "-"
-    output_format: Format = None
-    input_format: InputFormat = None
-    columns: Columns = None
-    on_error: options.OnErrorSkip = "skip"
-    each: options.EachAnnotator = False
-    annotation: options.LabelAnnotation = "at-least"
-
-
-@verb("split", shared="input_format columns on_error seed as_json force quiet")
-class Split(options.Options):
-    """Split documents into training, development and test parts, and count their contents."""
-
-    source: options.Inputs
-    output: options.PartsOutput
-    parts: options.PartShares = "train=8,dev=1,test=1"
-    by: options.SplitBy = None
-    output_format: options.PartsFormat = "jsonl"
-
-
-@verb("validate", shared="as_json quiet")
-class Validate(options.Options):
-    """Check annotated documents: list problems with file and line; exit 1 if there is an error."""
-
-    data: Data
-    input_format: InputFormat = None
-    columns: Columns = None
-    texts: options.TableTexts = None
-    tag_names: options.TagNames = None
 
 
 @verb("inspect", shared="encoder as_json")
@@ -301,12 +360,18 @@ class Explain(options.Options):
     """Explain why a model predicts a mention or not: roles, features and alternatives."""
 
     model: Model
-    source: options.Explained = None
+    source: Annotated[str | None, argument("INPUT", "A file, a folder, or - for standard input.")] = None
     text: Annotated[str | None, option("--text TEXT", "Explain this text, instead.")] = None
-    mention: options.Asked = None
-    document: options.ExplainedDocument = None
+    mention: Annotated[
+        list[str] | None,
+        option(
+            "--mention PLACE",
+            "START-END:TYPE, or START-END,START-END:TYPE with a gap; several times for more. [all that are found]",
+        ),
+    ] = None
+    document: Annotated[str | None, option("--document ID", "Explain this document only.")] = None
     limit: options.Limit = None
-    top: options.Strongest = 5
+    top: Annotated[int, option("--top N", "Number of roles, candidates and features shown; 0 for all.", min=0)] = 5
 
 
 @verb("export", shared="encoder force quiet")
@@ -315,9 +380,13 @@ class Export(options.Options):
 
     model: Model
     output: options.ExportOutput
-    onnx: options.OnnxForm = False
-    precision: options.GraphPrecision = "float32"
-    window: options.GraphWindow = None
+    onnx: Annotated[bool, option("--onnx", "Export to ONNX Runtime.")] = False
+    precision: Annotated[
+        str, option("--precision NAME", "Precision of the encoder: float32 or int8.", known="float32 int8")
+    ] = "float32"
+    window: Annotated[int | None, option("--window N", "Sub-words per window; fewer are faster. [as in training]")] = (
+        None
+    )
 
 
 @verb("compact", shared="input_format columns on_error force jobs quiet")
@@ -326,9 +395,14 @@ class Compact(options.Options):
 
     model: Model
     output: options.ExportOutput
-    dev: options.CompactDev = None
-    loss: options.CompactLoss = None
-    threshold: options.CompactThreshold = None
+    dev: Annotated[list[str] | None, option("--dev DATA", "Annotated documents to measure F1 on; repeatable.")] = None
+    loss: Annotated[
+        float | None, option("--loss POINTS", "Accepted loss of F1 on --dev, in points. [0.3]", min=0, max=100)
+    ] = None
+    threshold: Annotated[
+        float | None,
+        option("--threshold W", "Drop weights with a smaller magnitude. [chosen on --dev, or 0.02]", min=0),
+    ] = None
 
 
 @verb("models")
@@ -344,7 +418,14 @@ class View(options.Options):
     output: Annotated[str | None, option("--output -o FILE", "Write a page (.html) or a drawing (.svg) instead.")] = (
         None
     )
-    hypergraph: options.Hypergraph = None
+    hypergraph: Annotated[
+        str | None,
+        option(
+            "--hypergraph MODEL",
+            "With --output: draw the best sub-hypergraphs of this model instead.",
+            known=options.MODELS,
+        ),
+    ] = None
     limit: options.Limit = None
 
 
@@ -352,13 +433,20 @@ class View(options.Options):
 class Serve(options.Options):
     """Serve models as a web page and an HTTP API, by default on this machine only."""
 
-    models: options.Models
+    models: Annotated[
+        list[str],
+        argument(
+            "MODEL...",
+            "Model directories, whose names become those of the models, names of installed models, or NAME=DIRECTORY.",
+            known=options.MODELS,
+        ),
+    ]
     host: options.Host = "127.0.0.1"
     port: options.Port = 8000
     max_body: Annotated[int, option("--max-body BYTES", "The largest body of a request.", min=1024)] = 4 * 2**20
     max_text: Annotated[int, option("--max-text N", "Characters of a request's documents together.", min=1)] = 1_000_000
-    max_sentence: options.MaxSentence = 20_000
-    max_memory: options.MaxMemory = 1024
+    max_sentence: Annotated[int, option("--max-sentence N", "Maximum tokens of a sentence.", min=1)] = 20_000
+    max_memory: Annotated[int, option("--max-memory MB", "Maximum memory of a request.", min=16)] = 1024
     timeout: Annotated[float, option("--timeout SECONDS", "When a request is given up.", min=0.1)] = 30.0
     allow_host: options.AllowHost = None
     encoder: options.EncoderFolder = None
@@ -366,74 +454,6 @@ class Serve(options.Options):
         int | None, option("--jobs -j N", "Short requests at once, and long ones; as cores if not given.", min=1)
     ] = None
     quiet: Quiet = False
-
-
-@verb("annotate", shared="encoder force quiet")
-class Annotate(options.Options):
-    """Annotate documents in the browser, with suggestions of a model; all is kept in one file."""
-
-    data: options.Data
-    output: Annotated[str | None, option("--output -o STORE", "File of the store; an existing one is continued.")] = (
-        None
-    )
-    model: Annotated[str | None, option("--model MODEL", "Model that suggests mentions.", known=options.MODELS)] = None
-    learn: Annotated[
-        str | None, option("--learn FOLDER", "Learn in the background; folder of the model and its curve.")
-    ] = None
-    vocabulary: Annotated[str | None, option("--vocabulary V", "Vocabulary in which concepts are searched.")] = None
-    annotator: Annotated[str, option("--annotator NAME", "Annotator, if the page names no other.")] = "annotator"
-    types: Annotated[list[str] | None, option("--type NAME", "Type of mentions; several times for more.")] = None
-    order: Annotated[str, option("--order NAME", "Order of documents: data, gain, entropy, errors, random.")] = "data"
-    export: Annotated[str | None, option("--export OUT", "Write the annotation of a store, and exit.")] = None
-    output_format: Format = None
-    layer: Annotated[str | None, option("--layer NAME", "Annotator who is exported or listed. [all]")] = None
-    history: Annotated[
-        str | None, option("--history OUT", "Write who did what as .csv or .json, and exit; - for stdout.")
-    ] = None
-    agreed: Annotated[bool, option("--agreement", "Print the agreement of the annotators of a store, and exit.")] = (
-        False
-    )
-    as_json: Json = False
-    input_format: InputFormat = None
-    columns: Columns = None
-    host: options.Host = "127.0.0.1"
-    port: options.Port = 8010
-    allow_host: options.AllowHost = None
-
-
-@verb("next", shared="encoder force seed quiet")
-class Next(options.Options):
-    """Choose the documents to annotate next: those from which a model learns most for the time."""
-
-    data: options.Inputs
-    model: Annotated[
-        str | None, option("--model MODEL", "Model that is to learn from the documents.", known=options.MODELS)
-    ] = None
-    count: Annotated[int, option("-n --count N", "Number of documents.", min=1)] = 50
-    order: Annotated[str, option("--order NAME", "gain, entropy (per token), errors (expected number) or random.")] = (
-        "gain"
-    )
-    random_share: Annotated[
-        float, option("--random-share X", "Share drawn at random, for evaluation.", min=0, max=1)
-    ] = 0.1
-    output: Annotated[str, option("--output -o OUT", "Output file; - for stdout.")] = "-"
-    output_format: Format = None
-    input_format: InputFormat = None
-    columns: Columns = None
-    on_error: options.OnErrorSkip = "stop"
-
-
-@verb("vocabulary", shared="as_json force quiet")
-class ReadVocabulary(options.Options):
-    """Read a vocabulary, count its contents, report problems, and save it as an index."""
-
-    vocabulary: options.VocabularySource
-    output: options.IndexOutput = None
-    vocabulary_format: options.VocabularyFormat = None
-    columns: options.VocabularyTableColumns = None
-    encoding: options.Encoding = None
-    language: options.Language = None
-    source: options.NameSource = None
 
 
 @verb("completion")

@@ -17,14 +17,13 @@ from spanloom.clean.suspects import KINDS, LEAST, Suspect, suspects_of
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
-from spanloom.cli.reading import Reading
 from spanloom.document import Document, Mention
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_file
 from spanloom.formats import write
 from spanloom.recognize.parameters import RecognizerParameters
-from spanloom.view.cells import cells, shorten
+from spanloom.view.cells import aligned, shorten
 from spanloom.view.svg import clean
 from spanloom.view.tracks import surface
 
@@ -48,9 +47,7 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
     recognizer = recognizer_of(**options.parameters())
     recognizer.check()
     say = Messages(options.quiet)
-    reading = Reading(
-        say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
-    )
+    reading = options.reader(say)
     documents = list(reading(options.train))
     with Reporter(options.quiet) as reporter:
         judged = judge(documents, recognizer, options.folds, reporter)
@@ -121,22 +118,12 @@ def _json(judged: Sequence[JudgedDocument], found: Sequence[Suspect], shown: Seq
 def _table(documents: Sequence[Document], suspects: Sequence[Suspect]) -> str:
     """Return one line for each suspect: how certain, what, where, what is annotated, and what is expected."""
     rows: list[tuple[str, ...]] = [("certain", "kind", "document", "characters", "annotated", "expected")]
-    rows += [_row(documents, suspect) for suspect in suspects]
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(_padded(*cell) for cell in zip(row, widths, strict=True)).rstrip() for row in rows)
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _row(documents: Sequence[Document], suspect: Suspect) -> tuple[str, ...]:
-    text = documents[suspect.document].text
-    name = shorten(clean(suspect.name_in(documents)), _NAME)
-    sides = (_said(text, suspect.mention), _said(text, suspect.other))
-    return f"{suspect.certainty:7.1%}", suspect.kind, name, f"{suspect.start}-{suspect.end}", *sides
+    for one in suspects:
+        sides = (_said(documents[one.document].text, mention) for mention in (one.mention, one.other))
+        name = shorten(clean(one.name_in(documents)), _NAME)
+        rows.append((f"{one.certainty:7.1%}", one.kind, name, f"{one.start}-{one.end}", *sides))
+    return "".join(f"{line}\n" for line in aligned(rows))
 
 
 def _said(text: str, mention: Mention | None) -> str:
     return "-" if mention is None else shorten(f"{clean(mention.type)}: {surface(text, mention)}", _WORDS)
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cells(text))

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
-from spanloom.cli.reading import Reading, lost, number_of
+from spanloom.cli.reading import Reading, number_of, write_all
 from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.files import STDIO
-from spanloom.formats import write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
 from spanloom.formats.listed import COLUMNS
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Convert
+    from spanloom.cli.data_verbs import Convert
 
 
 def run(args: Convert) -> int | None:
@@ -45,9 +44,7 @@ def run(args: Convert) -> int | None:
     if output_format is None and args.target == STDIO:
         output_format = "jsonl"  # as of `predict`; a file whose name tells nothing is an error here
     options: dict[str, Any] = {} if args.scheme is None else {"scheme": args.scheme}
-    losses = write(documents, args.target, format=output_format, force=args.force, **options)
-    if losses:
-        say.notice(lost(losses))
+    write_all(documents, args.target, say, output_format, force=args.force, **options)
     code = reading.finish()
     return code if args.from_llm is None else _tell(report, say) or code
 

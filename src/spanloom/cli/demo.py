@@ -15,7 +15,7 @@ from spanloom.cli.view import terminal
 from spanloom.data import clinical
 from spanloom.document import Document
 from spanloom.errors import plural
-from spanloom.evaluate import Report, evaluate, evaluate_concepts
+from spanloom.evaluate import evaluate, evaluate_concepts
 from spanloom.files.output import output_folder
 from spanloom.formats import read, write
 from spanloom.link import Linker
@@ -63,7 +63,9 @@ def run(args: Demo) -> None:
     width, color = terminal()
     print(render(sample, width=width, color=color), end="", flush=True)
     if vocabulary is not None:
-        _show_concepts(sample, vocabulary)
+        print()
+        for identifier in dict.fromkeys(name for mention in sample.mentions for name in mention.concepts):
+            print(f"  {identifier}  {vocabulary[vocabulary.find(identifier)].name}", flush=True)
     _say_what_next(args.output, args.linker, say)
 
 
@@ -86,7 +88,12 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messa
     found = model.predict(test)
     report = evaluate(test, found, bootstrap=0)
     if vocabulary is None:
-        say(f"On {plural(len(test), 'note')} kept apart: {_result(report)}")
+        overall, kinds = report.overall, ("nested", "crossing", "discontiguous")
+        recall = ", ".join(f"{name} {100 * report.structures[name].recall:.0f} %" for name in kinds)
+        say(
+            f"On {plural(len(test), 'note')} kept apart: F1 {100 * overall.f1:.1f} (precision "
+            f"{100 * overall.precision:.1f}, recall {100 * overall.recall:.1f}; recall of {recall} mentions)."
+        )
         return
     linked = evaluate_concepts(test, found, vocabulary=vocabulary, bootstrap=0)
     say(
@@ -97,22 +104,6 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messa
 
 def _of_types(document: Document) -> Document:
     return document.copy(mentions=[mention for mention in document.mentions if mention.type in _LINKED])
-
-
-def _result(report: Report) -> str:
-    kinds = [f"{name} {100 * report.structures[name].recall:.0f} %" for name in ("nested", "crossing", "discontiguous")]
-    return (
-        f"F1 {100 * report.overall.f1:.1f} "
-        f"(precision {100 * report.overall.precision:.1f}, recall {100 * report.overall.recall:.1f}; "
-        f"recall of {', '.join(kinds)} mentions)."
-    )
-
-
-def _show_concepts(sample: Document, vocabulary: Vocabulary) -> None:
-    """The names of the concepts that the sample's mentions are linked to."""
-    print()
-    for identifier in dict.fromkeys(name for mention in sample.mentions for name in mention.concepts):
-        print(f"  {identifier}  {vocabulary[vocabulary.find(identifier)].name}", flush=True)
 
 
 def _say_what_next(output: str | None, linker: bool, say: Messages) -> None:

@@ -123,7 +123,11 @@ def run(args: Evaluate) -> int | None:
         test = paired_test(documents, found, other, seed=seed, key=KEYS[match])
         linked_test = concept_test(documents, found, other, vocabulary=resolver, seed=seed) if args.concepts else None
     training = None if args.known is None else list(reading(args.known))
-    segmented = _words(documents, found, training, args.known, seed) if args.words else None
+    segmented = None
+    if args.words:
+        known = None if training is None else _with_words(training, args.known or "")
+        words = None if known is None else {word for document in known for word in document.words}
+        segmented = evaluate_words(documents, found, known=words, seed=seed)
     if args.html is not None:
         title = f"Errors of {Path(args.model or args.predicted or args.gold).name} on {Path(args.gold).name}"
         known_model = predictor if predictor is not None and finds_mentions(predictor) else None
@@ -133,15 +137,6 @@ def run(args: Evaluate) -> int | None:
     results = _Results(report, segmented, linked, asserted, scores, test, linked_test)
     print(json.dumps(results.to_dict(), indent=2) + "\n" if args.as_json else results.to_text(), end="")
     return reading.finish()
-
-
-def _words(
-    gold: Sequence[Document], found: Sequence[Document], known: list[Document] | None, source: str | None, seed: int
-) -> WordReport:
-    seen = None
-    if known is not None:
-        seen = {word for document in _with_words(known, source or "") for word in document.words}
-    return evaluate_words(gold, found, known=seen, seed=seed)
 
 
 def _with_words(documents: Iterable[Document], source: str) -> Iterator[Document]:

@@ -154,10 +154,6 @@ def _telling(quiet: bool) -> Iterator[None]:
         yield
 
 
-def _say(line: str) -> None:
-    print(log_line("info", message=line) if as_json() else line, file=sys.stderr, flush=True)
-
-
 def refused(error: OSError) -> int:
     """Report an error of the operating system, and return the exit code."""
     _close_stdout()

@@ -39,7 +39,11 @@ def run(args: Explain) -> None:
         given = read(args.source or "", format=input_format_of(args, args.source))
     documents: Iterator[Document] = islice(_chosen(given, args.document), args.limit)
     if asked:
-        documents = iter([_only(documents)])
+        first, more = next(documents, None), next(documents, None)
+        if first is None or more is not None:
+            speaks = "and --mention speaks of one; name it with --document ID, or use --limit 1"
+            raise UsageError(f"found {'no document' if first is None else 'several documents'}, {speaks}")
+        documents = iter([first])
     records = []
     for number, one in enumerate(documents):
         found = explain(predictor, one, asked or None)
@@ -84,14 +88,6 @@ def _chosen(documents: Iterable[Document], name: str | None) -> Iterator[Documen
             return
         names.append(document.id)
     raise UsageError(f"no document {name!r}; the first are {', '.join(map(repr, names[:5]))}")
-
-
-def _only(documents: Iterator[Document]) -> Document:
-    first, more = next(documents, None), next(documents, None)
-    if first is None or more is not None:
-        found = "no document" if first is None else "several documents"
-        raise UsageError(f"found {found}, and --mention speaks of one; name it with --document ID, or use --limit 1")
-    return first
 
 
 def _lines(document: Document, found: Sequence[Explanation], top: int) -> Iterator[str]:

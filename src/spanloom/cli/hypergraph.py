@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from spanloom.hypergraph import Child, Edges, Hyperedge, Template
 from spanloom.model.protocol import Drawable, draws_hypergraph
 from spanloom.models import load
 from spanloom.structures.chain import Chain
-from spanloom.view.cells import shorten
+from spanloom.view.excerpts import plain
 from spanloom.view.hypergraph import draw_hypergraph
 from spanloom.view.style import page
 from spanloom.view.svg import clean
@@ -124,18 +123,14 @@ def _tags(chain: Chain, types: Sequence[str], edges: Edges) -> tuple[Template, E
 
 
 def _page(documents: Sequence[Document], drawn: Sequence[_Drawn], title: str) -> str:
-    parts = [f"<h1>{_plain(title)}</h1>\n"]
+    parts = [f"<h1>{plain(title)}</h1>\n"]
     if not drawn:
         parts.append("<p>No mention is found.</p>\n")
     for number, document in enumerate(documents):
         own = [one for one in drawn if one.document == number]
         if own:
-            parts.append(f"<h2><bdi>{_plain(document.id or f'Document {number + 1}')}</bdi></h2>\n")
+            parts.append(f"<h2><bdi>{plain(document.id or f'Document {number + 1}')}</bdi></h2>\n")
         for one in own:
-            caption = f"Sentence {one.sentence}" + (f", {_plain(one.type)}" if one.type else "")
+            caption = f"Sentence {one.sentence}" + (f", {plain(one.type)}" if one.type else "")
             parts.append(f"<figure><figcaption>{caption}</figcaption>\n{one.svg}</figure>\n")
     return page(clean(title), "".join(parts), types=(), style=_STYLE)
-
-
-def _plain(text: str) -> str:
-    return escape(shorten(clean(text), 200))

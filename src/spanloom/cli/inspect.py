@@ -65,9 +65,14 @@ def run(args: Inspect) -> None:
     elif args.time is not None:
         raise UsageError(f"a {found.kind} has no stages; leave out --time")
     if "strongest" in described:
-        strongest = _chosen(described["strongest"], args.role)
-        count = _TOP if args.top is None else args.top
-        described["strongest"] = {name: _top(features, count) for name, features in strongest.items()}
+        strongest, role, count = described["strongest"], args.role, _TOP if args.top is None else args.top
+        chosen = {name: own for name, own in strongest.items() if role is None or role in (name, name.split()[0])}
+        if role is not None and not chosen:
+            raise UsageError(f"no role {role!r}; there are {', '.join(strongest)}{meant(role, strongest)}")
+        for name, features in chosen.items():
+            top = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
+            chosen[name] = sorted(top, key=lambda feature: -feature[1])
+        described["strongest"] = chosen
     elif args.role is not None:
         raise UsageError("a model of this kind shows no roles; leave out --role")
     if args.as_json:
@@ -183,20 +188,6 @@ def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dic
 
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _chosen(strongest: Strongest, role: str | None) -> Strongest:
-    if role is None:
-        return strongest
-    chosen = {name: features for name, features in strongest.items() if role in (name, name.split()[0])}
-    if not chosen:
-        raise UsageError(f"no role {role!r}; there are {', '.join(strongest)}{meant(role, strongest)}")
-    return chosen
-
-
-def _top(features: list[tuple[str, float]], count: int) -> list[tuple[str, float]]:
-    strongest = sorted(features, key=lambda feature: -abs(feature[1]))[:count]
-    return sorted(strongest, key=lambda feature: -feature[1])
 
 
 def lines(described: Mapping[str, Any], every: bool = True) -> Iterator[str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from spanloom.cli.messages import Messages
-from spanloom.models import Installed, installed
+from spanloom.models import installed
+from spanloom.view.cells import aligned
 
 
 def run(as_json: bool) -> None:
     """List the installed models."""
     there = list(installed().values())
     if as_json:
-        print(json.dumps([_plain(one) for one in there], indent=2))
+        print(json.dumps([{**one._asdict(), "folder": str(one.folder)} for one in there], indent=2))
         return
     if not there:
         print(
@@ -22,15 +22,9 @@ def run(as_json: bool) -> None:
         return
     rows = [("name", "F1", "MB", "licence", "finds")]
     rows += [(one.name, f"{100 * one.f1:.1f}", f"{one.size / 1e6:.1f}", one.licence, one.finds) for one in there]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print(*aligned(rows), sep="\n")
 
 
 def warm(quiet: bool) -> None:
     """Compile nothing: kernels are compiled when the package is built. The verb goes with the next minor version."""
     Messages(quiet)("kernels are compiled when Spanloom is installed; leave this command out, it will be removed")
-
-
-def _plain(one: Installed) -> dict[str, Any]:
-    return {**one._asdict(), "folder": str(one.folder)}

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, cast
 
 from spanloom.cli.messages import Messages
 from spanloom.cli.pace import counted
-from spanloom.cli.reading import Reading, input_format_of, lost, number_of, output_format_of
+from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
-from spanloom.formats import FORMATS, write
+from spanloom.formats import FORMATS
 from spanloom.label import LabelReport, label_stream, read_label_rules
 from spanloom.model.choices import Completeness
+from spanloom.view.cells import aligned, shorten
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Label
+    from spanloom.cli.data_verbs import Label
 
-_NAME = 40  # characters of a rule's name
+_NAME = 40  # cells of a rule's name
 _WITH_META = ("jsonl", "json", "parquet", "arrow")  # formats that keep all of meta
 _COUNTS = ("matches", "documents", "overlaps", "conflicts")
 
@@ -42,13 +43,12 @@ def run(args: Label) -> int | None:
     )
     report = LabelReport()
     found = label_stream(given, ready, each=args.each, annotation=cast(Completeness, args.annotation), report=report)
-    losses = write(found, args.output, format=output_format, force=args.force)
-    if losses:
-        say.notice(lost(losses))
+    write_all(found, args.output, say, output_format, force=args.force)
     if args.as_json:
         print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:
-        for line in _table(report):
+        rows = [(shorten(one.name, _NAME), *(f"{getattr(one, n):,}" for n in _COUNTS)) for one in report.rules]
+        for line in aligned([("rule", *_COUNTS), *rows], numbers=True):
             say(line)
     for warning in report.warnings():
         Messages().notice(str(warning))
@@ -68,17 +68,6 @@ def _check_names_annotators(output: str, given: str | None) -> None:
             f"--each names the annotator of each document in meta.annotator, which the format {kind} has no place for; "
             f"write {', '.join(_WITH_META[:-1])} or {_WITH_META[-1]}"
         )
-
-
-def _table(report: LabelReport) -> list[str]:
-    names = [one.name if len(one.name) <= _NAME else one.name[: _NAME - 1] + "…" for one in report.rules]
-    width = max(map(len, [*names, "rule"]))
-    rows = [[f"{getattr(one, name):,}" for name in _COUNTS] for one in report.rules]
-    head = "  ".join(["rule".ljust(width), *_COUNTS])
-    return [head] + [
-        "  ".join([name.ljust(width), *(cell.rjust(len(count)) for cell, count in zip(row, _COUNTS, strict=True))])
-        for name, row in zip(names, rows, strict=True)
-    ]
 
 
 def _result(report: LabelReport) -> str:

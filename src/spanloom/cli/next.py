@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 from spanloom.annotate.queue import ORDERS, ranked
 from spanloom.cli.messages import Messages
-from spanloom.cli.reading import Reading, lost, output_format_of
+from spanloom.cli.reading import Reading, output_format_of, write_all
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
-from spanloom.formats import write
 from spanloom.model.protocol import finds_mentions
 from spanloom.models import load
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Next
+    from spanloom.cli.data_verbs import Next
 
 
 def run(args: Next) -> int | None:
@@ -40,9 +39,7 @@ def run(args: Next) -> int | None:
         left[number].copy(meta={**left[number].meta, "next": {"order": args.order, "value": value, "random": drawn}})
         for number, value, drawn in chosen
     )
-    losses = write(said, args.output, output_format_of(args.output, args.output_format), force=args.force)
-    if losses:
-        say.notice(lost(losses))
+    write_all(said, args.output, say, output_format_of(args.output, args.output_format), force=args.force)
     share_drawn = f"{sum(one.random for one in chosen)} of them at random"
     say(f"spanloom: {plural(len(chosen), 'document')} of {len(left):,} that are not finished, {share_drawn}")
     return reading.finish()

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.pace import counted
-from spanloom.cli.reading import Reading, input_format_of, lost, number_of, output_format_of
+from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
-from spanloom.formats import read, write
+from spanloom.formats import read
 from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
 from spanloom.model.stages import Staged
 from spanloom.models import load
@@ -90,8 +90,8 @@ def run(args: Predict) -> int | None:
         found = _counting(found, tally)
     if draws:
         resolve_name("spanloom.cli.view:show")(_with_words(tallied(found, tally), predictor))
-    elif losses := write(tallied(found, tally), output, format=output_format, force=args.force, checked=True):
-        say.notice(lost(losses))
+    else:
+        write_all(tallied(found, tally), output, say, output_format, force=args.force, checked=True)
     if tally["documents"] or not reader.left_out:
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"
         say(f"{_result(predictor, tally)}{written}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from spanloom.document.annotators import annotator_of, repeated, several
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
-from spanloom.formats import FORMATS, Losses, OnError, read
+from spanloom.formats import FORMATS, Losses, OnError, read, write
 from spanloom.formats.base import DISCONTIGUOUS
 from spanloom.formats.raw import read_raw
 from spanloom.formats.scanning import format_of_input
@@ -178,6 +178,14 @@ def output_format_of(output: str, given: str | None) -> str | None:
         if kind.named(bare(path)):
             raise UsageError(f"{output}: the format {kind.name} is not packed by gzip; leave out .gz")
     return "jsonl"
+
+
+def write_all(
+    documents: Iterable[Document], output: str, say: Messages, format: str | None, *, force: bool, **options: Any
+) -> None:
+    """Write documents, and report what the output could not hold; the options are those of `spanloom.write`."""
+    if losses := write(documents, output, format=format, force=force, **options):
+        say.notice(lost(losses))
 
 
 def lost(losses: Losses) -> str:

@@ -20,9 +20,10 @@ from spanloom.files.output import check_free, output_folder
 from spanloom.formats import FORMATS, Format, Losses, write
 from spanloom.formats.listed import COLUMNS
 from spanloom.text import prepare
+from spanloom.view.cells import aligned
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Split
+    from spanloom.cli.data_verbs import Split
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _FOLDERS = ("brat", "text", "xmi")  # formats that need a folder for several documents
@@ -104,8 +105,4 @@ def _table(counts: Mapping[str, dict[str, Any]]) -> str:
     rows = [["", *counts]]
     rows += [[name, *(f"{part[name]:,}" for part in counts.values())] for name in ("documents", "mentions")]
     rows += [[f"  {kind}", *(f"{part['types'].get(kind, 0):,}" for part in counts.values())] for kind in types]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join([first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
-        for first, *cells in rows
-    )
+    return "\n".join(aligned(rows, numbers=True))

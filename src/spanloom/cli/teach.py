@@ -10,7 +10,6 @@ from pydantic import Field
 from spanloom.cli.config import CommonOptions, Paths, checked, named_path, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
-from spanloom.cli.reading import Reading
 from spanloom.cli.train import MODEL_FILES, summary
 from spanloom.files.output import output_folder, own_files
 from spanloom.models import load
@@ -57,9 +56,7 @@ def run(model: str, source: list[str], teacher: list[str] | None, *, config: str
                 "a tenth of --train tunes the student; where --crossed marks up the same text, its F1 is too high: "
                 "give --dev"
             )
-        reading = Reading(
-            say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
-        )
+        reading = options.reader(say)
         with Reporter(options.quiet) as reporter:
             student = teach(
                 teachers, reading.raw(source), weight=options.weight, progress=reporter,

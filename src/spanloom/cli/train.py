@@ -15,7 +15,6 @@ from typing import Any
 from spanloom.cli.config import CommonOptions, FolderOptions, RecognizerOptions, checked, named_path, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
-from spanloom.cli.reading import Reading
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files.output import output_folder, own_files
@@ -67,9 +66,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         _beside_data(options) as more,
         output_folder(options.output, force=options.force, may_replace=replaced) as folder,
     ):
-        reading = Reading(
-            say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
-        )
+        reading = options.reader(say)
         seen, tried = _Seen(), _Seen()
         data, dev = seen.of(options.training(reading)), None if options.dev is None else tried.of(reading(options.dev))
         with Reporter(options.quiet) as reporter:

@@ -28,7 +28,7 @@ from spanloom.formats.source import input_chunks
 from spanloom.text import prepare
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import Validate
+    from spanloom.cli.data_verbs import Validate
 
 _VALUES, _LONG = 10, 60  # values of an attribute that are listed, and characters of each
 _TOKEN_KINDS = ("cuts a token", "crosses sentences")  # warnings that need tokens

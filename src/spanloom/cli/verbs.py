@@ -272,7 +272,7 @@ class _Call:
             made = resolve_name("spanloom.cli.parameter_options:with_parameters")
             left = resolve_name(self.without) if isinstance(self.without, str) else self.without
             given = made(resolve_name(self.parameters), self.declaration, *self.around, without=left)
-        return options.with_reading(options.with_shared(given, self.shared))
+        return options.with_shared(given, self.shared)
 
 
 def verb(

@@ -12,10 +12,10 @@ from spanloom.errors import DataWarning, UsageError
 from spanloom.files import STDIO
 from spanloom.files.output import check_free
 from spanloom.formats.base import DEFAULTS
-from spanloom.vocabulary import Vocabulary, read_vocabulary
+from spanloom.vocabulary import read_vocabulary
 
 if TYPE_CHECKING:
-    from spanloom.cli.app import ReadVocabulary
+    from spanloom.cli.data_verbs import ReadVocabulary
 
 _ALL = "all"
 
@@ -35,16 +35,10 @@ def run(args: ReadVocabulary) -> None:
         )  # fmt: skip
     if args.output is not None:
         found.save(args.output, force=args.force)
-    print(_as_json(found) if args.as_json else _as_text(found))
+    if args.as_json:
+        notes = [asdict(note) for note in found.notes]
+        print(json.dumps({"counts": found.counts(), "notes": notes}, ensure_ascii=False, indent=2))
+    else:
+        print(*(f"{name:14}{number:>10,}" for name, number in found.counts().items()), *found.notes, sep="\n")
     if args.output is not None:
         Messages(args.quiet)(f"saved as {args.output}")
-
-
-def _as_json(vocabulary: Vocabulary) -> str:
-    notes = [asdict(note) for note in vocabulary.notes]
-    return json.dumps({"counts": vocabulary.counts(), "notes": notes}, ensure_ascii=False, indent=2)
-
-
-def _as_text(vocabulary: Vocabulary) -> str:
-    lines = [f"{name:14}{number:>10,}" for name, number in vocabulary.counts().items()]
-    return "\n".join([*lines, *map(str, vocabulary.notes)])

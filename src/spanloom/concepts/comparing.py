@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from spanloom.hashing import Int64, UInt64, hash_text
+from spanloom.hashing import Int64, UInt64, hash_text, hashes
 from spanloom.sparse import gathered
-from spanloom.vocabulary.folding import FoldedPieces, fold_word, hashes, pieces
+from spanloom.vocabulary.folding import FoldedPieces, fold_word, pieces
 
 
 class Compared(NamedTuple):
@@ -142,8 +142,14 @@ class FoldedTexts:
             loose.overlap, (last >= 0) & (last == self._close.at(names, -1)),
         ]  # fmt: skip
         digit = np.array([word.isdigit() for word in self._close.known], np.int64)
+
+        def digits(words: _Words) -> Int64:
+            return np.diff(np.append(0, np.cumsum(digit[words.ids]))[words.ptr])
+
+        own, others = (digits(self._close)[which] > 0 for which in (texts, names))
+        same = (digits(close.lost) == 0) & (digits(close.more) == 0)
         values = [
-            self._digits(close, texts, names, digit),
+            np.where(same, 1 + own, np.where(others, 4 + own, 3)),
             *(1 + np.minimum(3, np.diff(words.ptr)) for words in (close.lost, close.more)),
             *(
                 self._hashes[words.at(np.arange(len(texts)), place)]
@@ -151,14 +157,6 @@ class FoldedTexts:
             ),
         ]  # fmt: skip
         return Compared(np.stack(numbers, 1), np.stack([column.astype(np.uint64) for column in values], 1))
-
-    def _digits(self, close: _Split, texts: Int64, names: Int64, digit: Int64) -> Int64:
-        def counted(words: _Words) -> Int64:
-            return np.diff(np.append(0, np.cumsum(digit[words.ids]))[words.ptr])
-
-        own, others = (counted(self._close)[which] > 0 for which in (texts, names))
-        same = (counted(close.lost) == 0) & (counted(close.more) == 0)
-        return np.where(same, 1 + own, np.where(others, 4 + own, 3))
 
     def described(self, texts: Int64) -> UInt64:
         """Return the hash of the folded words of each text, in any order, and those of its first two, (3, T)."""

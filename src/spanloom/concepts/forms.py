@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from spanloom.concepts.comparing import Compared, FoldedTexts
 from spanloom.features.conjunctions import conjunctions
-from spanloom.hashing import Int64, UInt64, hash_text
+from spanloom.hashing import Int64, UInt64, hash_text, hashes
 from spanloom.text.coordination import coordinated
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.memory import Memory
@@ -123,7 +123,6 @@ class VocabularyForms:
         self.finder = base.with_memory(memory)
         self.prior = np.bincount(memory.rows.concept, memory.rows.mentions, len(vocabulary))
         self._first = np.append(0, vocabulary.name_ends[:-1])
-        self._prefixes: dict[int, int] = {}
 
     def with_memory(self, memory: Memory) -> VocabularyForms:
         """Return the same with another memory; the index of names is shared."""
@@ -235,7 +234,8 @@ class VocabularyForms:
         put("share", own, np.searchsorted(_BINS, single.share) + 1)
         put("prior", own, np.searchsorted(_COUNTS, prior) + 1)
         distinct, which = np.unique(single.concept, return_inverse=True)
-        put("prefix", own, np.array([self._prefix(one) for one in distinct.tolist()], np.uint64)[which])
+        prefixes = (self.vocabulary.identifier(one).partition(":")[0] for one in distinct.tolist())
+        put("prefix", own, hashes(list(prefixes))[which])
         for row, name in enumerate(("digits", "lost", "more", "lost0", "lost1", "more0", "more1")):
             put(name, own, compared.values[:, row])
         put("last", own, 1 + numbers[own, 10])
@@ -269,12 +269,6 @@ class VocabularyForms:
         better = compared.numbers[len(name) :, 0] > compared.numbers[again, 0]
         nearer[again[better]] = len(name) + np.flatnonzero(better)
         return folded, Compared(compared.numbers[nearer], compared.values[nearer])
-
-    def _prefix(self, concept: int) -> int:
-        found = self._prefixes.get(concept)
-        if found is None:
-            found = self._prefixes[concept] = hash_text(self.vocabulary.identifier(concept).partition(":")[0])
-        return found
 
 
 def _best(single: _Single, forms: int) -> list[tuple[int, float]]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spanloom.document import Document, Span
+from spanloom.document import Document
 from spanloom.document.markup import Printed
-from spanloom.document.span import join_spans
 from spanloom.errors import check_number
-from spanloom.evaluate.compare import require_complete
+from spanloom.evaluate.compare import in_both, require_complete
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.report import accuracy_cell, cells, header
-from spanloom.evaluate.rows import Ints, ReportRow, scores
+from spanloom.evaluate.report import accuracy_cell, score_table
+from spanloom.evaluate.rows import ReportRow, scores
 from spanloom.evaluate.units import pair
 from spanloom.formats.attributes import to_text
 from spanloom.formats.inputs import documents_given
 
-_Place = tuple[str, tuple[Span, ...]]
 _SHOWN = 20  # values of an attribute, in the text
 
 
@@ -39,13 +37,8 @@ class AttributeScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as JSON values; fractions from 0 to 1."""
-        intervals = self.accuracy.intervals
-        return {
-            "right": int(self.accuracy.found),
-            "accuracy": self.accuracy.recall,
-            "interval": None if intervals is None else list(intervals.recall),
-            "values": {value: score.to_dict() for value, score in self.values.items()},
-        }
+        values = {value: score.to_dict() for value, score in self.values.items()}
+        return {**self.accuracy.to_accuracy(), "values": values}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +59,15 @@ class AttributeReport(Printed):
         """Return a table for a terminal; percent with two digits."""
         if not self.attributes:
             return f"attributes: none in gold and in the prediction, of {self.mentions:,} mentions that both have\n"
-        rows: dict[str, Score] = {}
+        rows: list[tuple[str, Score]] = []
+        notes = ["", f"of {self.mentions:,} mentions that gold and the prediction have:"]
         for name, found in self.attributes.items():
-            most = sorted(found.values.items(), key=lambda pair: -pair[1].gold)[:_SHOWN]
-            shown = dict(most).keys()
-            rows |= {f"{name}: {value}": score for value, score in found.values.items() if value in shown}
-        title = "values of attributes"
-        width = max(map(len, (*rows, title))) + 2
-        any_score = next(iter(self.attributes.values())).accuracy
-        lines = [header(title, width, any_score)]
-        lines += [f"{name:{width}}{cells(score)}" for name, score in rows.items()]
-        lines += ["", f"of {self.mentions:,} mentions that gold and the prediction have:"]
-        for name, found in self.attributes.items():
+            shown = dict(sorted(found.values.items(), key=lambda pair: -pair[1].gold)[:_SHOWN])
+            rows += [(f"{name}: {value}", score) for value, score in found.values.items() if value in shown]
             more = len(found.values) - _SHOWN
             left = f"; {more:,} rarer values are not shown" if more > 0 else ""
-            lines.append(f"  {name}: accuracy {accuracy_cell(found.accuracy)}{left}")
-        return "\n".join(lines) + "\n"
+            notes.append(f"  {name}: accuracy {accuracy_cell(found.accuracy)}{left}")
+        return score_table("values of attributes", rows) + "\n".join(notes) + "\n"
 
 
 def evaluate_attributes(
@@ -122,13 +108,8 @@ def evaluate_attributes(
     check_number("seed", seed, 0, whole=True)
     gold, predicted = documents_given(gold, "gold"), documents_given(predicted, "the prediction")
     require_complete(gold, predicted)
-    both = [
-        (number, one, there[place])
-        for number, (g, p) in enumerate(zip(gold, pair(gold, predicted), strict=True))
-        for there in [_attributes_at(p)]
-        for place, one in _attributes_at(g).items()
-        if place in there
-    ]
+    # of repeated mentions the attributes of the first that has any
+    both = in_both(gold, pair(gold, predicted), lambda mention: mention.attributes, lambda one, two: one or two)
     document = np.array([number for number, *_ in both], np.int64)
     found = sorted({name for _, *sides in both for side in sides for name in side})
     names = found if attributes is None else list(dict.fromkeys(attributes))
@@ -138,34 +119,19 @@ def evaluate_attributes(
         binary = all(isinstance(side.get(name, False), bool) for _, *sides in both for side in sides)
         absent: bool | None = False if binary else None
         pairs = [(one.get(name, absent), other.get(name, absent)) for _, one, other in both]
-        values = sorted({value for two in pairs for value in two if value is not None}, key=_order)
+        values = sorted(  # true, then texts, then false
+            {value for two in pairs for value in two if value is not None},
+            key=lambda value: (value is False, "" if value is True else str(value)),
+        )
         code = {value: number for number, value in enumerate(values)} | {None: -1}
         codes = np.array([[code[one], code[other]] for one, other in pairs], np.int64).reshape(-1, 2)
-        rows.append(_row(document, document, document[codes[:, 0] == codes[:, 1]]))
+        rows.append(ReportRow.matched(document, document, document[codes[:, 0] == codes[:, 1]]))
         for number in range(len(values)):
             is_gold, is_found = codes[:, 0] == number, codes[:, 1] == number
-            rows.append(_row(document[is_gold], document[is_found], document[is_gold & is_found]))
+            rows.append(ReportRow.matched(document[is_gold], document[is_found], document[is_gold & is_found]))
         values_of[name] = [to_text(value) for value in values]
     results = iter(scores(rows, len(gold), bootstrap, seed) if rows else ())
     report = {
         name: AttributeScores(next(results), {value: next(results) for value in values_of[name]}) for name in names
     }
     return AttributeReport(len(both), report, len(gold))
-
-
-def _order(value: bool | str) -> tuple[bool, str]:
-    """Return the key by which values are sorted: true, then texts, then false."""
-    return value is False, "" if value is True else str(value)
-
-
-def _row(gold: Ints, predicted: Ints, right: Ints) -> ReportRow:
-    return ReportRow(right, predicted, right, gold, np.zeros(0, np.int64))
-
-
-def _attributes_at(document: Document) -> dict[_Place, Mapping[str, bool | str]]:
-    """Return the attributes of each different mention; of equal mentions those of the first that has any."""
-    places: dict[_Place, Mapping[str, bool | str]] = {}
-    for mention in document.mentions:
-        place = (mention.type, join_spans(document.text, mention.spans))
-        places[place] = places.get(place) or mention.attributes
-    return places

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from spanloom.formats.inputs import documents_given
 
 Item = tuple[Hashable, Mention]
 Key = Callable[[Document], Iterable[Item]]
+V = TypeVar("V")
 Ints = NDArray[np.int64]
 
 
@@ -48,6 +50,11 @@ def heads(document: Document) -> Iterator[Item]:
     for mention in document.mentions:
         joined = _joined(document, mention)
         yield (joined.key, joined.head), joined
+
+
+def of_type(documents: Sequence[Document], kind: str) -> list[Document]:
+    """Return documents with their mentions of one type."""
+    return [document.copy(mentions=[m for m in document.mentions if m.type == kind]) for document in documents]
 
 
 def require_heads(gold: Sequence[Document]) -> None:
@@ -91,6 +98,31 @@ def _joined(document: Document, mention: Mention) -> Mention:
     if len(mention.spans) == 1:
         return mention
     return mention.replace(spans=join_spans(document.text, mention.spans))
+
+
+def in_both(
+    gold: Sequence[Document], predicted: Sequence[Document], value: Callable[[Mention], V], merge: Callable[[V, V], V]
+) -> list[tuple[int, V, V]]:
+    """Return document, gold value and predicted value of each mention whose type and spans are on both sides.
+
+    Args:
+        gold: N documents.
+        predicted: N documents, in the same order.
+        value: of a mention.
+        merge: the value of two mentions of the same type and spans.
+    """
+
+    def at(document: Document) -> dict[Hashable, V]:
+        places: dict[Hashable, V] = {}
+        for mention in document.mentions:
+            place, own = _joined(document, mention).key, value(mention)
+            places[place] = merge(places[place], own) if place in places else own
+        return places
+
+    found = []
+    for number, (expected, there) in enumerate(zip(map(at, gold), map(at, predicted), strict=True)):
+        found += [(number, own, there[place]) for place, own in expected.items() if place in there]
+    return found
 
 
 KEYS: dict[str, Key] = {"exact": exact, "boundaries": boundaries, "heads": heads}

@@ -12,7 +12,7 @@ import numpy as np
 from spanloom.document import Document
 from spanloom.document.markup import Printed
 from spanloom.errors import UsageError, check_number
-from spanloom.evaluate.compare import require_complete
+from spanloom.evaluate.compare import of_type, require_complete
 from spanloom.evaluate.concepts import (
     Resolved,
     Resolver,
@@ -25,7 +25,7 @@ from spanloom.evaluate.concepts import (
 )
 from spanloom.evaluate.measures import Floats, Score, rates
 from spanloom.evaluate.paired import PairedTest, compare_rows
-from spanloom.evaluate.report import accuracy_cell, cells, header
+from spanloom.evaluate.report import accuracy_cell, score_table
 from spanloom.evaluate.rows import ReportRow, scores, unit_counts
 from spanloom.evaluate.units import pair
 
@@ -62,19 +62,16 @@ class ConceptReport(Printed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON values; fractions from 0 to 1."""
-        accuracy = {name: _accuracy_dict(score) for name, score in self.accuracy.items()}
+        accuracy = {name: {"mentions": int(one.gold), **one.to_accuracy()} for name, one in self.accuracy.items()}
         return Printed.to_dict(self) | {"accuracy": accuracy}
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits."""
-        rows = {"documents": self.documents}
-        rows |= {} if self.broader is None else {"documents, with broader concepts": self.broader}
-        rows["mentions"] = self.mentions
-        rows |= {f"  {kind}, {name}": score for kind, found in self.types.items() for name, score in found.items()}
-        width = max(map(len, (*rows, "concepts of"))) + 2
-        lines = [header("concepts of", width, self.documents)]
-        lines += [f"{name:{width}}{cells(score)}" for name, score in rows.items()]
-        return "\n".join([*lines, "", *self._notes()]) + "\n"
+        rows = [("documents", self.documents)]
+        rows += [] if self.broader is None else [("documents, with broader concepts", self.broader)]
+        rows.append(("mentions", self.mentions))
+        rows += [(f"  {kind}, {name}", score) for kind, found in self.types.items() for name, score in found.items()]
+        return score_table("concepts of", rows) + "\n".join(("", *self._notes())) + "\n"
 
     def _notes(self) -> Iterator[str]:
         linked, unlinked = self.accuracy["linked"], self.accuracy["unlinked"]
@@ -90,17 +87,6 @@ class ConceptReport(Printed):
                 yield f"not in the vocabulary, {kind} in {side}: {shown}{more}"
             if not types:
                 yield f"not in the vocabulary, in {side}: none"
-
-
-def _accuracy_dict(score: Score) -> dict[str, Any]:
-    values = score.to_dict()
-    intervals = values["intervals"]
-    return {
-        "right": values["found"],
-        "mentions": values["gold"],
-        "accuracy": score.recall,
-        "interval": None if intervals is None else intervals["recall"],
-    }
 
 
 def _part(score: Score) -> str:
@@ -151,7 +137,7 @@ def evaluate_concepts(
     rows += [accuracy(found, True), accuracy(found, False)]
     for kind in kinds:
         rows.append(by_document(concept_sets(gold, resolve, kind), concept_sets(predicted, resolve, kind)))
-        rows.append(by_mention(_only(gold, kind), _only(predicted, kind), resolve))
+        rows.append(by_mention(of_type(gold, kind), of_type(predicted, kind), resolve))
     documents, mentions, hierarchical, linked, unlinked, *others = scores(rows, len(gold), bootstrap, seed)
     sides = {"gold": gold, "predicted": predicted}
     return ConceptReport(
@@ -165,10 +151,6 @@ def evaluate_concepts(
         lacking=None if vocabulary is None else {name: resolve.lacking(side) for name, side in sides.items()},
         count=len(gold),
     )
-
-
-def _only(documents: Sequence[Document], kind: str) -> list[Document]:
-    return [document.copy(mentions=[m for m in document.mentions if m.type == kind]) for document in documents]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,12 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Document, Mention
 from spanloom.document.identifiers import normalize_identifier
 from spanloom.document.span import join_spans
-from spanloom.evaluate.compare import Item, Key, compare
-from spanloom.evaluate.rows import Bools, Ints, ReportRow, everything
+from spanloom.evaluate.compare import Item, Key, compare, in_both
+from spanloom.evaluate.rows import Bools, Ints, ReportRow, row
 from spanloom.evaluate.units import ResamplingUnits
-
-_Place = tuple[str, tuple[Span, ...]]
 
 
 class Identified(Protocol):
@@ -29,12 +27,10 @@ class Identified(Protocol):
     @property
     def id(self) -> str:
         """The identifier."""
-        ...
 
     @property
     def parents(self) -> Sequence[str]:
         """The identifiers of broader concepts."""
-        ...
 
 
 class Resolver(Protocol):
@@ -42,11 +38,9 @@ class Resolver(Protocol):
 
     def find(self, id: str, /) -> int:
         """Return the number of the concept with this identifier, or alternative identifier, or -1."""
-        ...
 
     def __getitem__(self, number: int, /) -> Identified:
         """Return the concept of a number."""
-        ...
 
 
 class Resolved:
@@ -149,12 +143,12 @@ def concept_sets(documents: Iterable[Document], resolve: Resolved, kind: str | N
 def by_document(gold: Sequence[frozenset[str]], predicted: Sequence[frozenset[str]]) -> ReportRow:
     """Return the row of the concepts of documents."""
     hits = _repeated([len(g & p) for g, p in zip(gold, predicted, strict=True)])
-    return ReportRow(hits, _repeated(map(len, predicted)), hits, _repeated(map(len, gold)), np.zeros(0, np.int64))
+    return ReportRow.matched(_repeated(map(len, gold)), _repeated(map(len, predicted)), hits)
 
 
 def by_mention(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> ReportRow:
     """Return the row of mentions whose type, boundaries and concepts are right; the units are documents."""
-    return everything(compare(gold, predicted, whole_documents(len(gold)), linked_mentions(resolve)))
+    return row(compare(gold, predicted, whole_documents(len(gold)), linked_mentions(resolve)))
 
 
 def whole_documents(count: int) -> ResamplingUnits:
@@ -164,16 +158,12 @@ def whole_documents(count: int) -> ResamplingUnits:
 
 def recognized(gold: Sequence[Document], predicted: Sequence[Document], resolve: Resolved) -> Recognized:
     """Return the mentions whose type and boundaries are right; those of equal spans count once, with all concepts."""
-    rows = [
-        (number, expected == found.get(place), bool(expected))
-        for number, (g, p) in enumerate(zip(gold, predicted, strict=True))
-        for found in [_concepts_at(p, resolve)]
-        for place, expected in _concepts_at(g, resolve).items()
-        if place in found
-    ]
-    columns = zip(*rows, strict=True) if rows else ((), (), ())
-    document, right, linked = columns
-    return Recognized(np.array(document, np.int64), np.array(right, np.bool_), np.array(linked, np.bool_))
+    both = in_both(gold, predicted, resolve, lambda one, two: one | two)
+    return Recognized(
+        np.array([number for number, *_ in both], np.int64),
+        np.array([expected == found for _, expected, found in both], np.bool_),
+        np.array([bool(expected) for _, expected, _ in both], np.bool_),
+    )
 
 
 def accuracy(found: Recognized, linked: bool) -> ReportRow:
@@ -185,15 +175,7 @@ def accuracy(found: Recognized, linked: bool) -> ReportRow:
     """
     chosen = found.linked == linked
     all_, right = found.document[chosen], found.document[chosen & found.right]
-    return ReportRow(right, all_, right, all_, np.zeros(0, np.int64))
-
-
-def _concepts_at(document: Document, resolve: Resolved) -> dict[_Place, frozenset[str]]:
-    places: dict[_Place, frozenset[str]] = {}
-    for mention in document.mentions:
-        place = (mention.type, join_spans(document.text, mention.spans))
-        places[place] = places.get(place, frozenset()) | resolve(mention)
-    return places
+    return ReportRow.matched(all_, all_, right)
 
 
 def _repeated(counts: Iterable[int]) -> Ints:

@@ -114,11 +114,7 @@ def _joins_a_gap(one: Mention, other: Mention) -> bool:
 
 
 def _has_lone_component(one: Mention, other: Mention) -> bool:
-    return not all(any(_meet(span, there) for there in other.spans) for span in one.spans)
-
-
-def _meet(one: Span, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
+    return not all(any(low < span.end and span.start < high for low, high in other.spans) for span in one.spans)
 
 
 def _unmatched(comparison: MentionComparison) -> Iterator[Finding]:

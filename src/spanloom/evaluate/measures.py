@@ -70,6 +70,12 @@ class Score:
         """The harmonic mean of precision and recall."""
         return float(rates(np.array([self.correct, self.predicted, self.found, self.gold], dtype=np.float64))[2])
 
+    def percents(self) -> list[str]:
+        """Return precision, recall and F1 in percent with two digits; a dash where there is nothing below the line."""
+        below = (self.predicted, self.gold, self.predicted + self.gold)
+        values = zip((self.precision, self.recall, self.f1), below, strict=True)
+        return [f"{100 * value:.2f}" if count else "-" for value, count in values]
+
     def to_dict(self) -> dict[str, Any]:
         """Return counts, fractions and intervals (or ``None``) as JSON values."""
         values: dict[str, Any] = {
@@ -79,6 +85,11 @@ class Score:
         intervals = self.intervals
         values["intervals"] = None if intervals is None else {k: list(v) for k, v in intervals._asdict().items()}
         return values
+
+    def to_accuracy(self) -> dict[str, Any]:
+        """Return the part that is right as JSON values, where precision, recall and F1 are one."""
+        interval = None if self.intervals is None else list(self.intervals.recall)
+        return {"right": _plain(self.found), "accuracy": self.recall, "interval": interval}
 
 
 class Learning(NamedTuple):

@@ -66,7 +66,10 @@ def overlaps(mentions: Sequence[Mention]) -> Overlaps:
     spans, first = flatten(ordered)
     size = np.add.reduceat(spans[:, 1] - spans[:, 0], first)
     bounds = np.append(first, len(spans))
-    low, high = _windows(ordered)
+    # the range of the mentions that the extent of each may meet
+    starts, ends = (np.array([getattr(one, side) for one in ordered], np.int64) for side in ("start", "end"))
+    low = np.searchsorted(np.maximum.accumulate(ends), starts, side="right")
+    high = np.searchsorted(starts, ends, side="left")
     for i in np.flatnonzero(high - low > 1).tolist():
         window = slice(low[i], high[i])
         common = shared(spans[bounds[low[i]] : bounds[high[i]]], first[window] - first[low[i]], ordered[i].spans)
@@ -75,14 +78,6 @@ def overlaps(mentions: Sequence[Mention]) -> Overlaps:
         nested[order[i]] = bool(np.any(contains & (common > 0)))
         crossing[order[i]] = bool(np.any(~contains & (common > 0)))
     return Overlaps(nested, crossing, discontiguous)
-
-
-def _windows(ordered: Sequence[Mention]) -> tuple[Ints, Ints]:
-    """Return for each mention, sorted by start, the range of the mentions that its extent may meet."""
-    starts = np.array([mention.start for mention in ordered], np.int64)
-    ends = np.array([mention.end for mention in ordered], np.int64)
-    reach = np.maximum.accumulate(ends)
-    return np.searchsorted(reach, starts, side="right"), np.searchsorted(starts, ends, side="left")
 
 
 def flatten(mentions: Sequence[Mention]) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ from spanloom.errors import UsageError, check_number, plural
 from spanloom.evaluate.compare import Key, compare, exact, require_complete
 from spanloom.evaluate.measures import Interval, Score
 from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
-from spanloom.evaluate.rows import ReportRow, everything, unit_counts
+from spanloom.evaluate.rows import ReportRow, row, unit_counts
 from spanloom.evaluate.units import ResamplingUnits, pair, units, with_sentences
 
 
@@ -103,7 +103,7 @@ def paired_test(
     gold = with_sentences(gold)
     first, second = pair(gold, a), pair(gold, b)
     cut = units(gold, first, second)
-    rows = [everything(compare(gold, side, cut, key)) for side in (first, second)]
+    rows = [row(compare(gold, side, cut, key)) for side in (first, second)]
     return compare_rows(rows[0], rows[1], cut, samples, seed)
 
 

@@ -54,7 +54,10 @@ def errors(comparison: MentionComparison) -> Errors:
     missed, spurious = _rest(gold, np.flatnonzero(~gold.hit)), _rest(predicted, np.flatnonzero(~predicted.hit))
     heads = _pair_equal(gold, missed, predicted, spurious, lambda mention: mention.key)
     missed, spurious = _without(missed, heads[:, 0]), _without(spurious, heads[:, 1])
-    boundary = _pair_boundaries(gold, missed, predicted, spurious)
+    columns, rows = _edges(gold, missed, predicted, spurious)
+    match = largest_matching(rows, columns, (len(missed), len(spurious)))
+    paired = np.flatnonzero(match >= 0)
+    boundary = np.stack([missed[paired], spurious[match[paired]]], axis=1)
     missed, spurious = _without(missed, boundary[:, 0]), _without(spurious, boundary[:, 1])
     types = _pair_equal(gold, missed, predicted, spurious, lambda mention: mention.spans)
     return Errors(heads, boundary, types, _without(missed, types[:, 0]), _without(spurious, types[:, 1]))
@@ -75,13 +78,6 @@ def _without(rows: Ints, used: Ints) -> Ints:
 
 def _place(side: ComparedSide, row: int) -> tuple[int, str]:
     return int(side.document[row]), side.mentions[row].type
-
-
-def _pair_boundaries(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints) -> Ints:
-    columns, rows = _edges(gold, missed, predicted, spurious)
-    match = largest_matching(rows, columns, (len(missed), len(spurious)))
-    paired = np.flatnonzero(match >= 0)
-    return np.stack([missed[paired], spurious[match[paired]]], axis=1)
 
 
 def _edges(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints) -> tuple[Ints, Ints]:

@@ -71,15 +71,11 @@ class Calibration(Printed):
             label = f"{entry.low:.2f} - {entry.high:.2f}"
             line = f"{label:>11}{entry.mentions:10,}"
             if entry.mentions:
-                line += f"{100 * entry.score:8.2f}{100 * entry.accuracy:8.2f}  {_bar(entry)}"
+                bar = list(("#" * round(entry.accuracy * _BAR)).ljust(_BAR))
+                bar[min(int(entry.score * _BAR), _BAR - 1)] = "|"
+                line += f"{100 * entry.score:8.2f}{100 * entry.accuracy:8.2f}  {''.join(bar).rstrip()}"
             lines.append(line)
         return "\n".join(lines) + "\n"
-
-
-def _bar(entry: Bin) -> str:
-    bar = list(("#" * round(entry.accuracy * _BAR)).ljust(_BAR))
-    bar[min(int(entry.score * _BAR), _BAR - 1)] = "|"
-    return "".join(bar).rstrip()
 
 
 def calibration(
@@ -115,23 +111,14 @@ def calibration(
     place = np.searchsorted(edges[1:-1], score, side="right")
     count, total, hits = (np.bincount(place, weights, bins) for weights in (None, score, right))
     below = np.maximum(count, 1)
+    columns = (edges[:-1], edges[1:], count, total / below, hits / below)
     return Calibration(
         error=calibration_error(score, side.hit, bins),
         brier=float(np.mean((score - right) ** 2)) if len(score) else 0.0,
         score=float(score.mean()) if len(score) else 0.0,
         accuracy=float(right.mean()) if len(score) else 0.0,
         count=len(score),
-        bins=tuple(
-            Bin(*row)
-            for row in zip(
-                edges[:-1].tolist(),
-                edges[1:].tolist(),
-                count.tolist(),
-                (total / below).tolist(),
-                (hits / below).tolist(),
-                strict=True,
-            )
-        ),
+        bins=tuple(Bin(*row) for row in zip(*(column.tolist() for column in columns), strict=True)),
     )
 
 

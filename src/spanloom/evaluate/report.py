@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanloom.document import Document
 from spanloom.document.markup import Figure, Printed
 from spanloom.errors import UsageError, check_number, plural
-from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, require_complete
+from spanloom.evaluate.compare import KEYS, Key, compare, require_complete
 from spanloom.evaluate.kinds import BOUNDARY_KINDS, boundary_kind
 from spanloom.evaluate.measures import Score
 from spanloom.evaluate.partial import errors
-from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, everything, scores
+from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, row, scores
 from spanloom.evaluate.units import pair, units, with_sentences
 from spanloom.formats.inputs import documents_given
 
@@ -62,19 +61,18 @@ class Report(Printed):
     units: int
     unit: str
 
+    def groups(self) -> dict[str, dict[str, Score]]:
+        """Return the scores of tables and figures: title -> name -> score; the first group has no title."""
+        first = {self.match: self.overall, "partial": self.partial, **self.keys}
+        return {"": first, "type": self.types, "structure": self.structures, f"{self.unit}s": self.sentences}
+
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits, a dash where the denominator is 0."""
-        groups = [("", self._summary()), ("type", self.types), ("structure", self.structures)]
-        groups.append((f"{self.unit}s", self.sentences))
-        names = [name for _, rows in groups for name in rows]
-        width = max(map(len, names)) + 4
-        lines = [header("", width, self.overall)]
-        for title, rows in groups:
-            if title:
-                lines += ["", title]
-            lines += [f"{'  ' * bool(title) + name:{width}}{cells(score)}" for name, score in rows.items()]
-        lines += ["", *self._notes()]
-        return "\n".join(lines) + "\n"
+        rows: list[tuple[str, Score | None]] = []
+        for title, group in self.groups().items():
+            rows += [(title, None)] if title else []
+            rows += [("  " * bool(title) + name, score) for name, score in group.items()]
+        return score_table("", rows) + "\n".join(("", *self._notes())) + "\n"
 
     def plot(self) -> Figure:
         """Draw the report: F1 with its interval, precision and recall of each row.
@@ -84,9 +82,6 @@ class Report(Printed):
         """
         figure: Figure = resolve_name("spanloom.view.report_plot:plot")(self)
         return figure
-
-    def _summary(self) -> dict[str, Score]:
-        return {self.match: self.overall, "partial": self.partial, **self.keys}
 
     def _notes(self) -> Iterator[str]:
         finer = {kind: count for kind, count in self.boundaries.items() if count or kind == "boundary"}
@@ -100,21 +95,26 @@ class Report(Printed):
             yield f"repeated mentions counted once: {dropped}"
 
 
-def header(title: str, width: int, score: Score) -> str:
-    """Return the table's first line, above scores such as this one."""
-    interval = "" if score.intervals is None else "  95 % interval of F1"
-    return f"{title:{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"
+def score_table(title: str, rows: Sequence[tuple[str, Score | None]], width: int = 0) -> str:
+    """Return a table of scores for a terminal.
+
+    Args:
+        title: above the names.
+        rows: names and scores; a name without a score is the title of the rows that follow.
+        width: the least width of the names.
+    """
+    scores = [score for _, score in rows if score is not None]
+    interval = "" if all(score.intervals is None for score in scores) else "  95 % interval of F1"
+    width = max(width, *(len(name) + 2 for name, _ in (*rows, (title, None))))
+    lines = [f"{title:{width}}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"]
+    for name, score in rows:
+        lines += ["", name] if score is None else [f"{name:{width}}{_cells(score)}"]
+    return "\n".join(lines) + "\n"
 
 
-def cells(score: Score) -> str:
+def _cells(score: Score) -> str:
     """Return a score as a line of the table, without its name."""
-    fractions = (
-        (score.precision, score.predicted),
-        (score.recall, score.gold),
-        (score.f1, score.predicted + score.gold),
-    )
-    cells = "".join(f"{100 * value:8.2f}" if below else f"{'-':>8}" for value, below in fractions)[1:]
-    cells += f"{score.gold:9,.0f}{score.predicted:8,.0f}"
+    cells = "".join(f"{value:>8}" for value in score.percents())[1:] + f"{score.gold:9,.0f}{score.predicted:8,.0f}"
     if score.intervals is not None and score.predicted + score.gold:
         low, high = score.intervals.f1
         cells += f"  {100 * low:.2f} to {100 * high:.2f}"
@@ -176,14 +176,17 @@ def evaluate(
     near = np.concatenate([kinds.head[:, 0], kinds.boundary[:, 0]])
     groups: list[dict[str, ReportRow]] = [
         {
-            "overall": everything(comparison),
-            "partial": everything(comparison, comparison.gold.unit[near]),
+            "overall": row(comparison),
+            "partial": row(comparison, half=comparison.gold.unit[near]),
         },
         by_type(comparison),
         by_structure(comparison),
         by_sentence(comparison, cut.count),
-        {name: everything(compare(gold, predicted, cut, _key(name))) for name in keys},
+        {name: row(compare(gold, predicted, cut, _key(name))) for name in keys},
     ]
+    boundaries = dict.fromkeys(BOUNDARY_KINDS, 0)
+    for i, j in kinds.boundary.tolist():
+        boundaries[boundary_kind(comparison.gold.mentions[i], comparison.predicted.mentions[j])] += 1
     results = iter(scores([row for group in groups for row in group.values()], cut.count, bootstrap, seed))
     first, types, structures, sentences, others = [{name: next(results) for name in group} for group in groups]
     return Report(
@@ -195,20 +198,12 @@ def evaluate(
         partial=first["partial"],
         keys=others,
         errors={kind: len(found) for kind, found in kinds._asdict().items() if kind != "head" or match == "heads"},
-        boundaries=_boundaries(comparison, kinds.boundary),
+        boundaries=boundaries,
         duplicates={"gold": comparison.gold.duplicates, "predicted": comparison.predicted.duplicates},
         documents=len(gold),
         units=cut.count,
         unit=cut.name,
     )
-
-
-def _boundaries(comparison: MentionComparison, pairs: NDArray[np.int64]) -> dict[str, int]:
-    """Return how many boundary errors there are of each kind."""
-    found = dict.fromkeys(BOUNDARY_KINDS, 0)
-    for gold, predicted in pairs.tolist():
-        found[boundary_kind(comparison.gold.mentions[gold], comparison.predicted.mentions[predicted])] += 1
-    return found
 
 
 def _key(name: str) -> Key:

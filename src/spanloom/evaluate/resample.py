@@ -53,18 +53,17 @@ def _weights(units: int, samples: int, seed: int) -> Iterator[Floats]:
         yield np.bincount(drawn.ravel(), minlength=rows * units).reshape(rows, units).astype(np.float64)
 
 
-def percentile_interval(values: Floats, level: float = 0.95) -> Floats:
-    """Return the percentile interval of the values along the first axis: (2, ...) low and high.
+def percentile_interval(values: Floats) -> Floats:
+    """Return the 95 % percentile interval of the values along the first axis: (2, ...) low and high.
 
     NaN is left out; where all values are NaN, the interval is 0 to 1.
 
     >>> percentile_interval(np.array([[1.0, np.nan], [np.nan, np.nan]])).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    tail = (1 - level) / 2
     unknown = np.isnan(values).all(axis=0)
     known = np.where(unknown, 0.0, values)
-    found = np.asarray(np.nanquantile(known, [tail, 1 - tail], axis=0), np.float64)
+    found = np.asarray(np.nanquantile(known, [0.025, 0.975], axis=0), np.float64)
     found[1, unknown] = 1.0
     return found
 

@@ -16,6 +16,7 @@ from spanloom.sparse import SparseMatrix
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+_ALL = slice(None)
 STRUCTURES = ("flat", "nested", "crossing", "discontiguous")
 
 
@@ -36,11 +37,16 @@ class ReportRow(NamedTuple):
     gold: Ints
     half: Ints
 
+    @classmethod
+    def matched(cls, gold: Ints, predicted: Ints, right: Ints) -> ReportRow:
+        """Return the row in which each right prediction is one that gold has; nothing counts half."""
+        return cls(right, predicted, right, gold, np.zeros(0, np.int64))
+
 
 def row(
-    comparison: MentionComparison, gold: Bools | slice, predicted: Bools | slice, half: Ints | None = None
+    comparison: MentionComparison, gold: Bools | slice = _ALL, predicted: Bools | slice = _ALL, half: Ints | None = None
 ) -> ReportRow:
-    """Return the row of the gold and predicted mentions that two masks select."""
+    """Return the row of the gold and predicted mentions that two masks select; of all mentions without masks."""
     g, p = comparison.gold, comparison.predicted
     return ReportRow(
         p.unit[predicted][p.hit[predicted]],
@@ -49,11 +55,6 @@ def row(
         g.unit[gold],
         np.zeros(0, np.int64) if half is None else half,
     )
-
-
-def everything(comparison: MentionComparison, half: Ints | None = None) -> ReportRow:
-    """Return the row of all mentions."""
-    return row(comparison, slice(None), slice(None), half)
 
 
 def by_type(comparison: MentionComparison) -> dict[str, ReportRow]:

@@ -8,11 +8,10 @@ mentions, and with all others they do what they did.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
-from spanloom.document import Document
-from spanloom.evaluate.compare import score
+from spanloom.evaluate.compare import of_type, score
 from spanloom.evaluate.measures import Score
 from spanloom.formats.inputs import Given, documents_given, training_of
 
@@ -51,7 +50,7 @@ def mention_score(name: str, estimator: Any, X: Given, y: Iterable[Any] | None =
     if mean in ("", "micro"):
         return _measured(score(gold, predicted), measure)
     types = sorted({mention.type for document in (*gold, *predicted) for mention in document.mentions})
-    by_type = [score(_only(gold, kind), _only(predicted, kind)) for kind in types]
+    by_type = [score(of_type(gold, kind), of_type(predicted, kind)) for kind in types]
     weights = [one.gold if mean == "weighted" else 1 for one in by_type]
     total = sum(weight * _measured(one, measure) for weight, one in zip(weights, by_type, strict=True))
     return total / sum(weights) if sum(weights) else 0.0
@@ -60,10 +59,6 @@ def mention_score(name: str, estimator: Any, X: Given, y: Iterable[Any] | None =
 def _measured(found: Score, measure: str) -> float:
     value: float = getattr(found, measure)
     return value
-
-
-def _only(documents: Sequence[Document], kind: str) -> list[Document]:
-    return [document.copy(mentions=[m for m in document.mentions if m.type == kind]) for document in documents]
 
 
 def extend_scikit_learn() -> None:

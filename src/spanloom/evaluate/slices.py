@@ -6,9 +6,10 @@ precision the predicted mentions with it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -72,9 +73,18 @@ def breakdown(
     gold = with_sentences(gold)
     predicted = pair(gold, predicted)
     comparison = compare(gold, predicted, units(gold, predicted), exact)
-    lengths = _by(comparison, _lengths(comparison, gold), [*_LENGTHS.values(), _LONGER])
-    seen = {} if known is None else _by(comparison, _novelty(comparison, gold, _surfaces(known)), _SEEN)
-    names = _sections(comparison, gold)
+
+    def length(number: int, mention: Mention) -> str:
+        words = len(words_in(gold[number], mention.spans))
+        return next((name for most, name in _LENGTHS.items() if words <= most), _LONGER)
+
+    lengths = _by(comparison, _named(comparison, length), [*_LENGTHS.values(), _LONGER])
+    seen: dict[str, Score] = {}
+    if known is not None:
+        surfaces = {(mention.type, _surface(document, mention)) for document in known for mention in document.mentions}
+        names = _named(comparison, lambda i, mention: _SEEN[(mention.type, _surface(gold[i], mention)) not in surfaces])
+        seen = _by(comparison, names, _SEEN)
+    names = _named(comparison, _section_in(gold))
     headed = sorted({name for side in names for name in side} - {_NO_SECTION})
     sections = _by(comparison, names, [*headed, _NO_SECTION]) if headed else {}
     return Breakdown(*_confusions(comparison), lengths, seen, sections)
@@ -122,33 +132,12 @@ def _by(comparison: MentionComparison, names: Names, order: Sequence[str]) -> di
     return dict(zip(there, scores(rows, count, 0, 0), strict=True))
 
 
-def _placed(comparison: MentionComparison) -> Iterator[Iterator[tuple[int, Mention]]]:
-    for side in (comparison.gold, comparison.predicted):
-        yield zip(side.document.tolist(), side.mentions, strict=True)
-
-
-def _lengths(comparison: MentionComparison, gold: Sequence[Document]) -> Names:
+def _named(comparison: MentionComparison, name: Callable[[int, Mention], str]) -> Names:
+    """Return the name of each mention, from the number of its document and the mention."""
     one, other = (
-        [_length(len(words_in(gold[document], mention.spans))) for document, mention in side]
-        for side in _placed(comparison)
+        list(map(name, side.document.tolist(), side.mentions)) for side in (comparison.gold, comparison.predicted)
     )
     return one, other
-
-
-def _length(words: int) -> str:
-    return next((name for most, name in _LENGTHS.items() if words <= most), _LONGER)
-
-
-def _novelty(comparison: MentionComparison, gold: Sequence[Document], known: set[tuple[str, str]]) -> Names:
-    one, other = (
-        [_SEEN[(mention.type, _surface(gold[document], mention)) not in known] for document, mention in side]
-        for side in _placed(comparison)
-    )
-    return one, other
-
-
-def _surfaces(documents: Iterable[Document]) -> set[tuple[str, str]]:
-    return {(mention.type, _surface(document, mention)) for document in documents for mention in document.mentions}
 
 
 def _surface(document: Document, mention: Mention) -> str:
@@ -157,26 +146,21 @@ def _surface(document: Document, mention: Mention) -> str:
     return " ".join(" ".join(document.text[start:end] for start, end in parts).casefold().split())
 
 
-def _sections(comparison: MentionComparison, gold: Sequence[Document]) -> Names:
-    one, other = (
-        [
-            name
-            for number, group in groupby(side, key=lambda placed: placed[0])
-            for name in _sections_of(gold[number], [mention for _, mention in group])
-        ]
-        for side in _placed(comparison)
-    )
-    return one, other
+def _section_in(gold: Sequence[Document]) -> Callable[[int, Mention], str]:
+    """Return what gives the section in which a mention begins, from the number of its document and the mention."""
 
+    @cache
+    def sections(number: int) -> tuple[list[int], list[str]]:
+        """Return the start of each sentence with tokens, and its section."""
+        document = gold[number]
+        if document.tokens is None or document.sentences is None:
+            return [], []
+        filled = np.flatnonzero(document.sentences[:, 0] < document.sentences[:, 1])
+        names = section_names(document)
+        return document.tokens[document.sentences[filled, 0], 0].tolist(), [names[i] for i in filled.tolist()]
 
-def _sections_of(document: Document, mentions: Sequence[Mention]) -> Iterator[str]:
-    """Yield the section in which each mention begins."""
-    if document.tokens is None or document.sentences is None:
-        yield from [_NO_SECTION] * len(mentions)
-        return
-    filled = np.flatnonzero(document.sentences[:, 0] < document.sentences[:, 1])
-    starts = document.tokens[document.sentences[filled, 0], 0]
-    names = section_names(document)
-    for mention in mentions:
-        at = int(np.searchsorted(starts, mention.start, side="right")) - 1
-        yield (names[int(filled[max(at, 0)])] if len(filled) else "") or _NO_SECTION
+    def section(number: int, mention: Mention) -> str:
+        starts, names = sections(number)
+        return (names[max(bisect_right(starts, mention.start) - 1, 0)] if names else "") or _NO_SECTION
+
+    return section

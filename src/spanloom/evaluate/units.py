@@ -33,7 +33,9 @@ def pair(gold: Sequence[Document], predicted: Sequence[Document]) -> list[Docume
     pairs = _pair_by_id(gold, predicted) if by_id else _pair_by_order(gold, predicted)
     for i, (expected, found) in enumerate(zip(gold, pairs, strict=True)):
         if expected.text != found.text:
-            at = _first_difference(expected.text, found.text)
+            characters = enumerate(zip(expected.text, found.text, strict=False))
+            shorter = min(len(expected.text), len(found.text))
+            at = next((i for i, (one, other) in characters if one != other), shorter)
             raise DataError(
                 f"document {name(expected, i)}: the predicted text differs from the gold text at character {at} "
                 f"(found {found.text[at : at + 20]!r}, expected {expected.text[at : at + 20]!r}); predict on that text"
@@ -81,13 +83,6 @@ def _pair_by_order(gold: Sequence[Document], predicted: Sequence[Document]) -> l
 def name(document: Document, index: int) -> str:
     """Return the name of a document in messages: its id, or its number."""
     return f"{document.id!r}" if document.id else f"number {index + 1}"
-
-
-def _first_difference(left: str, right: str) -> int:
-    for i, (a, b) in enumerate(zip(left, right, strict=False)):
-        if a != b:
-            return i
-    return min(len(left), len(right))
 
 
 @dataclass(frozen=True, slots=True)

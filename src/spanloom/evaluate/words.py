@@ -12,7 +12,8 @@ from spanloom.document.markup import Printed
 from spanloom.errors import DataError
 from spanloom.evaluate.compare import Item, compare
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.rows import everything, row, scores
+from spanloom.evaluate.report import score_table
+from spanloom.evaluate.rows import row, scores
 from spanloom.evaluate.units import pair, units, with_sentences
 
 
@@ -40,20 +41,13 @@ class WordReport(Printed):
 
     def to_text(self) -> str:
         """Return a table for a terminal; percent with two digits."""
-        interval = "" if self.words.intervals is None else "  95 % interval of F1"
-        lines = [f"{'':14}{'P':>7}{'R':>8}{'F1':>8}{'gold':>9}{'pred.':>8}{interval}"]
-        fractions = (self.words.precision, self.words.recall, self.words.f1)
-        cells = "".join(f"{100 * value:8.2f}" for value in fractions)[1:]
-        lines.append(f"{'words':14}{cells}{self.words.gold:9,.0f}{self.words.predicted:8,.0f}")
-        if self.words.intervals is not None:
-            low, high = self.words.intervals.f1
-            lines[-1] += f"  {100 * low:.2f} to {100 * high:.2f}"
+        text = score_table("", [("words", self.words)], 14)
         if self.unseen is not None:
             recall = f"{100 * self.unseen.recall:8.2f}" if self.unseen.gold else f"{'-':>8}"
-            lines.append(f"{'unseen words':14}{'':7}{recall}{'':8}{self.unseen.gold:9,.0f}")
+            text += f"{'unseen words':14}{'':7}{recall}{'':8}{self.unseen.gold:9,.0f}\n"
         if any(self.cuts.values()):
-            lines.append("mentions that cut words: " + ", ".join(f"{n:,} in {side}" for side, n in self.cuts.items()))
-        return "\n".join(lines) + "\n"
+            text += f"mentions that cut words: {', '.join(f'{n:,} in {side}' for side, n in self.cuts.items())}\n"
+        return text
 
 
 def evaluate_words(
@@ -86,7 +80,7 @@ def evaluate_words(
     gold = with_sentences(gold)
     cut = units(gold, predicted)
     comparison = compare(gold, predicted, cut, words)
-    rows = [everything(comparison)]
+    rows = [row(comparison)]
     if known is not None:
         surfaces = zip(comparison.gold.document.tolist(), comparison.gold.mentions, strict=True)
         new = np.array([mention.text(gold[i].text) not in known for i, mention in surfaces], bool)

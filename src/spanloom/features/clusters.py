@@ -24,7 +24,7 @@ from spanloom.features.counting import count_words, frequent_words
 from spanloom.features.letters import WAYS, Letters, learn_letters, spelled
 from spanloom.features.template import Column
 from spanloom.files.output import output_file
-from spanloom.hashing import Slots, UInt64, find_numbers, hash_text, hash_values
+from spanloom.hashing import Slots, UInt64, find_numbers, hash_text, hash_values, hashes
 from spanloom.native import Kernel
 
 _TABLE = 1 << 20  # logarithms of smaller counts are looked up; larger counts are rare
@@ -162,8 +162,7 @@ def _hashes_of(said: Sequence[tuple[str, str]], columns: Sequence[Column]) -> UI
     table = np.zeros((len(said), len(columns)), np.uint64)
     for k, column in enumerate(columns):
         values = [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in said]
-        distinct = {value: number for number, value in enumerate(dict.fromkeys(values))}
-        table[:, k] = hash_values(list(distinct))[[distinct[value] for value in values]]
+        table[:, k] = hashes(values)
     return table
 
 

@@ -11,6 +11,7 @@ from spanloom.document import Batch, Document, batches
 from spanloom.errors import DataError, plural
 from spanloom.features.tokens import StreamedWords
 from spanloom.hashing import Int64, UInt64
+from spanloom.sparse import changes
 from spanloom.text import prepare
 
 _BATCH_TOKENS = 200_000
@@ -127,7 +128,5 @@ def _merged(runs: list[Neighbours]) -> Neighbours:
     times = np.concatenate([np.zeros(0, np.int64), *(run.times for run in runs)])
     order = np.argsort(pairs, kind="stable")  # merges ascending runs
     pairs, times = pairs[order], times[order]
-    new = np.ones(len(pairs), bool)
-    new[1:] = pairs[1:] != pairs[:-1]
-    starts = np.flatnonzero(new)
+    starts = np.flatnonzero(changes(pairs))
     return Neighbours(pairs[starts], np.add.reduceat(times, starts) if len(starts) else times)

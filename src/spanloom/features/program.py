@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN, boundary
 from spanloom.features.template import Bag, Column, Feature
-from spanloom.hashing import UInt64, hash_text
+from spanloom.hashing import UInt64, hashes
 
 _CONJUNCTION: Final = 0
 _BAG: Final = 1
@@ -51,8 +51,7 @@ def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> 
             shifts += [feature.first, feature.last]
         else:
             offsets = [place.offset for place in feature.places]
-            is_set = any(column.name == SET_COLUMN for column in feature.columns)
-            kinds.append(_SET if is_set else _CONJUNCTION)
+            kinds.append(_SET if is_set(feature) else _CONJUNCTION)
             read += [number[place.column] for place in feature.places]
             shifts += offsets
             reach = max(reach, *map(abs, offsets), 0)
@@ -72,21 +71,18 @@ def compile_features(features: Sequence[Feature], columns: Sequence[Column]) -> 
 
 def most_keys(features: Sequence[Feature]) -> int:
     """Return the most keys that a token can have."""
-    most = 0
-    for feature in features:
-        if isinstance(feature, Bag):
-            most += feature.last - feature.first + 1
-        else:
-            most += len(ORTHOGRAPHY) if any(c.name == SET_COLUMN for c in feature.columns) else 1
-    return most
+    windows = sum(feature.last - feature.first + 1 for feature in features if isinstance(feature, Bag))
+    return windows + sum(
+        len(ORTHOGRAPHY) if is_set(feature) else 1 for feature in features if not isinstance(feature, Bag)
+    )
+
+
+def is_set(feature: Feature) -> bool:
+    """Return whether a feature, which is no bag, has several values at a token."""
+    return any(column.name == SET_COLUMN for column in feature.columns)
 
 
 def boundaries(reach: int) -> tuple[UInt64, UInt64]:
     """Return the values before and after a sentence, so many each, in text order."""
     before = hashes([boundary(-distance) for distance in range(reach, 0, -1)])
     return before, hashes([boundary(distance) for distance in range(1, reach + 1)])
-
-
-def hashes(texts: Sequence[str]) -> UInt64:
-    """Return the hash of each text."""
-    return np.array([hash_text(text) for text in texts], np.uint64)

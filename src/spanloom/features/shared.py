@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.features.columns import ORTHOGRAPHY, SET_COLUMN
-from spanloom.features.program import FeatureProgram, boundaries, compile_features, hashes, most_keys
+from spanloom.features.columns import ORTHOGRAPHY
+from spanloom.features.program import FeatureProgram, boundaries, compile_features, is_set, most_keys
 from spanloom.features.tables import WORD_SOURCE, Columns, source_of, sources_of
-from spanloom.features.template import Bag, Column, Conjunction, Feature
-from spanloom.hashing import Int32, Int64, UInt64
+from spanloom.features.template import Bag, Column, Feature
+from spanloom.hashing import Int32, Int64, UInt64, hashes
 from spanloom.native import Kernel
 
 _value_keys, _refer = Kernel("value_keys"), Kernel("refer")
@@ -151,7 +151,7 @@ def divide(features: Sequence[Feature], columns: Sequence[Column]) -> Divided:
         compile_features(own, read),
         np.array([columns.index(c) for c in read], np.int64),
         most_keys(own),
-        tuple(_most_of_value(grouped[group]) for group in groups),
+        tuple(sum(1 if isinstance(one, Bag) else most_keys([one]) for one in grouped[group]) for group in groups),
     )
 
 
@@ -168,18 +168,10 @@ def _compile(
         np.array([group.bag is not None for group in groups], np.bool_),
         np.cumsum([0, *map(len, features)]),
         hashes([str(feature) for feature in flat]),
-        np.array([_is_set(feature) for feature in flat], np.bool_),
+        np.array([not isinstance(one, Bag) and is_set(one) for one in flat], np.bool_),
         np.cumsum([0, *(len(feature.columns) for feature in flat)]),
         np.array([columns.index(c) for feature in flat for c in feature.columns], np.int64),
         before,
         after,
         hashes(ORTHOGRAPHY),
     )
-
-
-def _is_set(feature: Feature) -> bool:
-    return isinstance(feature, Conjunction) and any(c.name == SET_COLUMN for c in feature.columns)
-
-
-def _most_of_value(features: Sequence[Feature]) -> int:
-    return sum(1 if isinstance(feature, Bag) else most_keys([feature]) for feature in features)

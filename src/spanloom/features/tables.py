@@ -13,7 +13,7 @@ from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
 from spanloom.features.template import Column
 from spanloom.features.tokens import Tokens, characters, feature_tokens
-from spanloom.hashing import Int32, UInt64, hash_text, hash_values, intern
+from spanloom.hashing import Int32, UInt64, hash_text, hashes, intern, numbered
 from spanloom.native import Kernel
 
 WORD_SOURCE: Final = ""
@@ -41,14 +41,6 @@ class Columns(NamedTuple):
     def of(self, columns: NDArray[np.int64]) -> Columns:
         """Return some of the columns."""
         return self._replace(source=self.source[columns], base=self.base[columns], stride=self.stride[columns])
-
-
-class _Numbering(dict[str, int]):
-    """Numbering of strings in the order of their first use."""
-
-    def __missing__(self, key: str) -> int:
-        number = self[key] = len(self)
-        return number
 
 
 def source_of(column: Column) -> str:
@@ -83,7 +75,8 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Col
     ids = np.empty((len(groups), len(tokens.starts)), np.int32)
     tables = [_word_table(tokens, groups[0], clusters, ids[0])]
     for name, wanted, row in zip(given, groups[1:], ids[1:], strict=True):
-        tables.append(_given_table(batch, name, wanted, row))
+        values, row[:] = numbered(list(batch.column(name)))
+        tables.append(np.stack([hashes([cut(value, column.size) for value in values]) for column in wanted], 1))
     starts = np.cumsum([0, *(table.size for table in tables)])
     where = {c: (s, starts[s] + k, len(group)) for s, group in enumerate(groups) for k, c in enumerate(group)}
     source, base, stride = np.array([where[c] for c in columns], np.int64).reshape(-1, 3).T.copy()
@@ -109,16 +102,4 @@ def _word_table(tokens: Tokens, wanted: list[Column], clusters: Clusters, ids: I
             return tokens.text[starts[number] : ends[number]]
 
         table[:, others] = clusters.forms.of(word, hashes, [wanted[k] for k in others])
-    return table
-
-
-def _given_table(batch: Batch, name: str, wanted: list[Column], ids: Int32) -> UInt64:
-    """Return (distinct values, columns) values of a column of the data; write each token's value number to ``ids``."""
-    numbering = _Numbering()
-    ids[:] = np.fromiter(map(numbering.__getitem__, batch.column(name)), np.int32, count=len(ids))
-    table = np.empty((len(numbering), len(wanted)), np.uint64)
-    for k, column in enumerate(wanted):
-        forms = _Numbering()
-        numbers = [forms[cut(value, column.size)] for value in numbering]
-        table[:, k] = hash_values(list(forms))[numbers]
     return table

@@ -19,9 +19,8 @@ from spanloom.document import Batch
 from spanloom.errors import DataError, ModelError
 from spanloom.features.columns import lower, normal
 from spanloom.features.tokens import feature_tokens
-from spanloom.hashing import Int32, Int64, UInt64, intern, mixed
+from spanloom.hashing import Int32, Int64, UInt64, hashes, intern, mixed
 from spanloom.modelfile import Array, ModelPart
-from spanloom.vocabulary.folding import hashes
 
 VECTOR_COLUMN: Final = "vector"
 LENGTH: Final = 1.0

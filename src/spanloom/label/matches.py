@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from spanloom.hashing import Int64
+from spanloom.sparse import gathered
 
 Overlaps = Literal["longest", "all"]
 """Which of a rule's overlapping matches stay: the longest, of equally long ones the first; or all."""
@@ -45,9 +46,7 @@ class Matches(NamedTuple):
 
     def take(self, kept: Int64) -> Matches:
         """Return some of the matches."""
-        sizes = np.diff(self.ptr)[kept]
-        ptr = np.append(0, sizes.cumsum())
-        rows = np.repeat(self.ptr[kept] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        rows, ptr = gathered(self.ptr, kept)
         return Matches(self.parts[rows], ptr)
 
     def ranges(self) -> list[Ranges]:

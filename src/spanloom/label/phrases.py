@@ -7,11 +7,11 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from spanloom.hashing import Int64, RangeHashes, mixed
+from spanloom.hashing import Int64, RangeTable, hashes
 from spanloom.label.matches import Matches, contiguous, gapped, none
 from spanloom.label.text import LabelText, Match, compared
 from spanloom.text import tokenize
-from spanloom.vocabulary.folding import CLOSE, LOOSE, hashes
+from spanloom.vocabulary.folding import CLOSE, LOOSE
 from spanloom.vocabulary.lexicon import Lexicon
 
 _MORE = 2  # tokens of a folded run beyond those of the longest name: words that say nothing
@@ -36,19 +36,11 @@ class WordPhrases:
         self.match = match
         sizes = np.array([len(words) for words in phrases], np.int64)
         values = hashes([compared(word, match) for word in chain.from_iterable(phrases)])
-        end = sizes.cumsum()
-        own = mixed(0, RangeHashes(values).of(end - sizes, end), sizes)
-        self._keys, self.number = np.unique(own, return_inverse=True)
-        self._sizes = np.unique(sizes).tolist()
-        self._firsts = np.unique(values[end - sizes])
+        self._table, self.number = RangeTable.of(values, sizes)
 
     def places(self, text: LabelText) -> tuple[Int64, Int64, Int64]:
         """Return first token, end and number of each occurrence; phrase i has the number ``number[i]``."""
-        ranges = text.ranges(self.match)
-        tokens = np.arange(len(text))
-        words = ranges.of(tokens, tokens + 1)
-        begins = tokens[np.isin(words, self._firsts)]
-        first, end, number = ranges.find(self._keys, self._sizes, begins, text.limit)
+        first, end, number = self._table.find(text.ranges(self.match), text.limit)
         order = np.lexsort((end, first))
         return first[order], end[order], number[order]
 

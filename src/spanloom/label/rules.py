@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, Final, Literal, NoReturn, TypeVar, get_args
 from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
-from spanloom.files.walk import meant_path
+from spanloom.files.toml import read_toml, shown_value
 from spanloom.label.expressions import ExpressionError, TokenExpression
 from spanloom.label.matches import OVERLAPS, Overlaps
 from spanloom.label.phrases import FoldedPhrases, words_of
@@ -137,7 +136,7 @@ def read_label_rules(source: _Source) -> LabelRules:
     if path is not None and path.suffix.lower() in (".jsonl", ".json"):
         given: Mapping[str, object] = {"rule": _of_patterns(path)}
     else:
-        given = source if isinstance(source, Mapping) else _toml(Path(source))
+        given = source if isinstance(source, Mapping) else read_toml(source, "rules", "tables [[rule]]")
     reader = _Reader(path)
     unknown = [name for name in given if name not in ("rule", "overlaps")]
     if unknown or not _tables(given.get("rule")):
@@ -186,20 +185,6 @@ def _of_patterns(path: Path) -> list[dict[str, object]]:
     ]  # fmt: skip
 
 
-def _toml(path: Path) -> Mapping[str, object]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        close = meant_path(Path(path))
-        raise UsageError(f"rules {str(path)!r} cannot be read: {error.strerror}{close}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from None
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"not a TOML file: {error}", path=path) from None
-    except (RecursionError, ValueError):  # a number of thousands of digits can be read, but not be shown
-        raise DataError("nested too deeply, or a number too long; expected tables [[rule]]", path=path) from None
-
-
 class _Reader:
     """Checks one rule after the other; an error names the file, the rule and the key.
 
@@ -236,7 +221,7 @@ class _Reader:
             phrases = self._phrases(table, kind, match)
         found = table.get("weight", WEIGHT)
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 < found < 1:
-            self.fail(f"found {_shown(found)}, expected a probability above 0 and below 1", "weight")
+            self.fail(f"found {shown_value(found)}, expected a probability above 0 and below 1", "weight")
         return LabelRule(
             name=name,
             kind=kind,
@@ -261,19 +246,19 @@ class _Reader:
         """Return one of some values."""
         found = table.get(key, default)
         if found not in values:
-            self.fail(f"found {_shown(found)}, expected {', '.join(values[:-1])} or {values[-1]}", key)
+            self.fail(f"found {shown_value(found)}, expected {', '.join(values[:-1])} or {values[-1]}", key)
         return values[values.index(found)]
 
     def _text(self, table: Mapping[str, Any], key: str, default: str | None = None) -> str:
         found = table.get(key, default)
         if not isinstance(found, str) or not found.strip():
-            self.fail(f"found {_shown(found)}, expected a text that is not empty", key)
+            self.fail(f"found {shown_value(found)}, expected a text that is not empty", key)
         return found
 
     def _number(self, table: Mapping[str, Any], key: str, default: int, place: str = "") -> int:
         found = table.get(key, default)
         if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= LIMIT:
-            self.fail(f"found {_shown(found)}, expected a whole number from 0 to {LIMIT}", place + key)
+            self.fail(f"found {shown_value(found)}, expected a whole number from 0 to {LIMIT}", place + key)
         return found
 
     def _phrases(self, table: Mapping[str, Any], kind: Kind, match: Match) -> tuple[str, ...]:
@@ -298,13 +283,13 @@ class _Reader:
             self.fail(f"found {'both' if key in table else 'neither'}, expected {key} or file", place + f"{key}, file")
         found = table[key] if key in table else self._lines(table, place)
         if not isinstance(found, list | tuple) or not found or not all(isinstance(one, str) for one in found):
-            self.fail(f"found {_shown(found)}, expected a list of texts that is not empty", place + key)
+            self.fail(f"found {shown_value(found)}, expected a list of texts that is not empty", place + key)
         return tuple(dict.fromkeys(found))
 
     def _file(self, table: Mapping[str, Any], place: str = "") -> Path:
         name = table.get("file")
         if not isinstance(name, str) or not name or "\0" in name:
-            self.fail(f"found {_shown(name)}, expected the name of a file", place + "file")
+            self.fail(f"found {shown_value(name)}, expected the name of a file", place + "file")
         return Path(name) if self._path is None else self._path.parent / name
 
     def _lines(self, table: Mapping[str, Any], place: str) -> list[str]:
@@ -331,7 +316,7 @@ class _Reader:
         path = self._file(table)
         columns = table.get("columns")
         if columns is not None and not isinstance(columns, str | Mapping):
-            self.fail(f"found {_shown(columns)}, expected a table or text such as id=cui,name=str", "columns")
+            self.fail(f"found {shown_value(columns)}, expected a table or text such as id=cui,name=str", "columns")
         vocabulary = read_vocabulary(path, table.get("format"), columns=columns)
         names: dict[str, None] = {}
         for concept in vocabulary:
@@ -347,7 +332,7 @@ class _Reader:
     def _patterns(self, table: Mapping[str, Any], match: Match) -> tuple[tuple[Element, ...], ...]:
         found = table.get("pattern")
         if not isinstance(found, list | tuple) or not found:
-            self.fail(f"found {_shown(found)}, expected a list of elements, or of such lists", "pattern")
+            self.fail(f"found {shown_value(found)}, expected a list of elements, or of such lists", "pattern")
         several = [isinstance(one, list | tuple) for one in found]
         if any(several) != all(several):
             self.fail("found elements beside lists of elements, expected one pattern, or a list of patterns", "pattern")
@@ -366,7 +351,7 @@ class _Reader:
         repeat: Repeat = ""
         if isinstance(given, Mapping) and "repeat" in given:
             if given["repeat"] not in REPEATS[1:]:
-                self.fail(f"found {_shown(given['repeat'])}, expected ?, * or +", f"{place}, repeat")
+                self.fail(f"found {shown_value(given['repeat'])}, expected ?, * or +", f"{place}, repeat")
             repeat = given["repeat"]
             given = {key: value for key, value in given.items() if key != "repeat"}
         return Element(self._condition(given, place, match), repeat)
@@ -375,14 +360,14 @@ class _Reader:
         if isinstance(given, str):
             return Condition(self._expression(given, place, match))
         if not isinstance(given, Mapping) or deep > _DEEP:
-            self.fail(f"found {_shown(given)}, expected a regular expression, or a table with conditions", place)
+            self.fail(f"found {shown_value(given)}, expected a regular expression, or a table with conditions", place)
         if "repeat" in given:
             self.fail("repeat is within any; expected it beside any", place)
         options, negated = given.get("any", ()), given.get("not", False)
         if not isinstance(options, list | tuple) or ("any" in given and not options):
-            self.fail(f"found {_shown(options)}, expected a list of conditions", f"{place}, any")
+            self.fail(f"found {shown_value(options)}, expected a list of conditions", f"{place}, any")
         if not isinstance(negated, bool):
-            self.fail(f"found {_shown(negated)}, expected true or false", f"{place}, not")
+            self.fail(f"found {shown_value(negated)}, expected true or false", f"{place}, not")
         text = given.get("text")
         return Condition(
             None if text is None else self._expression(text, f"{place}, text", match),
@@ -397,7 +382,7 @@ class _Reader:
 
     def _expression(self, given: Any, place: str, match: Match) -> TokenExpression:
         if not isinstance(given, str) or not given:
-            self.fail(f"found {_shown(given)}, expected a regular expression", place)
+            self.fail(f"found {shown_value(given)}, expected a regular expression", place)
         try:
             return TokenExpression(given, ignore_case=match == "lower")
         except ExpressionError as error:
@@ -411,7 +396,7 @@ class _Reader:
                 continue
             given = table[key]
             if not isinstance(given, Mapping):
-                self.fail(f"found {_shown(given)}, expected a table with {', '.join(_CONTEXT)}", key)
+                self.fail(f"found {shown_value(given)}, expected a table with {', '.join(_CONTEXT)}", key)
             self._known(given, _CONTEXT, "it", key)
             words = self._list(given, "words", f"{key}, ")
             for word in words:
@@ -434,12 +419,3 @@ def parts_of(phrase: str) -> list[str]:
     ['pain', 'in the', 'chest']
     """
     return [part.strip() for part in phrase.replace("…", "...").split("...")]
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return "nothing"
-    try:
-        return clip(value) if isinstance(value, str) else clip(repr(value))[1:-1]
-    except ValueError:  # a number of thousands of digits
-        return "a number that is too long"

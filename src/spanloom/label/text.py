@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.errors import DataError, clip
 from spanloom.features.tokens import flatten
-from spanloom.hashing import Int64, RangeHashes, intern
-from spanloom.vocabulary.folding import hashes, numbered
+from spanloom.hashing import Int64, RangeHashes, hashes, intern, numbered
 from spanloom.vocabulary.runs import Runs, runs
 
 Match = Literal["exact", "lower", "folded", "loose"]

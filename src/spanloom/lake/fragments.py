@@ -243,6 +243,4 @@ def _record(line: bytes, number: int, text: str) -> tuple[dict[str, Any], str | 
 
 def _text(value: Any) -> str | None:
     """Return a value of JSON as a column of strings has it."""
-    if value is None:
-        return None
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)

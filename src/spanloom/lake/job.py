@@ -109,7 +109,9 @@ class Job:
             if monotonic() - beat > BEAT or not heard:
                 beat = monotonic()
                 self._leases.beat()
-            self.pace(self._pace())
+            done, of = self._bytes
+            rows, seconds = self.counts["rows so far"], monotonic() - self._began
+            self.pace(Pace(self._finished, len(self.fragments), rows, done / of if of else 1.0, seconds))
 
     def _tidy(self) -> None:
         """Remove what dead jobs left of fragments that are done: their leases, and what they had just put in place."""
@@ -187,11 +189,6 @@ class Job:
         if self.stop:
             raise DataError(f"fragment {fragment.name}: {reason}")
         self.say(f"left out: fragment {fragment.name}: {reason}")
-
-    def _pace(self) -> Pace:
-        done, of = self._bytes
-        rows, seconds = self.counts["rows so far"], monotonic() - self._began
-        return Pace(self._finished, len(self.fragments), rows, done / of if of else 1.0, seconds)
 
 
 def _how(code: int | None) -> str:

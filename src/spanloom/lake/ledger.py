@@ -68,7 +68,11 @@ class Ledger:
             DataError: the ledger is damaged, or the system refused to write.
         """
         file = output / _FOLDER / "job.json"
-        asked = {"format": FORMAT, "model": annotator.digest, "settings": _settings(annotator)}
+        names = ["text", "id", "keep", "threshold", "longest"]
+        names += ["expand"] * annotator.expand  # without it, so that jobs of versions without it resume
+        values = {name: getattr(annotator, name) for name in names}
+        settings = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        asked = {"format": FORMAT, "model": annotator.digest, "settings": settings}
         used = output.exists() and (not output.is_dir() or any(path.name != _FOLDER for path in output.iterdir()))
         if used and not file.exists():
             raise UsageError(f"{output} is there already, and is no lake that Spanloom annotated; name another output")
@@ -173,12 +177,6 @@ class Ledger:
 
     def _file(self, name: str) -> Path:
         return self.folder / "done" / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.json"
-
-
-def _settings(annotator: Annotator) -> dict[str, Any]:
-    names = ["text", "id", "keep", "threshold", "longest"]
-    names += ["expand"] * annotator.expand  # without it, so that jobs of versions without it resume
-    return {name: list(value) if isinstance(value := getattr(annotator, name), tuple) else value for name in names}
 
 
 def _write_first(file: Path, text: str) -> None:

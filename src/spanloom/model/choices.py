@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 StructureName: TypeAlias = Literal[
     "bio", "bilou", "semi_markov", "mention_hypergraph", "heads", "separators", "separator_states", "seven_tag",
-    "shared", "split", "two_layer",
+    "shared", "split",
 ]  # fmt: skip
 Preset: TypeAlias = Literal["ace", "genia", "conll", "biomedical", "clinical", "small", "best", "fast"]
 Attributes: TypeAlias = Literal["auto", "off"]

@@ -128,8 +128,8 @@ class Drawing(MentionEstimator[AnyModel], ABC):
         """Return the entropy (N,) of each sentence's mentions in nats, of all texts together.
 
         It is 0 where there is no doubt. It is that of the trained model, without the mention penalty, calibration or a
-        second stage; with ``two_layer`` and ``seven_tag``, which may write the same mentions in several ways, it is the
-        entropy of these ways, and larger.
+        second stage; with ``seven_tag``, which may write the same mentions in several ways, it is the entropy of these
+        ways, and larger.
         """
         found = [np.zeros(0)]
         for batch in self._batches(documents_of(X)):

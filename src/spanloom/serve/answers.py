@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from spanloom.document import Document
@@ -62,13 +62,14 @@ def predict(
     records = value if isinstance(value, list) else [value]
     if len(records) > limits.documents:
         raise Refused(413, f"the batch has {len(records):,} records, at most {limits.documents:,} are taken; split it")
-    documents = list(_documents(records, isinstance(value, list)))
-    documents = ready(documents, limits)
+    batch = isinstance(value, list)
+    given = (document_of(one, f"record {n}" if batch else "the record") for n, one in enumerate(records))
+    documents = ready(list(given), limits)
     marked: Iterable[Document] = served.stream(documents, threshold, expand)
     if others:
         marked = list(map(_with_others, marked, served.others(documents)))
     found = list(map(to_record, marked))
-    return encode(found if isinstance(value, list) else found[0])
+    return encode(found if batch else found[0])
 
 
 def explain(served: Served, raw: bytes, limits: Limits) -> bytes:
@@ -167,8 +168,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return list(map(_finite, value))
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _documents(records: list[object], batch: bool) -> Iterator[Document]:
-    for number, record in enumerate(records):
-        yield document_of(record, f"record {number}" if batch else "the record")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from spanloom.serve.answers import NO_TRAINING, Job
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.page import add_page, answer_with, reference_page
 from spanloom.serve.served import Served
-from spanloom.serve.work import Gone, Ticket, Workers
+from spanloom.serve.work import Gone, Workers
 
 _ABOUT = """Finds mentions that nest, overlap, cross or skip words, with exact probabilities. Records are those of \
 Spanloom's native format. Nothing that is sent is kept."""
@@ -98,10 +99,7 @@ class Api:
                 )
                 for served in self._models.values()
             ],
-            limits=schema.LimitRecord(
-                body=limits.body, text=limits.text, documents=limits.documents, seconds=limits.seconds,
-                sentence=limits.sentence, memory=limits.memory,
-            ),
+            limits=schema.LimitRecord(**{name: getattr(limits, name) for name in schema.LimitRecord.model_fields}),
         )  # fmt: skip
 
     async def health(self) -> schema.Health:
@@ -134,23 +132,10 @@ class Api:
 
     async def _answer(self, request: Request, job: Job) -> Response:
         async with self._workers.ticket() as ticket:
-            raw = await self._body(request, ticket)
+            raw = await body_of(request, self._limits.body, partial(self._workers.hold, ticket))
+            ticket.complete = True
             answer = await self._workers.run(job, raw, lambda: hung_up(request))
         return Response(answer.body, answer.status, media_type="application/json")
-
-    async def _body(self, request: Request, ticket: Ticket) -> bytes:
-        """The body, which is refused as soon as it is seen to be too large, and counted while it is held."""
-        most, body = self._limits.body, bytearray()
-        declared = request.headers.get("content-length", "0")
-        if declared.isdecimal() and int(declared) > most:
-            raise _too_large(most)
-        async for chunk in request.stream():
-            if len(body) + len(chunk) > most:
-                raise _too_large(most)
-            self._workers.hold(ticket, len(chunk))
-            body += chunk
-        ticket.complete = True
-        return bytes(body)
 
 
 def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> FastAPI:
@@ -204,8 +189,27 @@ def _inline(model: type[BaseModel]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if name != "$defs"}
 
 
-def _too_large(most: int) -> Refused:
-    return Refused(413, f"the body is larger than {most:,} bytes, which is the most that is taken; split it")
+async def body_of(request: Request, most: int, hold: Callable[[int], object] = int) -> bytes:
+    """Return the body of a request, which is refused as soon as it is seen to be too large.
+
+    Args:
+        request: the request.
+        most: bytes.
+        hold: called with the size of each part.
+
+    Raises:
+        Refused: the body is larger.
+    """
+    body, declared = bytearray(), request.headers.get("content-length", "0")
+    large = Refused(413, f"the body is larger than {most:,} bytes, which is the most that is taken; split it")
+    if declared.isdecimal() and int(declared) > most:
+        raise large
+    async for chunk in request.stream():
+        if len(body) + len(chunk) > most:
+            raise large
+        hold(len(chunk))
+        body += chunk
+    return bytes(body)
 
 
 async def hung_up(request: Request) -> None:

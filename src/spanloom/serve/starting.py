@@ -47,7 +47,6 @@ class Starter(Protocol):
 
     def start(self, background: bool) -> Started:
         """Start one; see `spanloom.serve.worker.work`."""
-        ...
 
     def load(self, name: str, folder: str) -> None:
         """Have one more model in all processes that are started from now on; of those before only the last is kept.
@@ -55,11 +54,9 @@ class Starter(Protocol):
         Raises:
             SpanloomError: the process that holds the models has ended, or the folder has no model.
         """
-        ...
 
     def close(self) -> None:
         """End all of them."""
-        ...
 
 
 def starter(models: Mapping[str, Served], limits: Limits, opened: socket.socket) -> Starter:
@@ -85,8 +82,7 @@ class Copies:
     def __init__(self, models: Mapping[str, Served], limits: Limits, opened: socket.socket) -> None:
         self._orders: socket.socket
         self._process: int
-        if sys.platform == "win32":
-            raise NotImplementedError
+        assert sys.platform != "win32"
         self._orders, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._count = 0
         self._process = _forked(lambda: _copy(orders, models, limits), opened, self._orders)
@@ -99,8 +95,7 @@ class Copies:
             SpanloomError: the process that is copied has ended.
             OSError: the system has no more connections now.
         """
-        if sys.platform == "win32":
-            raise NotImplementedError
+        assert sys.platform != "win32"
         self._count += 1
         number = self._count
         ours, theirs = socket.socketpair()
@@ -138,8 +133,7 @@ class Copies:
 
 def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -> None:
     """Make copies of this process and end them, as it is ordered, until no more are ordered."""
-    if sys.platform == "win32":
-        raise NotImplementedError
+    assert sys.platform != "win32"
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     running: dict[int, int] = {}  # number of the order -> process, which is not another's as long as we do not wait
@@ -175,8 +169,7 @@ def _with_model(models: Mapping[str, Served], name: str, folder: str) -> dict[st
 
 def _forked(run: Callable[[], None], *closed: socket.socket) -> int:
     """A copy of this process that runs something, without some sockets, and ends."""
-    if sys.platform == "win32":
-        raise NotImplementedError
+    assert sys.platform != "win32"
     process = os.fork()
     if process:
         return process

@@ -29,7 +29,6 @@ from spanloom.structures.separator_states import SeparatorStates as SeparatorSta
 from spanloom.structures.separators import Separators as Separators
 from spanloom.structures.seven_tag import SevenTag as SevenTag
 from spanloom.structures.tags import Tags as Tags
-from spanloom.structures.two_layer import TwoLayer as TwoLayer
 from spanloom.structures.words import Words as Words
 
 STRUCTURES: dict[str, Structure] = {
@@ -45,7 +44,6 @@ STRUCTURES: dict[str, Structure] = {
         SevenTag(),
         Shared(),
         Split(),
-        TwoLayer(),
     )
 }
 

@@ -50,13 +50,16 @@ def find_abbreviations(text: str) -> list[Abbreviation]:
     found = []
     for match in _BRACKETS.finditer(text):
         group = 1 if match[1] is not None else 2
-        inner = _inner(text, *match.span(group))
+        turn = _BREAK.search(text, *match.span(group))
+        inner = _trim(text, match.start(group), turn.start() if turn else match.end(group))
         form = text[slice(*inner)]
         near = text[max(0, match.start() - _REACH) : match.start()].rstrip(_TRIM).rsplit(None, 1)
         short = _is_short(form) and not form.islower()
         if not short and not any(map(str.isupper, near[-1] if near else "")):
             continue  # as most brackets; the rest takes more time
-        before = _before(text, match.start())
+        start = max(0, match.start() - _REACH)  # back to the end of a sentence, or to another bracket
+        start = max((one.end() for one in _SENTENCE_END.finditer(text, start, match.start())), default=start)
+        before = _trim(text, start, match.start())
         definition = (_short_in_brackets(text, inner, before) if short else None) or _long_in_brackets(
             text, inner, before
         )
@@ -152,26 +155,12 @@ def _singular(form: str) -> str:
     return form[:-1] if len(form) > 2 and form[-1] == "s" and form[-2] not in "su'’" else form
 
 
-def _inner(text: str, start: int, end: int) -> Span:
-    """Return the span of the form inside the brackets, up to a separator, without quotes."""
-    turn = _BREAK.search(text, start, end)
-    return _trim(text, start, turn.start() if turn else end)
-
-
 def _trim(text: str, start: int, end: int) -> Span:
     while start < end and text[start] in _TRIM:
         start += 1
     while end > start and text[end - 1] in _TRIM:
         end -= 1
     return Span(start, end)
-
-
-def _before(text: str, bracket: int) -> Span:
-    """Return the span before a bracket, back to the end of a sentence or to another bracket."""
-    start = max(0, bracket - _REACH)
-    for match in _SENTENCE_END.finditer(text, start, bracket):
-        start = match.end()
-    return _trim(text, start, bracket)
 
 
 def _is_short(form: str) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from spanloom.errors import DataError, UsageError
+from spanloom.files.toml import read_toml, shown_value
 from spanloom.text.notes import NOTES
 from spanloom.text.sections import SECTIONS
 
@@ -51,36 +51,20 @@ def read_rules(source: str | Path | Mapping[str, object]) -> Rules:
     (['findings'], ['discharge', 'operative'])
     """
     if isinstance(source, Mapping):
-        return _rules(source, None)
-    try:
-        text = Path(source).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"sections {str(source)!r} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=source) from None
-    try:
-        return _rules(tomllib.loads(text), source)
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"not a TOML file: {error}", path=source) from None
-    except (RecursionError, ValueError):  # a number of thousands of digits can be read, but not be shown
-        raise DataError(
-            "nested too deeply, or a number too long; expected tables of names with regular expressions", path=source
-        ) from None
-
-
-def _rules(tables: Mapping[str, object], path: str | Path | None) -> Rules:
-    checked = {name: _table(name, table, path) for name, table in tables.items()}
-    return Rules(**checked)
+        return Rules(**{name: _table(name, table, None) for name, table in source.items()})
+    tables = read_toml(source, "sections", "tables of names with regular expressions")
+    return Rules(**{name: _table(name, table, source) for name, table in tables.items()})
 
 
 def _table(name: str, table: object, path: str | Path | None) -> Mapping[str, str]:
     if name not in _TABLES:
         raise _error(f"found {name!r}, expected the tables {' and '.join(_TABLES)}", path)
     if not isinstance(table, Mapping):
-        raise _error(f"{name} is {table!r}, expected a table of names with regular expressions", path)
+        raise _error(f"{name} is {shown_value(table)}, expected a table of names with regular expressions", path)
     for key, expression in table.items():
         if not isinstance(key, str) or not key or not isinstance(expression, str):
-            raise _error(f"{name}: found {key!r} = {expression!r}, expected a name and a regular expression", path)
+            found = f"{key!r} = {shown_value(expression)}"
+            raise _error(f"{name}: found {found}, expected a name and a regular expression", path)
         try:
             re.compile(expression, re.IGNORECASE | re.MULTILINE)
         except (re.error, OverflowError, RecursionError) as error:

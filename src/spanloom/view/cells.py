@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 TAB = 8  # distance of the tab stops
@@ -107,3 +108,17 @@ def fit(text: str, limit: int) -> list[str]:
         parts[-1] += char
         used += size
     return parts
+
+
+def aligned(rows: Sequence[Sequence[str]], *, numbers: bool = False) -> Iterator[str]:
+    """Yield the lines of a table; its columns are flush left, or, with numbers, flush right but for the first.
+
+    >>> list(aligned([("part", "mentions"), ("train", "12")], numbers=True))
+    ['part   mentions', 'train        12']
+    """
+    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        gaps = [" " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+        flush = [numbers and place > 0 for place in range(len(row))]
+        parts = [gap + cell if right else cell + gap for cell, gap, right in zip(row, gaps, flush, strict=True)]
+        yield "  ".join(parts).rstrip()

@@ -24,10 +24,9 @@ from spanloom.evaluate import (
 from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.units import pair, with_sentences
 from spanloom.view import error_tables, excerpts
-from spanloom.view.cells import shorten
 from spanloom.view.error_tables import anchor, breakdown_tables, folded, kinds_table, report_table
 from spanloom.view.error_words import named, wrong
-from spanloom.view.excerpts import both_sides, plain, select
+from spanloom.view.excerpts import both_sides, chooser, order_places, plain
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
 from spanloom.view.plots import learning_plot, precision_recall_plot, reliability_plot
@@ -36,18 +35,12 @@ from spanloom.view.svg import clean
 from spanloom.view.tracks import Track, tracks, type_names
 
 MOST = 500  # errors of a kind that are shown
-_LONG = 200
-
 _ORDERS = {"": "kind", "text": "text", "type": "type", "high": "most confident", "low": "least confident"}
 _ABOVE = '<p class="faint">Gold is above the text, the prediction below it.</p>\n'
 _STYLE = """\
 .plots { display: flex; flex-wrap: wrap; gap: 1rem; }
 .plots figure { margin: 0; max-width: 100%; }
 .plots svg { max-width: 100%; height: auto; }
-#errors { display: flex; flex-direction: column; }
-#choose { display: none; }
-@media screen { @supports selector(:has(a)) { #choose { display: flex; } } }
-body:has(#order option:checked:not([value=""])) #errors > :not(.e) { display: none; }
 """
 
 
@@ -115,16 +108,13 @@ def error_page(
     parts += [kinds_table(counts, compared_kinds(gold, predicted))]
     parts += [folded("Confusions and where the errors are", breakdown_tables(breakdown(gold, predicted, known=known)))]
     parts += [folded("Curves", _plots(calibration, curve, note, penalties, learning)), "</header>\n"]
-    parts += [
-        "<h2>Errors</h2>\n",
-        legend([*gold, *predicted], names),
-        _ABOVE,
-        _choices(counts, names),
-        '<div id="errors">\n',
-    ]
+    kinds = {anchor(kind): f"{kind} ({counts[kind]:,})" for kind in ERROR_KINDS if counts[kind]}
+    form, rules = chooser(kinds, names, _ORDERS)
+    parts += ["<h2>Errors</h2>\n", legend([*gold, *predicted], names), _ABOVE, form]
+    parts.append('<div id="errors" class="excerpts">\n')
     parts += _errors(found, counts, sides, names)
     parts.append("</div>\n")
-    style = excerpts.STYLE + error_tables.STYLE + _STYLE + _choosing(counts, len(names))
+    style = excerpts.STYLE + error_tables.STYLE + _STYLE + rules
     return page(clean(title), "".join(parts), types=names, style=style)
 
 
@@ -147,25 +137,6 @@ def _plots(
         drawn.append(("Learning curve", learning_plot(learning)))
     figures = "".join(f"<figure><figcaption>{name}</figcaption>\n{drawing}</figure>\n" for name, drawing in drawn)
     return f'<div class="plots">\n{figures}</div>\n' if drawn else ""
-
-
-def _choices(counts: Counter[str], names: Sequence[str]) -> str:
-    kinds = {"": "all", **{anchor(kind): f"{kind} ({counts[kind]:,})" for kind in ERROR_KINDS if counts[kind]}}
-    types = {"": "all", **{f"y{number}": shorten(clean(name), _LONG) for number, name in enumerate(names)}}
-    chosen = select("kind", "kind", kinds) + select("type", "type", types) + select("order", "order by", _ORDERS)
-    return f'<form id="choose" class="script">{chosen}</form>\n'
-
-
-def _choosing(counts: Counter[str], types: int) -> str:
-    """Return the rules that hide and order errors by what is chosen."""
-    kinds = [anchor(kind) for kind in ERROR_KINDS if counts[kind]]
-    hidden = [_when("kind", kind, f"#errors > :not(.{kind})", "display: none") for kind in kinds]
-    hidden += [_when("type", f"y{number}", f".e:not(.y{number})", "display: none") for number in range(types)]
-    return "".join(hidden + [_when("order", order, ".e", f"order: var(--{order})") for order in _ORDERS if order])
-
-
-def _when(field: str, value: str, selector: str, rule: str) -> str:
-    return f'body:has(#{field} [value="{value}"]:checked) {selector} {{ {rule}; }}\n'
 
 
 def _errors(
@@ -195,14 +166,14 @@ def _places(found: Sequence[Finding]) -> list[str]:
     count = range(len(found))
     first = [min(mention.type for mention in _mentions(finding)) for finding in found]
     sure = [_confidence(finding) for finding in found]
-    orders = {
-        "text": list(count),
-        "type": sorted(count, key=lambda i: (first[i], i)),
-        "high": sorted(count, key=lambda i: (sure[i] is None, -(sure[i] or 0.0))),
-        "low": sorted(count, key=lambda i: (sure[i] is None, sure[i] or 0.0)),
-    }
-    place = {name: {i: at for at, i in enumerate(order)} for name, order in orders.items()}
-    return [";".join(f"--{name}:{at[i]}" for name, at in place.items()) for i in count]
+    return order_places(
+        {
+            "text": count,
+            "type": sorted(count, key=lambda i: (first[i], i)),
+            "high": sorted(count, key=lambda i: (sure[i] is None, -(sure[i] or 0.0))),
+            "low": sorted(count, key=lambda i: (sure[i] is None, sure[i] or 0.0)),
+        }
+    )
 
 
 def _mentions(finding: Finding) -> list[Mention]:

@@ -56,8 +56,11 @@ def folded(title: str, content: str) -> str:
 
 def report_table(report: Report) -> str:
     """Return the scores of a report."""
-    rows = {report.match: report.overall, "partial": report.partial, **report.keys}
-    rows |= {f"type {name}": score for name, score in report.types.items()} | report.structures | report.sentences
+    rows = {
+        f"type {name}" if title == "type" else name: score
+        for title, group in report.groups().items()
+        for name, score in group.items()
+    }
     return (
         f'{score_table("", rows)}<p class="faint">{report.documents:,} document(s), '
         f"{report.units:,} {escape(report.unit)}(s)</p>\n"
@@ -72,10 +75,7 @@ def score_table(title: str, rows: Mapping[str, Score]) -> str:
 
 
 def _cells(score: Score) -> str:
-    below = (score.predicted, score.gold, score.predicted + score.gold)
-    rates = zip((score.precision, score.recall, score.f1), below, strict=True)
-    cells = "".join(f"<td>{100 * rate:.2f}</td>" if count else "<td>-</td>" for rate, count in rates)
-    return f"{cells}<td>{score.gold:,.0f}</td><td>{score.predicted:,.0f}</td>"
+    return "".join(f"<td>{cell}</td>" for cell in (*score.percents(), f"{score.gold:,.0f}", f"{score.predicted:,.0f}"))
 
 
 def kinds_table(counts: Counter[str], compared: Sequence[str]) -> str:

@@ -40,11 +40,14 @@ STYLE = """\
 .pair > div { min-width: 0; }
 .pair h5 { font-size: .75rem; font-weight: normal; color: var(--faint); margin: .2rem 0 0; }
 .pair p, .pair .m { margin: 0; }
-[hidden] { display: none !important; }
+.excerpts { display: flex; flex-direction: column; }
+#choose { display: none; }
+@media screen { @supports selector(:has(a)) { #choose { display: flex; } } }
+body:has(#order option:checked:not([value=""])) .excerpts > :not(.e) { display: none; }
 @media (max-width: 45rem) { .pair { grid-template-columns: 1fr; } }
 @media print { .e { content-visibility: visible; break-inside: avoid; } }
 """
-"""What a page needs that has excerpts: articles of the class ``e``, and a form of the class ``script``."""
+"""What a page needs that has excerpts: articles of the class ``e`` in a box of the class ``excerpts``."""
 
 
 def plain(text: str) -> str:
@@ -52,22 +55,44 @@ def plain(text: str) -> str:
     return escape(shorten(clean(text), _LONG))
 
 
-def select(name: str, text: str, values: Mapping[str, str]) -> str:
-    """Return a labelled choice of a form.
+def chooser(kinds: Mapping[str, str], types: Sequence[str], orders: Mapping[str, str]) -> tuple[str, str]:
+    """Return a form that filters and orders excerpts, and the rules of style by which it does, without a script.
 
     Args:
-        name: of the field; also its id.
-        text: the label.
-        values: value -> what is shown for it.
+        kinds: class of the excerpts of a kind -> what is shown for it.
+        types: names; excerpts of type i have the class ``yi``.
+        orders: order, see `order_places` -> what is shown for it; the empty one is that of the page.
     """
-    options = "".join(f'<option value="{escape(key)}">{escape(value)}</option>' for key, value in values.items())
-    return f'<label>{text} <select id="{name}" name="{name}">{options}</select></label>\n'
+    named = {f"y{number}": shorten(clean(name), _LONG) for number, name in enumerate(types)}
+    form, rules = "", []
+    for field, label, choices, selector, rule in (
+        ("kind", "kind", {"": "all", **kinds}, ".excerpts > :not(.{})", "display: none"),
+        ("type", "type", {"": "all", **named}, ".e:not(.{})", "display: none"),
+        ("order", "order by", orders, ".e", "order: var(--{})"),
+    ):
+        options = "".join(f'<option value="{value}">{escape(shown)}</option>' for value, shown in choices.items())
+        form += f'<label>{label} <select id="{field}" name="{field}">{options}</select></label>\n'
+        rules += [
+            f'body:has(#{field} [value="{value}"]:checked) {selector.format(value)} {{ {rule.format(value)}; }}\n'
+            for value in filter(None, choices)
+        ]
+    return f'<form id="choose" class="script">{form}</form>\n', "".join(rules)
 
 
-def type_values(names: Sequence[str]) -> dict[str, str]:
-    """Return the choices of types, for `select`: all, or one."""
-    # a browser changes control characters in values; those of the excerpts are changed in the same way
-    return {"": "all", **{clean(name): shorten(clean(name), _LONG) for name in names}}
+def order_places(orders: Mapping[str, Sequence[int]]) -> list[str]:
+    """Return the place of each excerpt in each order, as variables of CSS.
+
+    Args:
+        orders: name -> the numbers of all excerpts in this order.
+
+    >>> order_places({"text": [1, 0], "type": [0, 1]})
+    ['--text:1;--type:0', '--text:0;--type:1']
+    """
+    places = [{number: at for at, number in enumerate(order)} for order in orders.values()]
+    return [
+        ";".join(f"--{name}:{at[number]}" for name, at in zip(orders, places, strict=True))
+        for number in range(len(places[0]))
+    ]
 
 
 def both_sides(
@@ -86,7 +111,10 @@ def both_sides(
     """
     low, high = _window(text, mentions, cuts)
     keys = {_key(text, mention) for mention in mentions}
-    near = {title: [track for track in tracks if _shares(text, track, mentions)] for title, tracks in sides.items()}
+    near = {
+        title: [track for track in tracks if any(_meet(text, track.mention, mention) for mention in mentions)]
+        for title, tracks in sides.items()
+    }
     above, below = (
         [replace(track, label=f"{title}: {track.label}") for track in tracks if track.end > low and track.start < high]
         for title, tracks in near.items()
@@ -121,10 +149,6 @@ def _word_start(text: str, at: int) -> int:
 
 def _key(text: str, mention: Mention) -> tuple[str, tuple[Span, ...]]:
     return mention.type, join_spans(text, mention.spans)
-
-
-def _shares(text: str, track: Track, mentions: Sequence[Mention]) -> bool:
-    return any(_meet(text, track.mention, mention) for mention in mentions)
 
 
 def _meet(text: str, one: Mention, other: Mention) -> bool:

@@ -98,7 +98,11 @@ def draw_hypergraph(
     picks = _picks(template, words, edges, leave_out)
     nodes = _nodes(picks, len(words), leave_out)
     grid = _layout(template, words, {kind for _, kind in nodes})
-    root = svg.canvas(grid.width, grid.height, title, _description(words, picks), _STYLE)
+    chosen: list[list[str]] = [[] for _ in words]
+    for token, edge in picks:
+        chosen[token].append(edge.label)
+    described = (f"{text}: {', '.join(labels)}" for text, labels in zip(words, chosen, strict=True) if labels)
+    root = svg.canvas(grid.width, grid.height, title, "; ".join(described), _STYLE)
     for token, text in enumerate(words):
         svg.word(root, text, grid.x[token], _MARGIN, **{"class": "word"})
     for pick in picks:
@@ -140,13 +144,6 @@ def _layout(template: Template, words: Sequence[str], used: Collection[str]) -> 
     row = {kind: _MARGIN + _HEADER + i * _ROW for i, kind in enumerate(kinds)}
     height = _MARGIN + _HEADER + len(kinds) * _ROW - _ROW + _DROP + _LEAF + _MARGIN
     return _Grid(x, row, half, right + _MARGIN, height if kinds else 2 * _MARGIN)
-
-
-def _description(words: Sequence[str], picks: Sequence[_Pick]) -> str:
-    chosen: list[list[str]] = [[] for _ in words]
-    for token, edge in picks:
-        chosen[token].append(edge.label)
-    return "; ".join(f"{text}: {', '.join(labels)}" for text, labels in zip(words, chosen, strict=True) if labels)
 
 
 def _draw_edge(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanloom.document import Document
@@ -45,7 +44,12 @@ def layout(document: Document, width: int) -> list[DisplayLine]:
     ['pain in the', 'left arm']
     """
     text = document.text
-    shown = [piece for piece in _pieces(document, width) if text[piece[0] : piece[1]].strip()]
+    shown = []  # start, end and block of each piece that is not blank
+    for block, (start, stop) in enumerate(blocks(document)):
+        while start < stop:
+            end = _line_end(text, start, stop, width)
+            shown += [(start, end, block)] * bool(text[start:end].strip())
+            start = end
     lines = []
     for i, (start, end, block) in enumerate(shown):
         low = start if i else 0
@@ -65,16 +69,6 @@ def blocks(document: Document) -> list[tuple[int, int]]:
     starts = sentence_starts(document).tolist()
     cuts = [cut for cut in starts if 0 < cut < len(text)] if starts or _is_split(document) else _line_starts(text)
     return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
-
-
-def _pieces(document: Document, width: int) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end, and the number of the sentence or line of the text, of all pieces, blank ones too."""
-    text = document.text
-    for block, (start, stop) in enumerate(blocks(document)):
-        while start < stop:
-            end = _line_end(text, start, stop, width)
-            yield start, end, block
-            start = end
 
 
 def _is_split(document: Document) -> bool:

@@ -38,16 +38,10 @@ def plot(report: Report) -> Figure:
     >>> figure.svg.startswith("<svg "), "F1 100.0" in figure.svg
     (True, True)
     """
-    groups = {
-        "": {report.match: report.overall, "partial": report.partial, **report.keys},
-        "type": report.types,
-        "structure": report.structures,
-        f"{report.unit}s": report.sentences,
-    }
     title = f"F1 {100 * report.overall.f1:.1f} on {report.documents:,} document(s)"
     root = svg.canvas(_WIDTH, 0, title, "", _STYLE)
     at = _ROW
-    for name, rows in groups.items():
+    for name, rows in report.groups().items():
         at = _group(root, name, rows, at)
     svg.write(root, "text", _NOTE, x=number(_LEFT), y=number(at))
     height = number(at + _ROW)

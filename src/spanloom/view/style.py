@@ -6,8 +6,6 @@ script that is not ours, whatever the text is.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from html import escape
 from typing import Final
@@ -102,7 +100,6 @@ def page(
     *,
     types: Sequence[str],
     style: str = "",
-    script: str = "",
     module: str = "",
 ) -> str:
     """Return a page in one file.
@@ -112,15 +109,11 @@ def page(
         body: HTML.
         types: their names, in the order of their colours.
         style: CSS of its own.
-        script: JavaScript of the page; the body must be complete without it.
         module: address, on the server that the page came from, of a script that is loaded with what it imports; the
             script may ask that server.
     """
-    css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(types)}{_rows()}{_PRINT}"
+    css = f"{_colors()}{_BASE}{_TEXT}{style}{_kinds(types)}{_ROWS}\n{_PRINT}"
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-    if script:
-        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        policy += f"; script-src 'sha256-{digest}'"
     if module:
         policy += "; script-src 'self'; connect-src 'self'"
     loaded = f'<script type="module" src="{escape(module)}"></script>' if module else ""
@@ -129,8 +122,12 @@ def page(
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{css}</style>\n</head>\n<body>\n{body}"
-        f"{f'<script>{script}</script>' if script else ''}{loaded}</body>\n</html>\n"
+        f"{loaded}</body>\n</html>\n"
     )
+
+
+# of a bar, below and above a box; and of the numbers of a mention's bars
+_ROWS = "".join(f".r{i}{{--r:{i}}}.n{i}{{--n:{i}}}.u{i}{{--u:{i}}}.z{i}{{--k:{i}}}" for i in range(MOST_ROWS + 1))
 
 
 def kind_class(kind: int) -> str:
@@ -166,10 +163,3 @@ def css_string(text: str) -> str:
     '"a\\\\22 \\\\3c \\\\2f style\\\\3e "'
     """
     return '"' + "".join(char if char.isalnum() or char in " _-." else f"\\{ord(char):x} " for char in text) + '"'
-
-
-def _rows() -> str:
-    """Return the classes of rows: of a bar, below and above a box; and of the numbers of a mention's bars."""
-    values = {"r": "r", "n": "n", "u": "u", "z": "k"}
-    rows = range(MOST_ROWS + 1)
-    return "".join(f".{name}{i}{{--{value}:{i}}}" for i in rows for name, value in values.items()) + "\n"

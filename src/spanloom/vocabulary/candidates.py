@@ -12,6 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from spanloom.errors import UsageError
+from spanloom.hashing import numbered
 from spanloom.native import Kernel
 from spanloom.vocabulary.cosine import Nearest, Vectors
 from spanloom.vocabulary.folding import pieces, text_keys
@@ -181,10 +182,9 @@ class CandidateFinder:
         if expansions is None:
             expansions = [None] * len(texts)
         forms = [[text] if long is None else [text, long] for text, long in zip(texts, expansions, strict=True)]
-        numbers: dict[str, int] = {}
-        text = np.array([numbers.setdefault(form, len(numbers)) for pair in forms for form in pair], np.int64)
+        distinct, text = numbered([form for pair in forms for form in pair])
         query = np.repeat(np.arange(len(forms)), [len(pair) for pair in forms])
-        return self._ways(list(numbers)), query, text
+        return self._ways(distinct), query, text
 
     def _ways(self, texts: list[str]) -> list[FoundPairs]:
         if isinstance(self._index, EditSearch):
@@ -193,9 +193,7 @@ class CandidateFinder:
         vectors = self._index.cosine.weights.vectors(words)
         if self.method == "trigram":
             return [self._named(self._index.nearest(vectors, self.k), 1.0, TRIGRAM)]
-        return self._best(self._index, texts, text_keys(words), vectors)
-
-    def _best(self, index: TextIndex, texts: list[str], keys: Keys, vectors: Vectors) -> list[FoundPairs]:
+        index, keys = self._index, text_keys(words)
         ways = [
             self._named(index.exact(texts), _SCORES.name, EXACT),
             self._named(index.lexicon.find(keys[CLOSE], CLOSE), _SCORES.name, FOLDED),
@@ -243,10 +241,9 @@ class CandidateFinder:
     def _edit(self, search: EditSearch, texts: list[str]) -> FoundPairs:
         """Equation 2: each text with the synonyms that the memory has; the best of them counts."""
         sets = [[text, *(self.memory.synonyms(text) if self.memory else ())] for text in texts]
-        numbers: dict[str, int] = {}
-        member = np.array([numbers.setdefault(text, len(numbers)) for members in sets for text in members], np.int64)
+        distinct, member = numbered([text for members in sets for text in members])
         owner = np.repeat(np.arange(len(texts)), [len(members) for members in sets])
-        found = self._named(search.find(list(numbers), self.k), 1.0, EDIT)
+        found = self._named(search.find(distinct, self.k), 1.0, EDIT)
         first, end = (np.searchsorted(found.text, member, side) for side in ("left", "right"))
         rows = np.concatenate([np.arange(a, b) for a, b in zip(first.tolist(), end.tolist(), strict=True)] or [first])
         columns = (found.concept[rows], found.score[rows], EDIT, found.name[rows], found.share[rows])

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
+from spanloom.hashing import hashes
 from spanloom.native import Kernel
 from spanloom.sparse import row_offsets
-from spanloom.vocabulary.folding import FoldedPieces, fold_word, hashes
+from spanloom.vocabulary.folding import FoldedPieces, fold_word
 from spanloom.vocabulary.stored import damaged, same_length, take_ascending, take_numbers, take_ptr
 
 _vectors, _nearest = Kernel("vectors"), Kernel("nearest")
@@ -83,12 +84,9 @@ class TermWeights:
     def vectors(self, words: FoldedPieces) -> Vectors:
         """Texts as vectors; a feature that no name has counts in the length only."""
         codes, ptr, numbers, counts = self._count(words)
-        known = np.minimum(np.searchsorted(self.codes, codes), max(len(self.codes) - 1, 0))
-        if len(self.codes):
-            known[self.codes[known] != codes] = -1
-        else:
-            known[:] = -1
-        weights = np.where(known >= 0, self.weights[known] if len(self.codes) else self.other, self.other)
+        at = np.searchsorted(self.codes, codes)
+        known = np.where(np.append(self.codes, np.uint64(0))[at] == codes, at, -1)  # no code is 0
+        weights = np.append(self.weights, self.other)[known]
         values = (counts * weights[numbers]).astype(np.float32)
         owner = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
         length = np.sqrt(np.bincount(owner, values.astype(np.float64) ** 2, len(ptr) - 1))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from spanloom.document.identifiers import normalize_identifier
-from spanloom.errors import UsageError, clip
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.layouts import words
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Gathered, split_values
+from spanloom.vocabulary.records import Gathered, check_asked, split_values
 
 Columns: TypeAlias = Mapping[str, str | Sequence[str]] | Sequence[str] | str | None
 """Our name -> the name of a column or its number from 1, or several of them; or ``ours=theirs,ours=theirs``."""
@@ -173,27 +174,31 @@ class Gathering:
     """Gathers what the rows of a table, or objects, give for each concept.
 
     Args:
+        path: of the file.
         notes: to add to.
         languages, sources: of rows to keep; all when empty.
     """
 
-    def __init__(self, notes: Notes, languages: Collection[str] = (), sources: Collection[str] = ()) -> None:
-        self._notes = notes
+    def __init__(
+        self, path: str | Path, notes: Notes, languages: Collection[str] = (), sources: Collection[str] = ()
+    ) -> None:
+        self._path, self._notes = path, notes
         self._wanted = {"language": frozenset(languages), "source": frozenset(sources)}
         self._seen: dict[str, set[str]] = {name: set() for name in self._wanted}
         self._found: dict[str, Gathered] = {}
         self._bars: set[str] = set()  # lists in which | divides values
         self._unsure: list[tuple[Gathered, str, str]] = []  # cells with ; that may divide values
 
-    def add(self, row: Mapping[str, Sequence[str]], line: int | None) -> None:
+    def add(self, row: Mapping[str, Sequence[str]], line: int | None, place: str = "") -> None:
         """Add the content of a row.
 
         Args:
             row: our names -> values; an id and a name, or synonyms.
             line: where it starts.
+            place: of a row without a line, for messages.
 
         Raises:
-            ValueError: the row has no identifier or no name; the message names what is missing.
+            DataError: the row has no identifier or no name.
         """
         for name, wanted in self._wanted.items():
             value = "".join(row.get(name, ()))
@@ -207,7 +212,7 @@ class Gathering:
             self._notes.add("inactive or obsolete rows, left out", identifier or None)
             return
         if not identifier:
-            raise ValueError("id")
+            raise self._empty("id", line, place)
         gathered = self._found.get(identifier)
         if gathered is None:
             gathered = self._found[identifier] = Gathered(line)
@@ -224,9 +229,12 @@ class Gathering:
                 for value in values:
                     self._add_list(gathered, field_, value)
         if len(gathered.names) == before and not any(cell[0] is gathered for cell in self._unsure[-1:]):
-            raise ValueError("name")
+            raise self._empty("name", line, place)
         if definition := one.get("definition", ""):
             gathered.definition = gathered.definition or definition
+
+    def _empty(self, what: str, line: int | None, place: str) -> DataError:
+        return DataError(f"{place}found an empty {what}, expected each concept to have one", path=self._path, line=line)
 
     def _add_list(self, gathered: Gathered, name: str, value: str) -> None:
         if ";" in value and "|" not in value:
@@ -249,9 +257,7 @@ class Gathering:
                 self._notes.add(f"cells of {name} split at ;", value)
                 _extend(gathered, name, split_values(value, ";"))
         for name, wanted in self._wanted.items():
-            if unknown := sorted(wanted - self._seen[name]):
-                known = ", ".join(sorted(filter(None, self._seen[name])))[:200] or "none"
-                raise UsageError(f"found no name of the {name} {unknown[0]!r}, expected one of {known}")
+            check_asked(name, wanted, self._seen[name], self._path)
         return self._found
 
 

@@ -21,7 +21,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import hash_values
+from spanloom.hashing import hashes, numbered
+from spanloom.sparse import gathered
 from spanloom.text import tokenize
 from spanloom.text.patterns import pattern
 
@@ -165,11 +166,8 @@ class FoldedPieces(NamedTuple):
 
     def take(self, texts: NDArray[np.int32]) -> FoldedPieces:
         """Some of the texts."""
-        sizes = np.diff(self.ptr)[texts]
-        ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-        return FoldedPieces(
-            self.distinct, self.ids[np.repeat(self.ptr[texts] - ptr[:-1], sizes) + np.arange(ptr[-1])], ptr
-        )
+        words, ptr = gathered(self.ptr, texts.astype(np.int64))
+        return FoldedPieces(self.distinct, self.ids[words], ptr)
 
 
 def pieces(texts: Sequence[str]) -> FoldedPieces:
@@ -182,23 +180,6 @@ def pieces(texts: Sequence[str]) -> FoldedPieces:
     ptr = np.zeros(len(lists) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, lists), np.int64, len(lists)), out=ptr[1:])
     return FoldedPieces(*numbered(list(chain.from_iterable(lists))), ptr)
-
-
-def numbered(words: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct ones of W words in the order of their first occurrence, and (W,) the number of each word.
-
-    >>> distinct, ids = numbered(["no", "fever", "no"])
-    >>> distinct, ids.tolist()
-    (['no', 'fever'], [0, 1, 0])
-    """
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    return list(numbers), np.fromiter(map(numbers.__getitem__, words), np.int64, len(words))
-
-
-def hashes(words: Sequence[str]) -> NDArray[np.uint64]:
-    """(W,) the hash of each word; see `spanloom.hashing`."""
-    distinct, ids = numbered(words)
-    return hash_values(distinct)[ids]
 
 
 def prefix_sums(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -286,18 +267,13 @@ def _singular(word: str) -> str:
 
 
 def _loose(word: str) -> tuple[str, ...]:
-    """Return a closely folded word in plain English, by its stem."""
+    """Return a closely folded word in plain English, without its ending if four letters stay."""
     if match := _COMBINED.fullmatch(word):
         return _COMBINING[match[1]], _ILLNESS[match[2]]
     if word in _SYNONYMS:
         return (_SYNONYMS[word],)
-    return (_stem(word),)
-
-
-def _stem(word: str) -> str:
-    """A word without its ending, if four letters stay; ``psychotic`` and ``psychosis`` are one."""
     match = _ENDING.search(word, 4)
     if not match:
-        return word
-    stem = word[: match.start()]
-    return stem[:-1] + "s" if stem[-1] == "t" and match[0] in ("ic", "ical", "ically") else stem
+        return (word,)
+    stem = word[: match.start()]  # ``psychotic`` and ``psychosis`` are one
+    return (stem[:-1] + "s" if stem[-1] == "t" and match[0] in ("ic", "ical", "ically") else stem,)

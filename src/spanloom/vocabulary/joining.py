@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spanloom.sparse import changes
+
 EXACT, FOLDED, MEMORY, TRIGRAM, EDIT, LOOSELY = 1, 2, 4, 8, 16, 32
 
 
@@ -84,9 +86,7 @@ def _distinct(rows: FoundPairs, *, one: bool) -> FoundPairs:
     order = np.lexsort((-rows.score, rows.name < 0, rows.concept, rows.text))
     text, concept, score = rows.text[order], rows.concept[order], rows.score[order]
     source = np.full(len(order), rows.source, np.uint8)[order]
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = (text[1:] != text[:-1]) | (concept[1:] != concept[:-1])
-    at = np.flatnonzero(fresh)
+    at = np.flatnonzero(changes(text, concept))
     if not len(at):
         return FoundPairs(text, concept, score, source, rows.name, rows.share)
     joined = np.maximum.reduceat(score, at) if one else 1 - np.multiply.reduceat(1 - score, at)

@@ -44,7 +44,7 @@ def scan_json(
         UsageError: a field that is named and in no object, or a language or a source that none has.
     """
     given = given_columns(columns)
-    gathering = Gathering(notes, languages, sources)
+    gathering = Gathering(path, notes, languages, sources)
     known: dict[tuple[str, ...], dict[str, tuple[str, ...]]] = {}  # by the fields of an object
     missing = {name for names in given.values() for name in names}
     unread: set[str] = set()
@@ -64,11 +64,7 @@ def scan_json(
             raise DataError(message, path=path, line=line)
         row = {ours: [text for name in names for text in _texts(fields[name], notes)] for ours, names in found.items()}
         row["synonyms"] = [*row["name"][1:], *row.get("synonyms", ())]
-        try:
-            gathering.add(row, line)
-        except ValueError as error:
-            message = f"{place}found an empty {error}, expected each concept to have one"
-            raise DataError(message, path=path, line=line) from None
+        gathering.add(row, line, place)
     if missing:
         raise UsageError(f"{path}: found no object with the field {sorted(missing)[0]!r}; the fields that are named")
     yield from gathered_records(gathering.finish(), notes)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import ModelError
+from spanloom.sparse import changes
 
 Keys = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -61,9 +62,7 @@ class KeyTable:
         times = np.ones(len(keys), np.int32) if counts is None else counts
         order = np.lexsort((values, keys))[(keys == 0).sum() :]
         keys, values, times = keys[order], np.asarray(values, np.int32)[order], times[order]
-        new = np.ones(len(keys), bool)
-        new[1:] = (keys[1:] != keys[:-1]) | (values[1:] != values[:-1])
-        starts = np.flatnonzero(new)
+        starts = np.flatnonzero(changes(keys, values))
         counts = np.add.reduceat(times, starts, dtype=np.int32) if len(starts) else times
         keys, values = keys[starts], values[starts]
         distinct, sizes = np.unique(keys, return_counts=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spanloom.hashing import Int64, Slots, UInt64
 from spanloom.native import Kernel
+from spanloom.sparse import changes
 from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT, LOOSE, pieces, text_keys
 from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.runs import Runs
@@ -91,7 +92,7 @@ class Lexicon:
     @cached_property
     def preferred(self) -> KeyTable:
         """As `concepts`, folded closely, of the first text of each concept alone; concepts ascend."""
-        first = np.append(True, self.concept[1:] != self.concept[:-1])[: len(self.concept)]
+        first = changes(self.concept)
         return KeyTable.build(self.keys[CLOSE, first], self.concept[first], self.most)
 
     @cached_property

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError
-from spanloom.formats.source import bare, decode, plain_or_packed, raw_lines
+from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.fields import assigned
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Gathered, Record, gathered_records
+from spanloom.vocabulary.records import Gathered, Record, gathered_records, lines_of
 
 TAXA: Final = "names.dmp"
 _LONGEST: Final = 200  # characters of a name in a list
@@ -112,9 +112,7 @@ def _dumped(path: Path, width: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    for number, raw in raw_lines(path):
-        if text := decode(raw, path, number).strip():
-            yield number, text
+    return ((number, stripped) for number, line in lines_of(path) if (stripped := line.strip()))
 
 
 def is_list_of_names(name: str, lines: list[str]) -> bool:

@@ -7,16 +7,16 @@ of chemicals has the same form and is read as well. For the OBO file of MEDIC se
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError
-from spanloom.formats.source import decode, raw_lines
+from spanloom.formats.source import raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record, split_values
+from spanloom.vocabulary.records import Record, lines_of, split_values
 from spanloom.vocabulary.xml_records import xml_records
 
 KINDS: Final = ("Disease", "Chemical")  # a file is of one kind, and its columns are called after it
@@ -36,19 +36,15 @@ def scan_medic(path: str | Path, notes: Notes) -> Iterator[Record]:
         if kind is None:
             message = f"found a row with {', '.join(row)[:80] or 'nothing'}, expected DiseaseName and DiseaseID"
             raise DataError(message, path=path, line=line)
-        yield Record(_concept(row, kind), line)
-
-
-def _concept(row: Mapping[str, str], kind: str) -> Concept:
-    return Concept(
-        row.get(f"{kind}ID", ""),
-        row.get(f"{kind}Name", ""),
-        split_values(row.get("Synonyms", "")),
-        split_values(row.get(f"Alt{kind}IDs", "")),
-        split_values(row.get("ParentIDs", "")),
-        row.get("Definition", ""),
-        "|".join(split_values(row.get("SlimMappings", ""))),
-    )
+        one = dict.fromkeys(("Definition", f"{kind}ID", f"{kind}Name"), "") | row
+        synonyms, alternatives, parents, categories = (
+            split_values(row.get(name, "")) for name in ("Synonyms", f"Alt{kind}IDs", "ParentIDs", "SlimMappings")
+        )
+        concept = Concept(
+            one[f"{kind}ID"], one[f"{kind}Name"], synonyms, alternatives, parents, one["Definition"],
+            "|".join(categories),
+        )  # fmt: skip
+        yield Record(concept, line)
 
 
 def _xml_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
@@ -66,7 +62,7 @@ def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
     """Yield the rows of a table; its columns are named in a comment, or in the first other line."""
     columns: list[str] = []
     separator, number = "\t", 0
-    lines = ((number, decode(raw, path, number)) for number, raw in raw_lines(path))
+    lines = lines_of(path)
     first: list[str] = []  # the line that is the first row
     for number, line in lines:
         content = line.lstrip("#").strip()

@@ -8,10 +8,10 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from spanloom.errors import DataError
-from spanloom.formats.source import decode, raw_lines
+from spanloom.formats.source import raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record
+from spanloom.vocabulary.records import Record, lines_of
 from spanloom.vocabulary.xml_records import xml_records
 
 ROOTS: Final = ("DescriptorRecordSet", "QualifierRecordSet", "SupplementalRecordSet")
@@ -53,16 +53,22 @@ def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
     """The concepts of a file, their tree numbers and lines."""
     for element, line in xml_records(path, ROOTS, _PREFIXES):
         kind = _PREFIXES[element.tag]
-        identifier = _text(element, f"{kind}UI", path, line)
+        identifier, name = (_text(element, f"{kind}{part}", path, line) for part in ("UI", "Name/String"))
         numbers = [number.text.strip() for number in element.iterfind("TreeNumberList/TreeNumber") if number.text]
-        yield _concept(element, kind, identifier, numbers, path, line), numbers, line
+        terms = tuple(term.text or "" for term in element.iterfind("ConceptList/Concept/TermList/Term/String"))
+        # a star marks a mapping to a main topic
+        mapped = element.iterfind("HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
+        parents = tuple((parent.text or "").lstrip("*") for parent in mapped)
+        definition = element.findtext("ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote", "")
+        category = "|".join(dict.fromkeys(number[0] for number in numbers))
+        yield Concept(identifier, name, terms, (), parents, definition, category), numbers, line
 
 
 def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
     record: dict[str, list[str]] = {}
     start = 1
-    for number, raw in raw_lines(path):
-        text = decode(raw, path, number).strip()
+    for number, line in lines_of(path):
+        text = line.strip()
         if text == NEW_RECORD:
             if record:
                 yield _ascii_concept(record, path, start)
@@ -90,17 +96,6 @@ def _ascii_concept(record: dict[str, list[str]], path: str | Path, line: int) ->
     category = "|".join(dict.fromkeys(number[0] for number in numbers if number))
     definition = next(iter(record.get("MS", [])), "")
     return Concept(identifiers[0], names[0], tuple(values(*_TERMS)), (), (), definition, category), numbers, line
-
-
-def _concept(element: Element, kind: str, identifier: str, numbers: list[str], path: str | Path, line: int) -> Concept:
-    name = _text(element, f"{kind}Name/String", path, line)
-    terms = [term.text or "" for term in element.iterfind("ConceptList/Concept/TermList/Term/String")]
-    # a star marks a mapping to a main topic
-    mapped = element.iterfind("HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
-    parents = tuple((parent.text or "").lstrip("*") for parent in mapped)
-    definition = element.findtext("ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote", "")
-    category = "|".join(dict.fromkeys(number[0] for number in numbers))
-    return Concept(identifier, name, tuple(terms), (), parents, definition, category)
 
 
 def _text(element: Element, where: str, path: str | Path, line: int) -> str:

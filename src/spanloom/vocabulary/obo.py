@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError, clip
-from spanloom.formats.source import decode, raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record
+from spanloom.vocabulary.records import Record, lines_of
 
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(\w*)')  # a definition or a synonym, and the synonym's scope
 _TRAILING = re.compile(r'(?<!\s)\s+\{\w+="(?:[^"\\]|\\.)*"(?:,\s*\w+="(?:[^"\\]|\\.)*")*\}\s*$')  # qualifiers of a line
@@ -106,8 +105,8 @@ def _terms(path: str | Path, notes: Notes) -> Iterator[Term]:
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Lines that hold something, with those that a backslash at their end continues joined."""
     held, start = "", 0
-    for number, raw in raw_lines(path):
-        text = decode(raw, path, number).rstrip("\r\n")
+    for number, line in lines_of(path):
+        text = line.rstrip("\r\n")
         if not held:
             start = number
         if text.endswith("\\") and not text.endswith("\\\\"):

@@ -50,7 +50,7 @@ def scan_omop(path: str | Path, notes: Notes, *, sources: Collection[str] = ()) 
     file = table_of(folder, TABLE) if path.is_dir() else path
     if file is None:
         raise DataError(f"found no {TABLE}.csv, expected one in the folder", path=path)
-    gathering = Gathering(notes, sources=sources)
+    gathering = Gathering(file, notes, sources=sources)
     for line, row in _rows(file, TABLE):
         values = {
             "id": row["concept_id"],
@@ -60,10 +60,7 @@ def scan_omop(path: str | Path, notes: Notes, *, sources: Collection[str] = ()) 
             "source": row["vocabulary_id"],
             "obsolete": row["invalid_reason"],
         }
-        try:
-            gathering.add({name: [value] for name, value in values.items() if value}, line)
-        except ValueError as error:
-            raise DataError(f"found an empty concept_{error}, expected one", path=file, line=line) from None
+        gathering.add({name: [value] for name, value in values.items() if value}, line)
     found = gathering.finish()
     synonyms, parents = (table_of(folder, name) for name in (_SYNONYMS, _PARENTS))
     if synonyms is None:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from spanloom.document.identifiers import normalize_identifier
-from spanloom.errors import UsageError
 from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.obo import BROAD, Term, term_records
-from spanloom.vocabulary.records import Record
+from spanloom.vocabulary.records import Record, check_asked
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
@@ -134,9 +133,7 @@ class Ontology:
         Raises:
             UsageError: a language that no label has.
         """
-        if unknown := sorted(self._wanted - self._seen):
-            known = ", ".join(sorted(filter(None, self._seen))) or "none"
-            raise UsageError(f"{self._path}: found no name of the language {unknown[0]!r}, expected one of {known}")
+        check_asked("language", self._wanted, self._seen, self._path)
         for identifier, term in self._terms.items():
             if identifier not in self._typed:
                 self._notes.add("descriptions of what is no class, left out", identifier)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from spanloom.document.identifiers import normalize_identifier
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError, UsageError, clip
+from spanloom.formats.source import decode, raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.notes import Notes
 
@@ -57,6 +58,22 @@ def gathered_records(found: Mapping[str, Gathered], notes: Notes) -> Iterator[Re
         alternatives, parents = tuple(one.alternatives), tuple(one.parents)
         concept = Concept(identifier, names[0], tuple(names[1:]), alternatives, parents, one.definition, categories)
         yield Record(concept, one.line)
+
+
+def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers, from 1."""
+    return ((number, decode(raw, path, number)) for number, raw in raw_lines(path))
+
+
+def check_asked(what: str, asked: Collection[str], seen: Collection[str], path: str | Path) -> None:
+    """Check that the languages, or sources, of names that are asked for occur.
+
+    Raises:
+        UsageError: one does not.
+    """
+    if unknown := sorted(set(asked) - set(seen)):
+        known = ", ".join(sorted(filter(None, seen)))[:200] or "none"
+        raise UsageError(f"{path}: found no name of the {what} {unknown[0]!r}, expected one of {known}")
 
 
 def split_values(cell: str, separator: str = "|") -> tuple[str, ...]:

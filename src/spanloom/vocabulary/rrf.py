@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from spanloom.errors import DataError, UsageError
-from spanloom.formats.source import bare, decode, plain_or_packed, raw_lines
+from spanloom.errors import DataError
+from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Gathered, Record, gathered_records
+from spanloom.vocabulary.records import Gathered, Record, check_asked, gathered_records, lines_of
 
 NAMES: Final = ("MRCONSO.RRF", "RXNCONSO.RRF")
 """The files of names, of UMLS and of RxNorm."""
@@ -95,10 +95,8 @@ def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes
         gathered.names.append((0 if first else 1, text))
         if kind in _MAIN and code and code != "NOCODE":
             gathered.alternatives.append(code if ":" in code else f"{_PREFIXES.get(source, source)}:{code}")
-    for given, known, what in ((languages, seen[0], "language"), (sources, seen[1], "source")):
-        if unknown := sorted(given - known):
-            message = f"found no name of the {what} {unknown[0]!r}, expected one of {', '.join(sorted(known))[:200]}"
-            raise UsageError(f"{path}: {message}")
+    check_asked("language", languages, seen[0], path)
+    check_asked("source", sources, seen[1], path)
     return found
 
 
@@ -118,8 +116,8 @@ def _describe(gathered: Gathered, kind: str, cells: Sequence[str], sources: Coll
 
 def _rows(path: Path, kind: str) -> Iterator[tuple[int, list[str]]]:
     expected = _COLUMNS[kind]
-    for number, raw in raw_lines(path):
-        cells = decode(raw, path, number).rstrip("\r\n").split("|")
+    for number, line in lines_of(path):
+        cells = line.rstrip("\r\n").split("|")
         # each column ends with a bar, so one more cell follows the last
         if len(cells) not in (expected, expected + 1):
             if cells == [""]:

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.hashing import MULTIPLIER, Int64, UInt64
+from spanloom.hashing import MULTIPLIER, Int64, UInt64, hashes, numbered
 from spanloom.text import tokenize
-from spanloom.vocabulary.folding import EXACT, fold_word, hashes, numbered, prefix_sums, sums_of_words
+from spanloom.vocabulary.folding import EXACT, fold_word, prefix_sums, sums_of_words
 
 _ODD = MULTIPLIER
 _INVERSE = pow(_ODD, -1, 1 << 64)
@@ -91,17 +91,11 @@ def text_runs(texts: Sequence[str]) -> tuple[Runs, Int64, Int64]:
     result = runs(list(chain.from_iterable(words)))
     end = sizes.cumsum()
     first = end - sizes
-    return result, *_trimmed(result.solid, first, end)
-
-
-def _trimmed(solid: NDArray[np.bool_], first: Int64, end: Int64) -> tuple[Int64, Int64]:
-    """Return runs without the empty words at their ends; runs of empty words only are unchanged."""
-    count = np.concatenate([[0], np.cumsum(solid)])
-    places = np.append(np.flatnonzero(solid), 0)
+    count = np.append(0, np.cumsum(result.solid))
+    places = np.append(np.flatnonzero(result.solid), 0)
     some = count[end] > count[first]
-    return np.where(some, places[np.minimum(count[first], len(places) - 1)], first), np.where(
-        some, places[count[end] - 1] + 1, end
-    )
+    begin = np.where(some, places[np.minimum(count[first], len(places) - 1)], first)
+    return result, begin, np.where(some, places[count[end] - 1] + 1, end)
 
 
 def all_runs(batch: Batch, longest: int) -> tuple[Int64, Int64]:

@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from spanloom.errors import DataError, UsageError
-from spanloom.formats.source import decode, raw_lines
+from spanloom.errors import DataError
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Gathered, Record, gathered_records
+from spanloom.vocabulary.records import Gathered, Record, check_asked, gathered_records, lines_of
 
 DESCRIPTIONS: Final = "sct2_Description_*"
 _COLUMNS: Final = ("id", "effectiveTime", "active", "conceptId", "languageCode", "typeId", "term")
@@ -62,9 +61,7 @@ def scan_snomed(path: str | Path, notes: Notes, *, languages: Collection[str] = 
                 tagged = _TAG.fullmatch(text) if kind == _FULL_NAME else None
                 if tagged:
                     gathered.categories.append(tagged[2])
-    if unknown := sorted(set(languages) - seen):
-        known = ", ".join(sorted(seen)) or "none"
-        raise UsageError(f"{path}: found no description of the language {unknown[0]!r}, expected one of {known}")
+    check_asked("language", languages, seen, path)
     for file in release_files(path, "sct2_Relationship_*") if path.is_dir() else []:
         for _, (child, parent, kind) in _latest(file, _RELATIONS, notes, "inactive relationships, left out"):
             if kind == _IS_A and child in found:
@@ -89,8 +86,8 @@ def _latest(
     places: list[int] = []
     rows: dict[str, tuple[str, bool, int, tuple[str, ...]]] = {}
     width = 0
-    for number, raw in raw_lines(path):
-        cells = decode(raw, path, number).rstrip("\r\n").split("\t")
+    for number, row in lines_of(path):
+        cells = row.rstrip("\r\n").split("\t")
         if not places:
             lower = [cell.strip().lower() for cell in cells]
             missing = next((name for name in columns if name.lower() not in lower), None)

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError, UsageError
-from spanloom.formats.source import decode, raw_lines
 from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record, gathered_records, merge
+from spanloom.vocabulary.records import Record, gathered_records, lines_of, merge
 
 _CODE: Final = re.compile(r"\S*\d\S*")  # an identifier, in a table without a line of column names
 _EXPECTED: Final = "expected id, name and perhaps synonyms; name the columns (--columns id=NAME,name=NAME)"
@@ -65,25 +64,21 @@ def scan_table(
     """The concepts of a table with their lines. Arguments and errors are those of `read_concepts` and `Gathering`."""
     lines = rows_of(path)
     header, places, lines = _header(lines, given_columns(columns), notes, path)
-    gathering = Gathering(notes, languages, sources)
+    gathering = Gathering(path, notes, languages, sources)
     for number, cells in lines:
         if len(cells) != len(header):
             message = f"found {len(cells)} columns, expected {len(header)} as in the first line"
             raise DataError(message, path=path, line=number)
-        try:
-            gathering.add({ours: [cells[place] for place in several] for ours, several in places.items()}, number)
-        except ValueError as error:
-            message = f"found an empty {error}, expected each concept to have one"
-            raise DataError(message, path=path, line=number) from None
+        gathering.add({ours: [cells[place] for place in several] for ours, several in places.items()}, number)
     yield from gathered_records(gathering.finish(), notes)
 
 
 def rows_of(path: str | Path) -> Iterator[tuple[int, list[str]]]:
     """The rows of a table; in CSV a cell may be quoted, between tabs or bars one that is quoted as a whole is."""
-    first = next((line for _, line in _lines(path) if line.strip()), "")
+    first = next((line for _, line in lines_of(path) if line.strip()), "")
     delimiter = delimiter_of(first)
     if delimiter in (",", ";"):
-        reader = csv.reader((line for _, line in _lines(path)), delimiter=delimiter, strict=True)
+        reader = csv.reader((line for _, line in lines_of(path)), delimiter=delimiter, strict=True)
         while True:
             start = reader.line_num + 1
             try:
@@ -95,14 +90,10 @@ def rows_of(path: str | Path) -> Iterator[tuple[int, list[str]]]:
                 return
             if any(cell.strip() for cell in row):
                 yield start, [cell.strip() for cell in row]
-    for number, line in _lines(path):
+    for number, line in lines_of(path):
         if line.strip():
             cells = line.rstrip("\r\n").split(delimiter) if delimiter else [line]
             yield number, [_unquoted(cell.strip()) for cell in cells]
-
-
-def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    return ((number, decode(raw, path, number)) for number, raw in raw_lines(path))
 
 
 def _unquoted(cell: str) -> str:
@@ -149,18 +140,12 @@ def _header(
         if cells[0].startswith("#"):
             notes.add("comment lines before the columns, left out", cells[0])
             continue
-        place = _identifiers(cells)
-        if place is None:
+        codes = [place for place, cell in enumerate(cells) if _CODE.fullmatch(cell)]
+        if len(cells) != 2 or len(codes) != 1:
             raise DataError(f"found the columns {', '.join(cells)[:80]}, {_EXPECTED}", path=path, line=number)
-        notes.add("tables without a line of columns, read as an identifier and a name", cells[place])
-        return _complete(cells, {"id": [place], "name": [1 - place]}, notes, chain([(number, cells)], lines))
+        notes.add("tables without a line of columns, read as an identifier and a name", cells[codes[0]])
+        return _complete(cells, {"id": codes, "name": [1 - codes[0]]}, notes, chain([(number, cells)], lines))
     return (), {}, lines
-
-
-def _identifiers(cells: Sequence[str]) -> int | None:
-    """Return which of two cells is an identifier; ``None`` if neither or both are, or there are more."""
-    places = [place for place, cell in enumerate(cells) if _CODE.fullmatch(cell)]
-    return places[0] if len(cells) == 2 and len(places) == 1 else None
 
 
 def _named(

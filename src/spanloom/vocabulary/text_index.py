@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hashing import code_points, intern
-from spanloom.sparse import row_offsets
+from spanloom.sparse import changes, row_offsets
 from spanloom.vocabulary.cosine import CosineIndex, Nearest, TermWeights, Vectors
 from spanloom.vocabulary.folding import pieces, text_form
 from spanloom.vocabulary.key_table import KeyTable
@@ -52,7 +52,10 @@ class TextIndex:
         """
         words = pieces(texts)
         weights = TermWeights.of(kind, words) if weights is None else weights
-        rows = _distinct(lexicon.concept, lexicon.keys[CLOSE])
+        # the first text of each key within each concept
+        concept, keys = lexicon.concept, lexicon.keys[CLOSE]
+        order = np.lexsort((keys, concept))
+        rows = np.sort(order[changes(concept[order], keys[order])]).astype(np.int32)
         return cls(texts, lexicon, CosineIndex.build(words.take(rows), lexicon.concept[rows], weights), rows)
 
     def exact(self, texts: Sequence[str]) -> Hits:
@@ -97,11 +100,3 @@ def _hashed_forms(texts: Sequence[str]) -> NDArray[np.uint64]:
         numbers, own, _ = intern(code_points("".join(forms)), np.append(0, ends[:-1]), ends)
         found.append(own[numbers])
     return np.concatenate(found)
-
-
-def _distinct(concept: NDArray[np.int32], keys: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """The first text of each key within each concept, ascending."""
-    order = np.lexsort((keys, concept))
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = (np.diff(concept[order]) != 0) | (keys[order[1:]] != keys[order[:-1]])
-    return np.sort(order[fresh]).astype(np.int32)

@@ -149,7 +149,7 @@ LATIN: dict[str, Kind] = {
             partial(recognizer, name, rescore=rescore, headless="whole"), options=READ, slow=slow
         )
         for name in STRUCTURES
-        for rescore, slow in ((True, name not in ("split", "heads")), (False, name not in ("two_layer", "seven_tag")))
+        for rescore, slow in ((True, name not in ("split", "heads")), (False, name != "seven_tag"))
     },
     "derivations": Kind(partial(recognizer, "shared", counting="derivations"), options=READ),
     **{

@@ -61,9 +61,7 @@ def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
     groups = GROUPS if options.groups is None else read_groups(options.groups)
     start, groups = ((), dict(groups)) if options.start == NOTHING else groups_of(options.start, groups)
     check_direction(options.direction, start)
-    reading = Reading(
-        say, input_format=options.input_format, columns=options.columns, on_error=options.on_error or "stop"
-    )
+    reading = options.reader(say)
     corpus = _corpus(options, groups, reading, say)
     record = TrialRecord(options.output, _asked(options, corpus), corpus.cut.count, force=options.force)
     if len(record):

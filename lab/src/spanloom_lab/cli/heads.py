@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from spanloom.cli.messages import Messages
-from spanloom.cli.reading import lost, output_format_of
+from spanloom.cli.reading import output_format_of, write_all
 from spanloom.errors import UsageError
 from spanloom.features.clusters import induce, write_paths
 from spanloom.files.output import check_free
-from spanloom.formats import read, write
+from spanloom.formats import read
 from spanloom.text import prepare, sentence_words
 from spanloom_lab.head_rules import HEAD_RULES, give_heads
 
@@ -25,9 +25,7 @@ def heads(
     if rule not in HEAD_RULES:
         raise UsageError(f"no rule {rule!r}; there are {', '.join(HEAD_RULES)}")
     documents = give_heads(map(prepare, read(source, format=input_format)), rule)
-    losses = write(documents, output, format=output_format_of(output, output_format), force=force)
-    if losses:
-        Messages(quiet).notice(lost(losses))
+    write_all(documents, output, Messages(quiet), output_format_of(output, output_format), force=force)
 
 
 def clusters(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 from spanloom.cli import options as core
-from spanloom.cli.options import Columns, Format, Input, InputFormat, Jobs, Json, Seed, argument, option
+from spanloom.cli.options import Columns, Format, InputFormat, Jobs, Json, Seed, argument, option
 from spanloom.cli.verbs import app, kinds, training, verb
 from spanloom_lab.cli import options
 
@@ -107,7 +107,7 @@ def _features(
 @_verb("lab heads", place="spanloom_lab.cli.heads:heads", was="heads", shared="input_format force quiet")
 def _heads(
     rule: Annotated[str, argument("RULE", "whole, first or last (word).", known="whole first last")],
-    source: Input,
+    source: Annotated[str, argument("INPUT", "A file, a folder, or - for standard input.")],
     output: Annotated[str, option("--output -o OUT", "Output file or folder.")] = "-",
     output_format: Format = None,
 ) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from spanloom.hypergraph import Edges, Ints, Paths, Template
 from spanloom.structures.base import Encoded, MentionTable, Structure, no_heads
 from spanloom.structures.chain import chain_template, read_chain, run_sizes, write_chain
-from spanloom.structures.two_layer_sets import TwoLayerSets, arrange
+from spanloom_lab.two_layer_sets import TwoLayerSets, arrange
 
 APART = "it overlaps or surrounds others of its type, and not as two layers hold it: one part shared, the others apart"
 WAYS: Final = 2  # of writing a mention: the shared part is its first, or its second

@@ -1,4 +1,4 @@
-"""The sets of mentions that two layers hold, see `spanloom.structures.two_layer`: as many mentions as possible.
+"""The sets of mentions that two layers hold, see `spanloom_lab.two_layer`: as many mentions as possible.
 
 A mention that overlaps or interleaves with no other of its sentence and type is a set of one. For the others, a
 solution is a row of *sets* that neither overlap nor interleave: one contiguous mention, or mentions that share a part
