@@ -211,7 +211,7 @@ def changed(folder: Path, path: Path, change: Callable[[dict[str, np.ndarray]], 
     return path
 
 
-@pytest.mark.parametrize("where", ["model", "second"])
+@pytest.mark.parametrize("where", ["structure", "second_stage"])
 @pytest.mark.parametrize(
     "change",
     [
