@@ -232,6 +232,28 @@ def test_a_description_without_a_key(model, name):
     refused(model)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda stages: stages[::-1], "expected each once, in the order profile, split"),
+        (lambda stages: [stages[0], *stages], "found the stages 'profile, profile, columns, structure, overlaps'"),
+        (lambda stages: [*stages, {"stage": "epilogue"}], "found the stage 'epilogue', expected one of profile, split"),
+        (lambda stages: [{"stage": "x" * 10_000}], "found the stage 'xxx"),
+        (lambda stages: [{**stages[0], "stage": 7}, *stages[1:]], "stages.0.stage: found '7', expected text"),
+        (lambda stages: [{**stages[0], "stage": ["profile"]}, *stages[1:]], "stages.0.stage"),
+        (lambda stages: [*stages, 7], "stages.4: found '7', expected an object"),
+        (lambda stages: {stage["stage"]: stage for stage in stages}, "expected a list"),
+        (lambda stages: "profile", "stages: found"),
+        (lambda stages: [], "the part 'structure' is missing"),
+        (lambda stages: [stages[0], stages[1], stages[3]], "the part 'structure' is missing"),
+        (lambda stages: [stages[0], stages[2], stages[3]], "needs word clusters"),
+    ],
+)
+def test_stages_that_are_not_those_of_a_model(model, change, words):
+    describe(model, stages=change(json.loads((model / "model.json").read_text())["stages"]))
+    refused(model, "damaged", words)
+
+
 @pytest.mark.parametrize("name", ["weights", "constants", "index.words", "index.slots", "index.group_sizes"])
 def test_an_array_that_is_missing_or_of_another_kind(model, name):
     name = f"structure.{name}"
