@@ -235,9 +235,12 @@ def test_a_description_without_a_key(model, name):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda stages: stages[::-1], "expected each once, in the order profile, split"),
+        (lambda stages: stages[::-1], "expected each once, in the order profile, tagger"),
         (lambda stages: [stages[0], *stages], "found the stages 'profile, profile, columns, structure, overlaps'"),
-        (lambda stages: [*stages, {"stage": "epilogue"}], "found the stage 'epilogue', expected one of profile, split"),
+        (
+            lambda stages: [*stages, {"stage": "epilogue"}],
+            "found the stage 'epilogue', expected one of profile",
+        ),
         (lambda stages: [{"stage": "x" * 10_000}], "found the stage 'xxx"),
         (lambda stages: [{**stages[0], "stage": 7}, *stages[1:]], "stages.0.stage: found '7', expected text"),
         (lambda stages: [{**stages[0], "stage": ["profile"]}, *stages[1:]], "stages.0.stage"),

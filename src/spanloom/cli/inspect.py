@@ -55,7 +55,7 @@ _REPORTS: Final[dict[str, Any]] = {
 }  # fmt: skip
 """Of the same, what training reports in lines of its own."""
 _OF_STAGES: Final = {"first_pass": "passes", "second_stage": "rescoring"}  # those with another name than the stage
-_BEFORE: Final = {"split": "splitter_", "tagger": "pos_", "first_pass": "pass_"}
+_BEFORE: Final = {"tagger": "pos_", "split": "splitter_", "first_pass": "pass_"}
 """Stages before the structure of a recognizer, with its attributes."""
 
 

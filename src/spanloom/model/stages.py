@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 STAGES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = MappingProxyType(
     {
         "profile": ("profile_", "spanloom.model.profile:Profile.from_part", ()),
-        "split": ("splitter_", "spanloom.text.splitting:Splitter.from_part", ()),
         "tagger": ("pos_", "spanloom.tag.filling:filler_of", ()),
+        "split": ("splitter_", "spanloom.text.splitting:Splitter.from_part", ()),
         "first_pass": ("pass_", "spanloom.passes:DocumentPass.from_part", ("columns", "types")),
         "overlaps": ("overlaps_", "spanloom.model.overlaps:OverlapRules.from_part", ("kinds",)),
         "second_stage": ("second_", "spanloom.rescoring:Rescorer.from_part", ("features", "overlaps")),

@@ -20,7 +20,7 @@ COMPACT: Final = "compact"
 """The name of a part that holds weights in eight bits."""
 PARTS: Final = "parts"
 STAGES: Final = (
-    "profile", "split", "tagger", "dictionaries", "columns", "first_pass", "structure", "overlaps", "second_stage",
+    "profile", "tagger", "split", "dictionaries", "columns", "first_pass", "structure", "overlaps", "second_stage",
     "link", "concepts", "attributes",
 )  # fmt: skip
 """The parts of a whole model, in the order in which they run; one that there are several of has a number, from 0 on."""
