@@ -7,8 +7,8 @@ Every kind of model is trained on the corpora that come with Spanloom, with few 
 structures with both countings, cascades, taggers, segmenters of all methods, linkers, language models and
 vocabularies; and what a recognizer can do beside that, such as two passes, partial annotation, teaching, work folders,
 and an encoder with random weights, which needs PyTorch. What they write and say is told as digests. With ``--before``
-those that differ are named, and the exit code is 1. A change of the layout of model files shows in ``files``, and not
-in ``arrays``, the digests of what the files hold, whatever it is called there.
+those that differ are named, and the exit code is 1. Where the format of model files is another one, ``files`` are not
+compared; ``arrays`` are, the digests of what the files hold, whatever it is called there.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ def stored(model: Any, folder: Path) -> Found:
         for array in load_file(path).values()
     )
     return {
+        "format": json.loads((folder / "model.json").read_text(encoding="utf-8"))["format"],
         "files": {str(path.relative_to(folder)): digest(path.read_bytes()) for path in files},
         "arrays": digest(*arrays),
     }
@@ -355,12 +356,14 @@ def jobs() -> Iterator[tuple[str, Job]]:
 
 def differences(before: dict[str, Found], after: dict[str, Found]) -> list[str]:
     """One line for each digest that is not what it was, or is on one side only."""
-    return [
-        f"{name}: {key} differs" if key in before.get(name, {}) and key in found else f"{name}: {key} is new or gone"
-        for name, found in after.items()
-        for key in sorted({*found, *before.get(name, {})})
-        if found.get(key) != before.get(name, {}).get(key)
-    ]
+    wrong = []
+    for name, found in after.items():
+        old = before.get(name, {})
+        skipped = {"format", "files"} if found.get("format") != old.get("format") else set()
+        for key in sorted({*found, *old} - skipped):
+            if found.get(key) != old.get(key):
+                wrong.append(f"{name}: {key} {'differs' if key in found and key in old else 'is new or gone'}")
+    return wrong
 
 
 def options(given: Sequence[str] | None = None) -> argparse.Namespace:

@@ -81,7 +81,7 @@ PUBLIC = {
         "Executor Processes SERIAL Serial Threads even_ranges grouped threads whole_ranges worker_count"
     ),
     "spanloom.passes": (
-        "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes pass_of"
+        "COLUMNS DocumentPass PassData PassSettings TEMPLATES choose_passes fit_pass is_worth_two_passes"
     ),
     "spanloom.recognize": ("Constraints Lost Progress Recognizer Reliance TrainingReport compact load teach to_onnx"),
     "spanloom.rescoring": (

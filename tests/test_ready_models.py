@@ -79,7 +79,7 @@ def test_a_model_holds_nothing_readable_of_its_text(name: str) -> None:
     assert model.report_.compact is not None
     assert getattr(model, "second_", None) is None or said["params"].get("rescore", True)
     parts = model.to_part().parts
-    assert not {"clusters", "categories", "counts"} & set(parts.get("resources", model.to_part()).arrays)
+    assert not {"clusters", "categories", "counts"} & set(parts.get("columns", model.to_part()).arrays)
     assert "dictionaries" not in parts
 
 

@@ -247,10 +247,12 @@ def test_inspect_starts_with_the_essentials(command, model):
 def test_inspect_lists_the_stages_with_their_gain_and_time(command, model, corpus):
     lines = command("inspect", model).stdout.splitlines()
     start = lines.index("stages")
-    [stage] = lines[start + 1 : lines.index("", start)]
+    shown = lines[start + 1 : lines.index("", start)]
     described = json.loads(command("inspect", model, "--json", "--time", corpus / "train.jsonl").stdout)
-    [row] = described["stages"]
-    assert stage == f"  structure    development F1 {100 * row['dev_f1']:.1f}"
+    rows = {row["stage"]: row for row in described["stages"]}
+    assert list(rows) == ["profile", "structure", "overlaps"]
+    row = rows["structure"]
+    assert shown[1] == f"  structure    development F1 {100 * row['dev_f1']:.1f}"
     assert row["dev_f1"] == described["training"]["dev_f1"] and row["microseconds_per_token"] > 0
     assert command("inspect", model, "--time", corpus / "nothing.jsonl").returncode == 1
 
@@ -261,8 +263,8 @@ def test_inspect_tells_what_each_stage_gains(command):
     second = saved.report_.rescoring
     gain = second.after - second.before
     assert rows["structure"]["dev_f1"] == second.before
-    assert rows["second stage"] == {
-        "stage": "second stage",
+    assert rows["second_stage"] == {
+        "stage": "second_stage",
         "dev_f1": second.after,
         "gain": second.after - second.before,
     }

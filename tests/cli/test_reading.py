@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from spanloom import modelfile
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read
 
@@ -117,7 +118,7 @@ def test_training_data_may_stand_several_times(command, tmp_path):
     train = ["train", "recognizer", "--features", "small", "--epochs", "1", "--quiet"]
     given = ["--train", parts[0], "--train", parts[1], "--dev", parts[1], "--dev", parts[0]]
     assert command(*train, *given, "--output", tmp_path / "m").returncode == 0
-    assert json.loads((tmp_path / "m" / "model.json").read_text())["parts"]["model"]["types"] == ["a", "b"]
+    assert modelfile.read(tmp_path / "m", "recognizer").part("structure").values["types"] == ["a", "b"]
     config = tmp_path / "train.toml"
     config.write_text(f"train = {json.dumps([str(part) for part in parts])}\ndev = {json.dumps(str(parts[0]))}\n")
     assert command(*train, "--config", config, "--output", tmp_path / "n").returncode == 0
@@ -131,7 +132,7 @@ def test_columns_of_training_data(command, tmp_path):
         "small", "--epochs", "1", "--output", tmp_path / "m", "--quiet",
     )  # fmt: skip
     assert (result.returncode, result.stderr) == (0, "")
-    assert json.loads((tmp_path / "m" / "model.json").read_text())["parts"]["model"]["types"] == ["problem"]
+    assert modelfile.read(tmp_path / "m", "recognizer").part("structure").values["types"] == ["problem"]
 
 
 @pytest.mark.parametrize(

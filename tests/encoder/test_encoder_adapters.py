@@ -90,7 +90,7 @@ def test_a_model_holds_what_was_trained_and_says_so(
     arrays = load_file(tmp_path / "model" / "weights.safetensors")
     layers = sum(name.endswith(".a") for name in arrays)
     assert layers == 6
-    assert len([name for name in arrays if name.startswith("model.encoder.")]) == 2 * layers + 4
+    assert len([name for name in arrays if name.startswith("structure.encoder.")]) == 2 * layers + 4
     again = spanloom.load(tmp_path / "model")
     assert again.predict(notes) == model.predict(notes)
     again.save(tmp_path / "again")
@@ -152,7 +152,7 @@ def tampered(part: ModelPart, **changed: object) -> ModelPart:
 @pytest.mark.parametrize("change", ["missing", "another shape", "one more", "another rank"])
 def test_adapters_that_do_not_fit_are_refused(change: str, model: Recognizer, own: Path, tmp_path: Path) -> None:
     whole = model.to_part()
-    part = whole.parts["model"].parts["encoder"]
+    part = whole.parts["structure"].parts["encoder"]
     name = next(name for name in part.arrays if name.endswith(".a"))
     other = {
         "missing": lambda: tampered(part, **{name: None}),
@@ -160,8 +160,8 @@ def test_adapters_that_do_not_fit_are_refused(change: str, model: Recognizer, ow
         "one more": lambda: tampered(part, **{"encoder.more.a": np.zeros((1, 2), np.float32)}),
         "another rank": lambda: ModelPart({**part.values, "adapters": 3}, part.arrays),
     }[change]()
-    inner = whole.parts["model"]
-    parts = {**whole.parts, "model": ModelPart(inner.values, inner.arrays, {"encoder": other})}
+    inner = whole.parts["structure"]
+    parts = {**whole.parts, "structure": ModelPart(inner.values, inner.arrays, {"encoder": other})}
     spanloom.modelfile.write(tmp_path / "model", "recognizer", ModelPart(whole.values, whole.arrays, parts))
     with pytest.raises(ModelError, match="the adapters are not those of the encoder"):
         spanloom.load(tmp_path / "model", encoder=own)

@@ -166,10 +166,10 @@ def test_a_tampered_part_is_refused(case: str, part: tuple[ModelPart, Recognizer
     change, words = TAMPERED[case]
     good, model = part
     structured = model.to_part()
-    inner = structured.parts["model"]
+    inner = structured.parts["structure"]
     changed = ModelPart(
         structured.values, structured.arrays,
-        {**structured.parts, "model": ModelPart(inner.values, inner.arrays, {"encoder": change(good)})},
+        {**structured.parts, "structure": ModelPart(inner.values, inner.arrays, {"encoder": change(good)})},
     )  # fmt: skip
     spanloom.modelfile.write(tmp_path / "model", "recognizer", changed)
     with pytest.raises(ModelError, match=words) as error:

@@ -170,7 +170,7 @@ def edited(model: Recognizer, folder: Path, **change: Any) -> None:
     model.save(folder / "model")
     file = folder / "model" / "model.json"
     said = json.loads(file.read_text())
-    said["parts"]["model"]["parts"]["encoder"]["config"] |= change
+    said["stages"][-2]["parts"]["encoder"]["config"] |= change  # before the rules of overlap
     file.write_text(json.dumps(said))
 
 
@@ -178,7 +178,7 @@ def test_a_window_that_the_encoder_cannot_read(model: Recognizer, tmp_path: Path
     model.save(tmp_path / "model")
     file = tmp_path / "model" / "model.json"
     said = json.loads(file.read_text())
-    said["parts"]["model"]["parts"]["encoder"]["window"] = 100_000
+    said["stages"][-2]["parts"]["encoder"]["window"] = 100_000
     file.write_text(json.dumps(said))
     with pytest.raises(ModelError, match="can read 64"):
         spanloom.load(tmp_path / "model")

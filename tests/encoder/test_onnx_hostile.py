@@ -114,13 +114,13 @@ HOSTILE: dict[str, tuple[Change, str]] = {
 def stored(model: Recognizer, path: Path, graph: bytes | None = None, **changed: object) -> Path:
     """Save a model with another graph, or with other values of its part."""
     whole = model.to_part()
-    inner, part = whole.parts["model"], model.fitted.scorer.to_part()
+    inner, part = whole.parts["structure"], model.fitted.scorer.to_part()
     arrays = dict(part.arrays)
     if graph is not None:
         arrays["graph"] = np.frombuffer(graph, np.uint8)
     values = {key: value for key, value in (part.values | changed).items() if key not in part.arrays}
     arrays |= {key: value for key, value in changed.items() if key in arrays}  # type: ignore[misc]
-    parts = {**whole.parts, "model": ModelPart(inner.values, inner.arrays, {"onnx": ModelPart(values, arrays)})}
+    parts = {**whole.parts, "structure": ModelPart(inner.values, inner.arrays, {"onnx": ModelPart(values, arrays)})}
     spanloom.modelfile.write(path, "recognizer", ModelPart(whole.values, whole.arrays, parts))
     return path
 

@@ -102,7 +102,8 @@ def changed(path: Path, bits: int) -> Path:
             for one in value.values():
                 set_bits(one)
 
-    set_bits(said)
+    for stage in said["stages"]:
+        set_bits(stage)
     file.write_text(json.dumps(said), encoding="utf-8")
     return path
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
+from staged import as_stages, as_tree
 
 from spanloom import modelfile
 from spanloom.document import Document, Mention
@@ -45,13 +46,13 @@ def refused(path, *words):
 
 
 def describe(path, change):
-    description = json.loads((path / "model.json").read_text())
+    description = as_tree(json.loads((path / "model.json").read_text()))
     change(description)
-    (path / "model.json").write_text(json.dumps(description))
+    (path / "model.json").write_text(json.dumps(as_stages(description)))
 
 
 def chain(description, number):
-    return description["parts"][f"chain{number}"]
+    return description["parts"][f"structure{number}"]
 
 
 def weigh(path, arrays):
@@ -85,18 +86,18 @@ def test_a_kind_is_not_another(model, tmp_path):
     ("change", "words"),
     [
         (lambda d: d["strongest"].clear(), "expected one chain for each type"),
-        (lambda d: d["strongest"].append(d["strongest"][0]), "the part 'chain2' is missing"),
+        (lambda d: d["strongest"].append(d["strongest"][0]), "the part 'structure2' is missing"),
         (lambda d: d["strongest"].pop(), "'y'"),
         (lambda d: d.update(strongest=[{}, None]), "strongest.1"),
-        (lambda d: d["parts"].pop("chain0"), "the part 'chain0' is missing"),
-        (lambda d: d["parts"].update(chain1=d["parts"]["chain0"]), "expected one chain for each type"),
+        (lambda d: d["parts"].pop("structure0"), "the part 'structure0' is missing"),
+        (lambda d: d["parts"].update(structure1=d["parts"]["structure0"]), "expected one chain for each type"),
         (lambda d: chain(d, 0).update(types=["x", "z"]), "expected float32"),
         (lambda d: chain(d, 0).update(types=[]), "types []"),
         (lambda d: chain(d, 1).update(types=["w"]), "w"),
         (lambda d: chain(d, 0).update(templates=["cascade_0_x[0]"]), "which no earlier chain gives"),
         (lambda d: chain(d, 1).update(templates=["cascade_1_y[0]"]), "which no earlier chain gives"),
         (lambda d: chain(d, 0).update(templates=["w[0"]), "w[0"),
-        (lambda d: chain(d, 0).update(penalty=None), "chain0.penalty"),
+        (lambda d: chain(d, 0).update(penalty=None), "structure0.penalty"),
         (lambda d: chain(d, 0).update(structure="separators"), "a model of structure 'separators', expected bilou"),
         (lambda d: chain(d, 1).update(structure="tree"), "structure"),
         (lambda d: chain(d, 1).update(counting="twice"), "counting 'twice'"),
@@ -105,8 +106,8 @@ def test_a_kind_is_not_another(model, tmp_path):
         (lambda d: d["params"].update(order="alphabet"), "order"),
         (lambda d: d["params"].update(structure="bio"), "structure"),
         (lambda d: d.update(params=[]), "params"),
-        (lambda d: d.update(parts=[]), "parts"),
-        (lambda d: d["parts"].update(chain0=7), "chain0"),
+        (lambda d: d.update(parts=[7]), "stages.0"),
+        (lambda d: d["parts"].update(structure0=7), "stages."),
     ],
 )
 def test_wrong_values_in_the_description(model, change, words):
@@ -115,7 +116,7 @@ def test_wrong_values_in_the_description(model, change, words):
 
 
 @pytest.mark.parametrize("name", ["weights", "constants", "index.words", "index.slots", "index.group_sizes"])
-@pytest.mark.parametrize("chain", ["chain0.", "chain1."])
+@pytest.mark.parametrize("chain", ["structure0.", "structure1."])
 def test_an_array_of_a_chain_that_is_missing_or_of_another_kind(model, chain, name):
     arrays = load_file(model / "weights.safetensors")
     for change in (None, np.zeros(0, arrays[chain + name].dtype), np.array(1, arrays[chain + name].dtype)):
@@ -125,19 +126,19 @@ def test_an_array_of_a_chain_that_is_missing_or_of_another_kind(model, chain, na
 
 def test_rows_beyond_the_weights(model):
     arrays = load_file(model / "weights.safetensors")
-    arrays["chain1.index.words"] |= np.uint64(0xFFFFFFFF)
+    arrays["structure1.index.words"] |= np.uint64(0xFFFFFFFF)
     weigh(model, arrays)
     refused(model, "rows beyond")
 
 
 def test_numbers_that_are_not_finite(model):
     arrays = load_file(model / "weights.safetensors")
-    arrays["chain1.weights"].flat[-1] = np.nan
+    arrays["structure1.weights"].flat[-1] = np.nan
     weigh(model, arrays)
-    refused(model, "chain1.weights", "not finite")
+    refused(model, "structure1.weights", "not finite")
 
 
 def test_clusters_that_cannot_be_read(model):
     arrays = load_file(model / "weights.safetensors")
-    weigh(model, {**arrays, "resources.clusters": np.frombuffer(b'{"a": 7}', np.uint8)})
+    weigh(model, {**arrays, "columns.clusters": np.frombuffer(b'{"a": 7}', np.uint8)})
     refused(model, "damaged")

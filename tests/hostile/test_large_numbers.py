@@ -149,7 +149,8 @@ def changed(path, name, value):
 
 @pytest.mark.parametrize("value", [-3e38, 3e38, 2e12, -np.inf, np.nan])
 @pytest.mark.parametrize(
-    ("model", "name"), [("tagger", "model.weights"), ("tagger", "model.constants"), ("with", "pos.model.weights")]
+    ("model", "name"),
+    [("tagger", "structure.weights"), ("tagger", "structure.constants"), ("with", "tagger.structure.weights")],
 )
 def test_weights_too_large_are_not_loaded(copied, model, name, value):
     with pytest.raises(ModelError, match=f"{name}.* not finite or too large"):
@@ -157,7 +158,7 @@ def test_weights_too_large_are_not_loaded(copied, model, name, value):
 
 
 def test_weights_as_large_as_they_may_be_are_used(copied):
-    tagger = load(changed(copied / "tagger", "model.weights", 1e12))
+    tagger = load(changed(copied / "tagger", "structure.weights", 1e12))
     assert set(tagger.predict("No chest pain").columns["pos"]) <= {"DT", "NN"}
 
 
@@ -184,7 +185,7 @@ def test_a_model_does_not_decide_how_many_threads_there_are(copied, jobs):
 
 @pytest.mark.parametrize("penalty", [1e13, -1e308])
 def test_a_penalty_too_large(copied, penalty):
-    rewrite(copied / "with", lambda description: description["parts"]["model"].update(penalty=penalty))
+    rewrite(copied / "with", lambda description: description["stages"][-2].update(penalty=penalty))
     with pytest.raises(ModelError, match="penalty"):
         load(copied / "with")
 

@@ -50,6 +50,11 @@ def refused(path, *words):
             assert word in message
 
 
+def inside(place, key):
+    """What a description has under a name, which may be that of a stage."""
+    return place[key] if isinstance(place, dict) else next(stage for stage in place if stage["stage"] == key)
+
+
 def describe(path, **changes):
     """Changes ``model.json``; dots in a name lead inside."""
     description = json.loads((path / "model.json").read_text())
@@ -57,7 +62,7 @@ def describe(path, **changes):
         *outer, last = name.split("__")
         place = description
         for key in outer:
-            place = place[key]
+            place = inside(place, key)
         place[last] = value
     (path / "model.json").write_text(json.dumps(description))
 
@@ -94,7 +99,7 @@ def test_a_changed_byte(model, place):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("name", ["model.weights", "model.index.group_sizes"])
+@pytest.mark.parametrize("name", ["structure.weights", "structure.index.group_sizes"])
 def test_numbers_that_are_not_finite(model, name, value):
     arrays = arrays_of(model)
     arrays[name].flat[-1] = value
@@ -117,7 +122,7 @@ def test_numbers_that_are_not_finite(model, name, value):
     ],
 )
 def test_a_map_of_probabilities_that_keeps_no_order(model, kind, scaling, word):
-    describe(model, parts__model__scalings={kind: "HERE"})
+    describe(model, stages__structure__scalings={kind: "HERE"})
     text = (model / "model.json").read_text().replace('"HERE"', scaling)
     (model / "model.json").write_text(text)
     refused(model, word)
@@ -125,13 +130,13 @@ def test_a_map_of_probabilities_that_keeps_no_order(model, kind, scaling, word):
 
 @pytest.mark.parametrize("penalty", ["NaN", "Infinity", "-Infinity", "1e999", '"much"', "null", "[]"])
 def test_a_penalty_that_is_no_number(model, penalty):
-    describe(model, parts__model__penalty="HERE")
+    describe(model, stages__structure__penalty="HERE")
     text = (model / "model.json").read_text().replace('"HERE"', penalty)
     (model / "model.json").write_text(text)
     refused(model, "penalty")
 
 
-@pytest.mark.parametrize("version", [0, 4, True, 999, "1", 1.5, None, [1], {}])
+@pytest.mark.parametrize("version", [0, 5, True, 999, "1", 1.5, None, [1], {}])
 def test_another_format(model, version):
     describe(model, format=version, spanloom="9.9")
     refused(model, "model.json", "format", "9.9")
@@ -173,16 +178,16 @@ def test_a_description_that_is_none(model, content):
         {"params__n_jobs": "x"},
         {"params__n_jobs": [1]},
         {"params__random_state": -1},
-        {"parts__model__types": []},
-        {"parts__model__types": "xy"},
-        {"parts__model__types": ["x"]},
-        {"parts__model__types": ["x", "y", "z"]},
-        {"parts__model__types": ["x", 7]},
-        {"parts__model__types": ["x", None]},
-        {"parts__model__templates": None},
-        {"parts__model__templates": ["w[0"]},
-        {"parts__model__templates": [["w[0]"]]},
-        {"parts__model__templates": {"w[0]": 1}},
+        {"stages__structure__types": []},
+        {"stages__structure__types": "xy"},
+        {"stages__structure__types": ["x"]},
+        {"stages__structure__types": ["x", "y", "z"]},
+        {"stages__structure__types": ["x", 7]},
+        {"stages__structure__types": ["x", None]},
+        {"stages__structure__templates": None},
+        {"stages__structure__templates": ["w[0"]},
+        {"stages__structure__templates": [["w[0]"]]},
+        {"stages__structure__templates": {"w[0]": 1}},
         {"report": None},
         {"report": {}},
         {"report__documents": "x"},
@@ -210,9 +215,10 @@ def test_components_that_cannot_be_or_do_not_fit(model, structure, components):
 @pytest.mark.parametrize(
     "name",
     [
-        "kind", "format", "sha256", "params", "parts", "report", "strongest", "parts__model", "parts__model__types",
-        "parts__model__templates", "parts__model__penalty", "parts__model__structure", "parts__model__counting",
-        "parts__model__parts", "parts__model__parts__index",
+        "kind", "format", "sha256", "params", "stages", "report", "strongest", "stages__structure__stage",
+        "stages__structure__types", "stages__structure__templates", "stages__structure__penalty",
+        "stages__structure__structure", "stages__structure__counting", "stages__structure__parts",
+        "stages__structure__parts__index",
     ],
 )  # fmt: skip
 def test_a_description_without_a_key(model, name):
@@ -220,15 +226,40 @@ def test_a_description_without_a_key(model, name):
     *outer, last = name.split("__")
     place = description
     for key in outer:
-        place = place[key]
+        place = inside(place, key)
     del place[last]
     (model / "model.json").write_text(json.dumps(description))
     refused(model)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda stages: stages[::-1], "expected each once, in the order profile, tagger"),
+        (lambda stages: [stages[0], *stages], "found the stages 'profile, profile, columns, structure, overlaps'"),
+        (
+            lambda stages: [*stages, {"stage": "epilogue"}],
+            "found the stage 'epilogue', expected one of profile",
+        ),
+        (lambda stages: [{"stage": "x" * 10_000}], "found the stage 'xxx"),
+        (lambda stages: [{**stages[0], "stage": 7}, *stages[1:]], "stages.0.stage: found '7', expected text"),
+        (lambda stages: [{**stages[0], "stage": ["profile"]}, *stages[1:]], "stages.0.stage"),
+        (lambda stages: [*stages, 7], "stages.4: found '7', expected an object"),
+        (lambda stages: {stage["stage"]: stage for stage in stages}, "expected a list"),
+        (lambda stages: "profile", "stages: found"),
+        (lambda stages: [], "the part 'structure' is missing"),
+        (lambda stages: [stages[0], stages[1], stages[3]], "the part 'structure' is missing"),
+        (lambda stages: [stages[0], stages[2], stages[3]], "needs word clusters"),
+    ],
+)
+def test_stages_that_are_not_those_of_a_model(model, change, words):
+    describe(model, stages=change(json.loads((model / "model.json").read_text())["stages"]))
+    refused(model, "damaged", words)
+
+
 @pytest.mark.parametrize("name", ["weights", "constants", "index.words", "index.slots", "index.group_sizes"])
 def test_an_array_that_is_missing_or_of_another_kind(model, name):
-    name = f"model.{name}"
+    name = f"structure.{name}"
     arrays = arrays_of(model)
     changes = [
         None,
@@ -248,14 +279,14 @@ def test_an_array_that_is_missing_or_of_another_kind(model, name):
 def test_rows_beyond_the_weights(model):
     """A look-up that trusted these would read memory that is not its own."""
     arrays = arrays_of(model)
-    arrays["model.index.words"] |= np.uint64(0xFFFFFFFF)
+    arrays["structure.index.words"] |= np.uint64(0xFFFFFFFF)
     weigh(model, save(arrays))
     refused(model, "rows beyond")
 
 
 def test_a_table_of_words_without_rows(model):
     arrays = arrays_of(model)
-    arrays["model.index.words"] &= np.uint64(0xFFFFFFFF00000000)
+    arrays["structure.index.words"] &= np.uint64(0xFFFFFFFF00000000)
     weigh(model, save(arrays))
     refused(model)
 
@@ -263,7 +294,7 @@ def test_a_table_of_words_without_rows(model):
 def test_group_sizes_that_are_none(model):
     for value in (0, -3, 0.5):
         arrays = arrays_of(model)
-        arrays["model.index.group_sizes"][:] = value
+        arrays["structure.index.group_sizes"][:] = value
         weigh(model, save(arrays))
         refused(model, "group sizes")
 
@@ -273,27 +304,27 @@ def test_group_sizes_that_are_none(model):
     [b"", b"\xff", b"{", b"[]", b"null", b'{"a": 7}', b'{"a": null}', b'{"a": ["0"]}', b"word\t01\n"],
 )
 def test_clusters_that_cannot_be_read(model, clusters):
-    weigh(model, save({**arrays_of(model), "resources.clusters": np.frombuffer(clusters, np.uint8).copy()}))
+    weigh(model, save({**arrays_of(model), "columns.clusters": np.frombuffer(clusters, np.uint8).copy()}))
     refused(model)
 
 
 @pytest.mark.parametrize("counts", [[], [1], [0], [-1]])
 def test_counts_of_clusters_that_are_none(model, counts):
-    size = len(arrays_of(model)["resources.counts"])
+    size = len(arrays_of(model)["columns.counts"])
     numbers = np.resize(np.array(counts, np.int64), size if counts and counts[0] < 1 else len(counts))
-    weigh(model, save({**arrays_of(model), "resources.counts": numbers}))
+    weigh(model, save({**arrays_of(model), "columns.counts": numbers}))
     refused(model)
 
 
 @pytest.mark.parametrize("letters", [b"", b"[]", b'{"shape": 7}', b'{"shape": {"x": 7}}', b'{"colour": {"x": "0"}}'])
 def test_letters_that_cannot_be_read(model, letters):
-    weigh(model, save({**arrays_of(model), "resources.letters": np.frombuffer(letters, np.uint8).copy()}))
+    weigh(model, save({**arrays_of(model), "columns.letters": np.frombuffer(letters, np.uint8).copy()}))
     refused(model)
 
 
 def test_templates_that_need_what_is_not_there(model):
     arrays = arrays_of(model)
-    del arrays["resources.clusters"]
+    del arrays["columns.clusters"]
     weigh(model, save(arrays))
     refused(model, "needs word clusters")
 

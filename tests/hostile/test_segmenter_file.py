@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
+from staged import as_stages, as_tree
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
@@ -47,9 +48,9 @@ def refused(path, *words):
 
 
 def describe(path, change):
-    description = json.loads((path / "model.json").read_text())
+    description = as_tree(json.loads((path / "model.json").read_text()))
     change(description)
-    (path / "model.json").write_text(json.dumps(description))
+    (path / "model.json").write_text(json.dumps(as_stages(description)))
 
 
 def weigh(path, arrays):
@@ -81,16 +82,19 @@ def test_a_kind_is_not_another(model):
     ("change", "words"),
     [
         (lambda d: d["parts"].clear(), "chains of 0 parts"),
-        (lambda d: d["parts"].pop("part2"), "chains of 2 parts"),
-        (lambda d: d["parts"].pop("part0"), "the part 'part0' is missing"),
-        (lambda d: d["parts"].update(part1=d["parts"]["part2"], part2=d["parts"]["part1"]), "chains of 3 parts"),
-        (lambda d: d["parts"]["part0"]["parts"].pop("words"), "chains of 3 parts"),
-        (lambda d: d["parts"]["part0"]["parts"].pop("index"), "the part 'part0.index' is missing"),
-        (lambda d: d["parts"]["part0"].update(templates=["w[0"]), "w[0"),
-        (lambda d: d["parts"]["part0"].update(templates=["pos[0]"]), "the column 'pos'"),
-        (lambda d: d["parts"]["part0"].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
-        (lambda d: d["parts"]["part1"].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
-        (lambda d: d["parts"]["part0"]["parts"]["words"].update(penalty=None), "penalty"),
+        (lambda d: d["parts"].pop("structure2"), "chains of 2 parts"),
+        (lambda d: d["parts"].pop("structure0"), "the part 'structure0' is missing"),
+        (
+            lambda d: d["parts"].update(structure1=d["parts"]["structure2"], structure2=d["parts"]["structure1"]),
+            "chains of 3 parts",
+        ),
+        (lambda d: d["parts"]["structure0"]["parts"].pop("words"), "chains of 3 parts"),
+        (lambda d: d["parts"]["structure0"]["parts"].pop("index"), "the part 'structure0.index' is missing"),
+        (lambda d: d["parts"]["structure0"].update(templates=["w[0"]), "w[0"),
+        (lambda d: d["parts"]["structure0"].update(templates=["pos[0]"]), "the column 'pos'"),
+        (lambda d: d["parts"]["structure0"].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
+        (lambda d: d["parts"]["structure1"].update(templates=["word_tag[0]"]), "the column 'word_tag'"),
+        (lambda d: d["parts"]["structure0"]["parts"]["words"].update(penalty=None), "penalty"),
         (lambda d: d.update(types=[]), "for types ()"),
         (lambda d: d.update(types=["x", "x"]), "damaged"),
         (lambda d: d.update(types=["x", "y"]), "expected float32 ("),
@@ -115,7 +119,7 @@ def test_wrong_values_in_the_description(model, change, words):
     ["words.weights", "mentions.constants", "index.words", "index.slots", "index.group_sizes"],
 )
 def test_an_array_that_is_missing_or_of_another_kind(model, name):
-    name = f"part0.{name}"
+    name = f"structure0.{name}"
     arrays = load_file(model / "weights.safetensors")
     for change in (None, np.zeros(0, arrays[name].dtype), np.array(1, arrays[name].dtype)):
         weigh(model, {k: v for k, v in {**arrays, name: change}.items() if v is not None})
@@ -124,9 +128,9 @@ def test_an_array_that_is_missing_or_of_another_kind(model, name):
 
 def test_numbers_that_are_not_finite(model):
     arrays = load_file(model / "weights.safetensors")
-    arrays["part2.mentions.weights"].flat[-1] = np.inf
+    arrays["structure2.mentions.weights"].flat[-1] = np.inf
     weigh(model, arrays)
-    refused(model, "part2.mentions.weights", "not finite")
+    refused(model, "structure2.mentions.weights", "not finite")
 
 
 def test_dictionaries_that_are_missing_or_cannot_be_read(model):

@@ -213,12 +213,12 @@ def test_saved_and_loaded(linker: Linker, dev: list[Document], tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("memory.concept", lambda values: values + 1000),
-        ("memory.concept", lambda values: values - 5),
-        ("memory.counts", lambda values: values[:-1]),
-        ("memory.exact", lambda values: values[:-1]),
-        ("memory.occurrences.close", lambda values: values[:-1]),
-        ("finder.lexicon.close", lambda values: values[:-1]),
+        ("link.memory.concept", lambda values: values + 1000),
+        ("link.memory.concept", lambda values: values - 5),
+        ("link.memory.counts", lambda values: values[:-1]),
+        ("link.memory.exact", lambda values: values[:-1]),
+        ("link.memory.occurrences.close", lambda values: values[:-1]),
+        ("link.finder.lexicon.close", lambda values: values[:-1]),
     ],
 )
 def test_a_damaged_lexicon_is_refused(linker: Linker, tmp_path: Path, name: str, change: Callable[[Any], Any]) -> None:
@@ -410,7 +410,8 @@ def test_refused(vocabulary: Vocabulary, linker: Linker, train: list[Document]) 
 def damage_numbers(folder: Path, change: dict[str, object]) -> None:
     file = folder / "model.json"
     description = json.loads(file.read_text())
-    description["search"] |= change
+    [link] = (stage for stage in description["stages"] if stage["stage"] == "link")
+    link |= change
     file.write_text(json.dumps(description))
 
 

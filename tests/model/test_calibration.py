@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from spanloom import modelfile
 from spanloom.document import Document, Mention
 from spanloom.evaluate import calibration
 from spanloom.learn.platt import IDENTITY, UNSCALED, Platt, Scalings
@@ -115,8 +116,8 @@ def test_too_few_predictions_leave_exact_marginals(notes):
 
 def test_they_are_saved_and_loaded(trained, notes, tmp_path):
     trained.save(tmp_path / "model")
-    description = json.loads((tmp_path / "model" / "model.json").read_text())
-    assert description["parts"]["model"]["scalings"] == asdict(trained.model_.scalings)
+    structure = modelfile.read(tmp_path / "model", "recognizer").part("structure")
+    assert structure.values["scalings"] == asdict(trained.model_.scalings)
     again = load(tmp_path / "model")
     assert again.model_.scalings == trained.model_.scalings
     assert again.report_ == trained.report_
@@ -127,7 +128,8 @@ def test_a_model_of_before_gives_exact_marginals(trained, notes, tmp_path):
     trained.save(tmp_path / "model")
     file = tmp_path / "model" / "model.json"
     description = json.loads(file.read_text())
-    del description["parts"]["model"]["scalings"], description["report"]["calibration"]
+    [structure] = (stage for stage in description["stages"] if stage["stage"] == "structure")
+    del structure["scalings"], description["report"]["calibration"]
     file.write_text(json.dumps(description))
     old = load(tmp_path / "model")
     assert (old.model_.scalings, old.report_.calibration) == (UNSCALED, None)

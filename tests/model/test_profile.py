@@ -13,7 +13,7 @@ import pytest
 from spanloom import Document, Recognizer, Segmenter, load, read
 from spanloom.data import chinese_clinical
 from spanloom.errors import DataWarning, ModelError
-from spanloom.model.profile import Profile, ShiftWatch, profile_of, profile_part
+from spanloom.model.profile import Profile, ShiftWatch
 from spanloom.serve.served import Served
 from spanloom_lab import Cascade
 
@@ -95,19 +95,18 @@ def test_no_text_and_one_text_have_a_profile() -> None:
 
 
 def test_a_profile_is_stored(profile: Profile) -> None:
-    again = profile_of(profile_part(profile))
+    again = Profile.from_part(profile.to_part())
     assert again is not None
     assert again.filter.tobytes() == profile.filter.tobytes()
     assert (again.unknown, again.scripts, again.broken) == (profile.unknown, profile.scripts, profile.broken)
-    assert profile_part(None) is profile_of(None) is None
-    part = profile_part(profile)
+    part = profile.to_part()
     assert part is not None
     for damaged in (
         type(part)(part.values, {"filter": np.zeros(0, np.uint8)}),
         type(part)({**part.values, "unknown": 2}, part.arrays),
     ):
         with pytest.raises((ModelError, ValueError)):
-            profile_of(damaged)
+            Profile.from_part(damaged)
 
 
 @pytest.mark.parametrize("kind", [Recognizer, Cascade])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import numpy as np
@@ -64,7 +63,7 @@ def test_a_model_needs_none_of_its_files(notes, files, tmp_path):
 def test_rules_are_those_of_the_training_in_their_order(notes, files, tmp_path):
     recognizer = Recognizer(features=["bias", "section[0]", "note[0]"], sections=files / "rules.toml", **SMALL)
     recognizer.fit(notes.train[:9]).save(tmp_path / "model")
-    rules = json.loads((tmp_path / "model" / "model.json").read_text())["parts"]["resources"]["rules"]
+    rules = read(tmp_path / "model", "recognizer").part("columns").values["rules"]
     assert list(rules["sections"]) == ["findings", "course"] and list(rules["notes"]) == ["long"]
     features = load(tmp_path / "model").fitted.scorer.features
     assert features.resources == recognizer.fitted.scorer.features.resources
@@ -80,11 +79,7 @@ def test_rules_as_a_mapping(notes, tmp_path):
 
 def test_a_model_without_such_columns_holds_no_rules(notes, tmp_path):
     Recognizer(features=["bias", "w[0]"], **SMALL).fit(DOCUMENTS).save(tmp_path / "model")
-    assert json.loads((tmp_path / "model" / "model.json").read_text())["parts"].keys() == {
-        "model",
-        "overlaps",
-        "profile",
-    }
+    assert list(read(tmp_path / "model", "recognizer").parts) == ["profile", "structure", "overlaps"]
 
 
 def test_a_preset_does_without_ignored_columns():
@@ -145,9 +140,9 @@ def damaged(files, tmp_path):
         part = read(model, "recognizer")
         values, arrays = part.json(), part.flat()
         if rules:
-            values["parts"]["resources"]["rules"] = rules
+            values["parts"]["columns"]["rules"] = rules
         if categories is not None:
-            arrays["resources.categories"] = np.frombuffer(categories, np.uint8)
+            arrays["columns.categories"] = np.frombuffer(categories, np.uint8)
         write(model, "recognizer", ModelPart.of(values, arrays), force=True)
         return model
 

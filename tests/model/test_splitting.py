@@ -10,7 +10,7 @@ import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
-from spanloom.model.splitting import learn_splitter, splitter_of, splitter_part
+from spanloom.model.splitting import learn_splitter
 from spanloom.modelfile import ModelPart, damaged
 from spanloom.text import tokenize
 from spanloom.text.splitting import Splitter
@@ -111,9 +111,9 @@ def test_the_same_seed_gives_the_same_patterns():
 
 def test_patterns_are_a_part_of_a_model_file():
     splitter, _ = learn_splitter([document(f"an anti{w} drug", w) for w in ("tumor", "viral", "body")] * 10, 0)
-    part = splitter_part(splitter)
-    assert part is not None and splitter_of(ModelPart.of(json.loads(json.dumps(part.json())), {})) == splitter
-    assert splitter_part(Splitter()) is None and splitter_of(None) == Splitter()
+    part = splitter.to_part()
+    assert part is not None and Splitter.from_part(ModelPart.of(json.loads(json.dumps(part.json())), {})) == splitter
+    assert Splitter().to_part() is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_patterns_are_a_part_of_a_model_file():
 )
 def test_damaged_patterns_are_refused(patterns):
     with pytest.raises(ModelError) as error, damaged("model"):
-        splitter_of(ModelPart({"patterns": patterns}))
+        Splitter.from_part(ModelPart({"patterns": patterns}))
     assert len(str(error.value)) < 300 and "\n" not in str(error.value)
 
 

@@ -51,7 +51,7 @@ def test_what_is_saved_says_the_same_and_a_missing_pass_is_refused(model, tmp_pa
     assert again.report_ == model.report_
     assert again.explain(texts[0]) == model.explain(texts[0])
     part = model.to_part()
-    del part.parts["pass"]
+    del part.parts["first_pass"]
     with pytest.raises(ModelError):
         Segmenter.from_part(part)
 

@@ -91,8 +91,8 @@ def test_a_short_form_is_known_by_its_long_form_and_the_other_way_round(model):
 
 def test_models_saved_before_short_forms_do_not_read_them(model):
     part = model.to_part()
-    assert part.parts["pass"].values == {"short_forms": True}
-    part.parts["pass"].values.clear()
+    assert part.parts["first_pass"].values == {"short_forms": True}
+    part.parts["first_pass"].values.clear()
     old = type(model).from_part(part)
     assert not old.pass_.short_forms
     assert model.pass_.short_forms
@@ -192,7 +192,7 @@ def test_a_value_that_is_none_is_refused():
 )
 def test_damaged_names_are_refused(model, name, value):
     part = model.to_part()
-    arrays = part.parts["pass"].parts["names"].arrays
+    arrays = part.parts["first_pass"].parts["names"].arrays
     arrays[name] = value(arrays[name])
     with pytest.raises(ModelError):
         type(model).from_part(part)
@@ -200,10 +200,10 @@ def test_damaged_names_are_refused(model, name, value):
 
 def test_a_first_pass_of_other_types_and_a_missing_one_are_refused(model):
     part = model.to_part()
-    part.parts["pass"].parts["model"].values["types"] = ["person", "thing"]
+    part.parts["first_pass"].parts["model"].values["types"] = ["person", "thing"]
     with pytest.raises(ModelError, match="a first pass of the types"):
         type(model).from_part(part)
     part = model.to_part()
-    del part.parts["pass"]
+    del part.parts["first_pass"]
     with pytest.raises(ModelError, match="there is no first pass"):
         type(model).from_part(part)

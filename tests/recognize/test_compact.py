@@ -84,8 +84,6 @@ def test_smaller_and_almost_the_same(pair: tuple[Any, Any], tmp_path: Path) -> N
     small.save(tmp_path / "small")
     sizes = [(tmp_path / name / "weights.safetensors").stat().st_size for name in ("model", "small")]
     assert sizes[1] < 0.5 * sizes[0]
-    assert json.loads((tmp_path / "model" / "model.json").read_text())["format"] == 2
-    assert json.loads((tmp_path / "small" / "model.json").read_text())["format"] == 3
 
 
 def test_loaded_it_says_what_it_said_and_is_the_same_bytes(pair: tuple[Any, Any], tmp_path: Path) -> None:
@@ -211,7 +209,7 @@ def changed(folder: Path, path: Path, change: Callable[[dict[str, np.ndarray]], 
     return path
 
 
-@pytest.mark.parametrize("where", ["model", "second"])
+@pytest.mark.parametrize("where", ["structure", "second_stage"])
 @pytest.mark.parametrize(
     "change",
     [
@@ -234,14 +232,6 @@ def test_damaged_files(where: str, change: Any, folder: Path, tmp_path: Path) ->
         load(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_a_compact_model_of_format_2_is_still_read(folder: Path, tmp_path: Path) -> None:
-    """The number tells older versions that they cannot read it; this one reads what is there."""
-    shutil.copytree(folder, tmp_path / "model")
-    values = json.loads((folder / "model.json").read_text())
-    (tmp_path / "model" / "model.json").write_text(json.dumps({**values, "format": 2}))
-    assert said(load(tmp_path / "model"), notes()[:3]) == said(load(folder), notes()[:3])
 
 
 def test_structures_of_others_stay(tmp_path: Path) -> None:

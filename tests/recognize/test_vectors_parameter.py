@@ -131,12 +131,12 @@ def test_vectors_of_other_words_are_told_of(notes, tmp_path):
 
 def test_a_model_without_its_vectors_is_refused(fitted):
     part = fitted.to_part()
-    kept = part.parts["resources"]
+    kept = part.parts["columns"]
     without = {name: array for name, array in kept.arrays.items() if not name.startswith("vector")}
-    parts = {**part.parts, "resources": ModelPart(kept.values, without)}
+    parts = {**part.parts, "columns": ModelPart(kept.values, without)}
     with pytest.raises((ModelError, UsageError), match="needs word vectors"):
         Recognizer.from_part(ModelPart(part.values, part.arrays, parts))
     table = kept.arrays["vectors"]
-    parts["resources"] = ModelPart(kept.values, {**kept.arrays, "vectors": np.concatenate([table, table], axis=1)})
+    parts["columns"] = ModelPart(kept.values, {**kept.arrays, "vectors": np.concatenate([table, table], axis=1)})
     with pytest.raises(ModelError, match="vectors"):
         Recognizer.from_part(ModelPart(part.values, part.arrays, parts))

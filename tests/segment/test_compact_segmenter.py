@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from spanloom import modelfile
 from spanloom.errors import ModelError
 from spanloom.evaluate.compare import exact, score
 from spanloom.evaluate.words import words
@@ -48,12 +49,12 @@ def test_loaded_it_says_what_it_said_and_is_the_same_bytes(pair: tuple[Any, Any]
     again.save(tmp_path / "again")
     for name in ("model.json", "weights.safetensors"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "small" / name).read_bytes()
-    assert json.loads((tmp_path / "small" / "model.json").read_text())["format"] == 3
+    assert json.loads((tmp_path / "small" / "model.json").read_text())["format"] == modelfile.FORMAT
 
 
 def test_weights_of_a_chain_that_is_not_there_are_damage(pair: tuple[Any, Any]) -> None:
     part = pair[1].to_part()
-    chains = part.parts["part0"]
+    chains = part.parts["structure0"]
     name = next(name for name in chains.parts if name != "index")
     del chains.parts[name].parts["compact"].arrays["scales"]
     with pytest.raises(ModelError, match="scales"):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
-from spanloom.modelfile import ModelPart, write
+from spanloom.modelfile import ModelPart, read, write
 from spanloom.recognize import Recognizer, load
 from spanloom.tag.pos_tagger import PosTagger, load_tagger
 from spanloom_lab import Cascade
@@ -153,23 +150,22 @@ def test_a_recognizer_is_no_tagger(tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda description, arrays: description["parts"]["pos"]["parts"]["model"].pop("types"),
-        lambda description, arrays: description["parts"]["pos"]["parts"]["model"]["types"].append("DT"),
-        lambda description, arrays: description["parts"]["pos"]["params"].update(column=7),
-        lambda description, arrays: description["parts"]["pos"]["params"].update(features=["w[0"]),
-        lambda description, arrays: description["parts"]["pos"]["params"].update(surprise=1),
-        lambda description, arrays: description["parts"]["pos"].update(params=[]),
-        lambda description, arrays: arrays.pop("pos.model.weights"),
-        lambda description, arrays: arrays.update({"pos.model.constants": np.zeros((1, 1), np.float32)}),
+        lambda description, arrays: description["parts"]["tagger"]["parts"]["structure"].pop("types"),
+        lambda description, arrays: description["parts"]["tagger"]["parts"]["structure"]["types"].append("DT"),
+        lambda description, arrays: description["parts"]["tagger"]["params"].update(column=7),
+        lambda description, arrays: description["parts"]["tagger"]["params"].update(features=["w[0"]),
+        lambda description, arrays: description["parts"]["tagger"]["params"].update(surprise=1),
+        lambda description, arrays: description["parts"]["tagger"].update(params=[]),
+        lambda description, arrays: arrays.pop("tagger.structure.weights"),
+        lambda description, arrays: arrays.update({"tagger.structure.constants": np.zeros((1, 1), np.float32)}),
     ],
 )
 def test_damaged_taggers(kind, tagger, tmp_path, change):
     kind(**SETTINGS, pos=tagger).fit(BARE).save(tmp_path / "model")
-    description = json.loads((tmp_path / "model" / "model.json").read_text())
-    arrays = load_file(tmp_path / "model" / "weights.safetensors")
+    part = read(tmp_path / "model", kind.kind)
+    description, arrays = part.json(), part.flat()
     change(description, arrays)
-    rest = {key: value for key, value in description.items() if key not in ("format", "kind", "sha256", "spanloom")}
-    write(tmp_path / "model", description["kind"], ModelPart.of(rest, arrays), force=True)
+    write(tmp_path / "model", kind.kind, ModelPart.of(description, arrays), force=True)
     with pytest.raises(ModelError, match="damaged") as caught:
         load(tmp_path / "model")
     assert "\n" not in str(caught.value)

@@ -15,7 +15,7 @@ from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Threads
 from spanloom.tag.pos_tagger import TAGS, PosTagger, load_tagger
 
-TYPES = ("parts", "model", "types")
+TYPES = ("stages", 0, "types")
 LENGTHS = ([0], [1], [2, 0, 4], [3, 1, 5], [0, 6, 0])
 
 
@@ -159,8 +159,8 @@ def test_saved_and_loaded(tagger, documents, tmp_path):
 
 
 def test_inside_another_model(tagger, documents):
-    outer = ModelPart(arrays={"weights": np.zeros(1)}, parts={"pos": tagger.to_part()})
-    inner = ModelPart.of(json.loads(json.dumps(outer.json())), outer.flat()).part("pos")
+    outer = ModelPart(arrays={"weights": np.zeros(1)}, parts={"tagger": tagger.to_part()})
+    inner = ModelPart.of(json.loads(json.dumps(outer.json())), outer.flat()).part("tagger")
     assert PosTagger.from_part(inner).accuracy(documents) == 1
 
 
@@ -204,7 +204,7 @@ def test_what_cannot_be_meant_is_refused(documents, tmp_path):
     ("place", "value"),
     [
         ((*TYPES,), ["DT", "JJ"]), ((*TYPES,), []), ((*TYPES,), ["DT"] * 5),
-        (("parts", "model", "structure"), "bio"), (("params", "l2"), "x"),
+        (("stages", 0, "structure"), "bio"), (("params", "l2"), "x"),
         (("params", "features"), ["bias", "pos[0]"]), (("params", "features"), ["cluster[0]"]),
         (("params",), {"no": 1}), (("report",), {}),
     ],

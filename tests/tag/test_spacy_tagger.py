@@ -97,8 +97,8 @@ def test_a_model_keeps_the_name(kind, folder, tmp_path, command, monkeypatch):
     model.save("model")
     kind(**SETTINGS, pos=SpacyTagger("pipeline")).fit(BARE).save("by_object")
     for path in ("model", "by_object"):
-        assert json.loads((tmp_path / path / "model.json").read_text())["parts"]["pos"] == {"spacy": "pipeline"}
-        assert not [name for name in load_file(f"{path}/weights.safetensors") if name.startswith("pos.")]
+        assert read(tmp_path / path, kind.kind).part("tagger").values == {"spacy": "pipeline"}
+        assert not [name for name in load_file(f"{path}/weights.safetensors") if name.startswith("tagger.")]
         assert found(load(path), BARE) == expected
         assert "fills the column 'pos' with the spaCy pipeline 'pipeline'" in command("inspect", path).stdout
     shutil.rmtree("pipeline")
@@ -167,7 +167,7 @@ def test_a_pipeline_without_tags(tmp_path):
 def test_damaged_names(kind, folder, tmp_path, damage):
     kind(**SETTINGS, pos=f"spacy:{folder}").fit(BARE).save(tmp_path / "model")
     part = read(tmp_path / "model", kind.kind)
-    changed = ModelPart(part.values, part.arrays, {**part.parts, "pos": ModelPart(damage)})
+    changed = ModelPart(part.values, part.arrays, {**part.parts, "tagger": ModelPart(damage)})
     write(tmp_path / "model", kind.kind, changed, force=True)
     with pytest.raises(ModelError, match="damaged"):
         load(tmp_path / "model")

@@ -28,11 +28,10 @@ from spanloom.model.calibration import answered
 from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice, by_sentence, number_of_texts
 from spanloom.model.parameters import MentionEstimator, renamed
-from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import CompactReport, PassReport, ReportLines, TrainingReport, of_structures
-from spanloom.model.splitting import SplittingReport, splitter_of, splitter_part
-from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages, stages_of
+from spanloom.model.splitting import SplittingReport
+from spanloom.model.stages import Linked, Stage, Staged, explained, learn_stages, run_stages
 from spanloom.model.store import (
     ColumnResources,
     Estimated,
@@ -48,7 +47,7 @@ from spanloom.model.structured import AnyModel
 from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
-from spanloom.passes import DocumentPass, PassSettings, choose_passes, pass_of
+from spanloom.passes import DocumentPass, PassSettings, choose_passes
 from spanloom.recognize.constrained import constrained
 from spanloom.recognize.constraints import Constraints, constraints_of
 from spanloom.recognize.on_disk import prepared_on_disk
@@ -62,8 +61,6 @@ from spanloom.tag.filling import (
     check_source,
     fill,
     fill_batch,
-    filler_of,
-    filler_part,
     told,
 )
 from spanloom.text import prepare
@@ -83,7 +80,7 @@ from spanloom_lab.links import (
 )
 
 ORDERS = get_args(Order)
-_CHAIN = "chain"  # and a number: a part of a model file
+_CHAIN = "structure"  # and a number: a stage of a model file
 
 
 @dataclass(frozen=True)
@@ -350,16 +347,13 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         """See `spanloom.modelfile.save`."""
         said = _Described.of(self, strongest=[chain.strongest_ for chain in vars(self).get("model_", ())])
         chains = {f"{_CHAIN}{number}": model_part(chain.fitted) for number, chain in enumerate(self.fitted)}
-        shared = shared_part(features_of(self.fitted[0].fitted))
-        parts = {"resources": shared, "pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
-        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
-        return said.part({}, {**chains, **parts, **{stage.name: stage.to_part() for stage in self.stages_}})
+        return self._as_part(said, {"columns": shared_part(features_of(self.fitted[0].fitted)), **chains})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
         said = part.read(_Described)
-        shared = shared_of(part.parts.get("resources"))
+        shared = shared_of(part.parts.get("columns"))
         chains = tuple(
             _restored(near_encoder(part.part(f"{_CHAIN}{number}"), said.params), shared)
             for number in range(len(said.strongest))
@@ -370,10 +364,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         for name, chain, strongest in zip(types, chains, said.strongest, strict=True):
             chain.report_, chain.strongest_ = said.report.chains[name], strongest
         made = said.restored(cls, chains)
-        made.types_, made.pos_ = tuple(sorted(types)), filler_of(part.parts.get("pos"))
-        made.splitter_, made.profile_ = splitter_of(part.parts.get("split")), profile_of(part.parts.get("profile"))
-        made.pass_ = pass_of(part.parts.get("pass"), shared, made.types_, said.report.passes)
-        made._follow(stages_of(part))
+        made._restore(part, tuple(sorted(types)), columns=shared)
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 

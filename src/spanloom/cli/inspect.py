@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime
 from pathlib import Path
+from string import digits
 from time import process_time
 from typing import TYPE_CHECKING, Any, Final
 
+from spanloom import modelfile
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
 from spanloom.concepts.report import ConceptReport
@@ -19,6 +21,7 @@ from spanloom.model.attributes import AttributeQuality
 from spanloom.model.calibration import Check
 from spanloom.model.fields import declared
 from spanloom.model.overlaps import OverlapReport
+from spanloom.model.parameters import Parameters
 from spanloom.model.report import (
     CompactReport,
     CompletionReport,
@@ -30,7 +33,7 @@ from spanloom.model.report import (
     TeachingReport,
 )
 from spanloom.model.splitting import SplittingReport
-from spanloom.model.stages import Staged, run_stages
+from spanloom.model.stages import run_stages
 from spanloom.models import Saved, load, locate
 
 if TYPE_CHECKING:
@@ -51,6 +54,9 @@ _REPORTS: Final[dict[str, Any]] = {
     "structure": StructureReport, "concepts": ConceptReport,
 }  # fmt: skip
 """Of the same, what training reports in lines of its own."""
+_OF_STAGES: Final = {"first_pass": "passes", "second_stage": "rescoring"}  # those with another name than the stage
+_BEFORE: Final = {"tagger": "pos_", "split": "splitter_", "first_pass": "pass_"}
+"""Stages before the structure of a recognizer, with its attributes."""
 
 
 def run(args: Inspect) -> None:
@@ -58,12 +64,13 @@ def run(args: Inspect) -> None:
     folder = Path(locate(args.model))
     found = load(folder, encoder=args.encoder)
     described = found.describe()
-    if isinstance(found, Staged):
-        described["stages"] = _stages(found, described["training"])
-        if args.time is not None:
-            _measure(found, described["stages"], Reading(Messages())(args.time, mentions=False))
-    elif args.time is not None:
-        raise UsageError(f"a {found.kind} has no stages; leave out --time")
+    stages = list(modelfile.read(folder, found.kind, mapped=True).parts) if isinstance(found, Parameters) else []
+    if stages:
+        described["stages"] = _stages(stages, described["training"])
+    if args.time is not None:
+        if not stages:
+            raise UsageError(f"a {found.kind} has no stages; leave out --time")
+        _measure(found, described["stages"], Reading(Messages())(args.time, mentions=False))
     if "strongest" in described:
         strongest, role, count = described["strongest"], args.role, _TOP if args.top is None else args.top
         chosen = {name: own for name, own in strongest.items() if role is None or role in (name, name.split()[0])}
@@ -85,36 +92,37 @@ def run(args: Inspect) -> None:
     print("\n".join(lines(described, args.every)))
 
 
-def _stages(model: Staged, training: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what runs one after the other, each with its development F1, 0 to 1."""
-    first: dict[str, Any] = {"stage": "structure", "dev_f1": training.get("dev_f1")}
-    rows = [first]
-    passes = training.get("passes")
-    if isinstance(passes, Mapping) and passes["kept"] and passes["before"] is not None:
-        first |= {"passes": 2, "gain": passes["after"] - passes["before"]}
-    if getattr(model, "second_", None) is not None:
-        row: dict[str, Any] = {"stage": "second stage"}
-        if second := training.get("rescoring"):
-            first["dev_f1"] = second["before"]
-            row |= {"dev_f1": second["after"], "gain": second["after"] - second["before"]}
-        rows.append(row)
-    for stage in model.stages_:
-        row = {"stage": stage.name}
-        if stage.name == "concepts" and training.get("concepts"):
-            row["right"] = training["concepts"]["right"]
-        elif stage.name == "attributes":
-            qualities = training.get("attributes") or {}
-            row["f1"] = {name: AttributeQuality(**one).f1 for name, one in qualities.items()}
-        rows.append(row)
+def _stages(stages: Sequence[str], training: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the stages of a model file, with the development F1 after each, 0 to 1, and how much it gains."""
+    rows: list[dict[str, Any]] = [{"stage": name} for name in stages]
+    _main(rows)["dev_f1"] = training.get("dev_f1")
+    for row in rows:
+        report = training.get(_OF_STAGES.get(row["stage"], row["stage"])) or {}
+        if row["stage"] == "attributes":
+            row["f1"] = {name: AttributeQuality(**one).f1 for name, one in report.items()}
+        elif row["stage"] == "concepts" and report:
+            row["right"] = report["right"]
+        elif report.get("before") is not None:
+            row |= {"dev_f1": report["after"], "gain": report["after"] - report["before"]}
+            if row["stage"] == "second_stage":
+                _main(rows)["dev_f1"] = report["before"]
     return rows
 
 
-def _measure(model: Staged, stages: list[dict[str, Any]], documents: Iterable[Document]) -> None:
-    """Add the microseconds of processor time that each stage takes a token.
+def _main(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the stage that finds what the model is for; of several the last."""
+    return [row for row in rows if row["stage"].rstrip(digits) in ("structure", "link")][-1]
 
-    1. The model without later stages finds mentions twice; the second time counts, when all is loaded.
-    2. The second stage takes what the model takes longer with it.
-    3. The stages that follow it are run on these mentions, one after the other.
+
+def _measure(model: Any, rows: Sequence[dict[str, Any]], documents: Iterable[Document]) -> None:
+    """Add the microseconds of processor time that stages take a token.
+
+    1. What comes before the structure is added to the model one by one, and prepares the text.
+    2. The model without later stages finds mentions, which takes the structure and its columns the rest of the time.
+    3. The second stage takes what the model takes longer with it.
+    4. The stages that follow it are run on these mentions, one after the other.
+
+    Everything is done twice; the second time counts, when all is loaded.
     """
 
     def timed(function: Callable[..., Iterable[Document]], *given: Any) -> tuple[float, list[Document]]:
@@ -123,24 +131,28 @@ def _measure(model: Staged, stages: list[dict[str, Any]], documents: Iterable[Do
         found = list(function(*given))
         return process_time() - began, found
 
-    texts = list(documents)
-    spent: list[float] = []
-    bare: Any = copy(model)
-    bare.stages_ = ()
-    if (second := getattr(model, "second_", None)) is not None:
-        bare.second_ = None
-        spent.append(timed(bare.stream, texts)[0])
-        bare.second_ = second
+    texts, bare, spent = list(documents), copy(model), dict[str, float]()
+    before = _BEFORE if hasattr(model, "ready") else {}
+    vars(bare).update({name: getattr(type(model), name) for name in before.values()}, stages_=(), second_=None)
+    whole = timed(bare.ready, texts)[0] if before else 0.0
+    for name, attribute in before.items():
+        setattr(bare, attribute, getattr(model, attribute))
+        seconds, _ = timed(bare.ready, texts)
+        spent[name], whole = seconds - whole, seconds
     seconds, found = timed(bare.stream, texts)
-    spent.append(seconds - sum(spent))
-    for stage in model.stages_:
-        seconds, found = timed(run_stages, [stage], found)
-        spent.append(seconds)
+    spent[_main(rows)["stage"]] = seconds - whole
+    if (second := getattr(model, "second_", None)) is not None:
+        bare.second_, whole = second, seconds
+        seconds, found = timed(bare.stream, texts)
+        spent["second_stage"] = seconds - whole
+    for stage in getattr(model, "stages_", ()):
+        spent[stage.name], found = timed(run_stages, [stage], found)
     tokens = sum(len(document.tokens) for document in found if document.tokens is not None)
     if not tokens:
         raise UsageError("--time has no text; name a file or a folder with some, a few hundred sentences")
-    for row, seconds in zip(stages, spent, strict=True):
-        row["microseconds_per_token"] = round(1e6 * max(0.0, seconds) / tokens, 2)
+    for row in rows:
+        if row["stage"] in spent:
+            row["microseconds_per_token"] = round(1e6 * max(0.0, spent[row["stage"]]) / tokens, 2)
 
 
 def _stage_rows(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -152,13 +164,11 @@ def _stage_rows(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             words.append(f"{100 * row['right']:.1f} % of concepts right")
         if isinstance(row.get("dev_f1"), float):
             words.append(f"development F1 {100 * row['dev_f1']:.1f}")
-        if "passes" in row:
-            words.append(f"two passes, {100 * row['gain']:+.1f}")
-        elif "gain" in row:
+        if "gain" in row:
             words.append(f"{100 * row['gain']:+.1f}")
         if "microseconds_per_token" in row:
             words.append(f"{row['microseconds_per_token']:.1f} microseconds a token")
-        yield _row(f"  {row['stage']}", ", ".join(words) or None)
+        yield _row(f"  {row['stage'].replace('_', ' ')}", ", ".join(words)).rstrip()
 
 
 def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dict[str, Any]:

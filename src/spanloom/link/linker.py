@@ -36,17 +36,15 @@ from spanloom.link.parameters import LinkerParameters
 from spanloom.link.preparing import prepared
 from spanloom.link.report import LinkReport, make_report
 from spanloom.link.scores import known
-from spanloom.link.store import SearchValues, arrays_of, parts_of, search_values, system_of
+from spanloom.link.store import parts_of, system_of
 from spanloom.link.system import System
 from spanloom.model.choices import WhichMentions
 from spanloom.model.corpus import Lost, Notice
 from spanloom.model.kinds import class_of
 from spanloom.model.parameters import MentionEstimator, renamed
-from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.resources import Sources
-from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Stage, Staged, learn_stages, run_stages, stages_of
+from spanloom.model.stages import Stage, Staged, learn_stages, run_stages
 from spanloom.model.store import Estimated
 from spanloom.model.structured import AnyModel
 from spanloom.model.work import IN_MEMORY, Work, check_on_disk
@@ -85,7 +83,6 @@ class _Described(Estimated):
     """Values of a linker in a model file."""
 
     report: LinkReport
-    search: SearchValues
 
 
 class Linker(LinkerParameters, MentionEstimator[System], Staged):
@@ -301,21 +298,15 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""
-        said = _Described.of(self, search=search_values(self.fitted))
-        parts: dict[str, ModelPart | None] = {**parts_of(self.fitted), "profile": profile_part(self.profile_)}
-        parts["split"] = splitter_part(self.splitter_)
-        parts |= {stage.name: stage.to_part() for stage in self.stages_}
-        return said.part(arrays_of(self.fitted), parts)
+        return self._as_part(_Described.of(self), parts_of(self.fitted))
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
         said = part.read(_Described)
-        system = system_of(part, said.search)
+        system = system_of(part)
         made = said.restored(cls, system)
-        made.types_, made.profile_ = system.types, profile_of(part.parts.get("profile"))
-        made.splitter_ = splitter_of(part.parts.get("split"))
-        made._follow(stages_of(part))
+        made._restore(part, system.types)
         made.language_model = made.language_model or system.language
         made.pos = made.pos or system.pos
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from spanloom.link.proposals import Proposer
 from spanloom.link.system import System
 from spanloom.model.kinds import class_of
 from spanloom.model.store import model_of, model_part, shared_of, shared_part
-from spanloom.modelfile import COMPACT, Array, Bounded, ModelPart
+from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart, Within
 from spanloom.scoring.packing import packed_weights, stored_weights
 from spanloom.structures import STRUCTURES
-from spanloom.tag.filling import filler_of, filler_part
+from spanloom.tag.filling import filler_of
 from spanloom.vocabulary.candidates import METHODS, CandidateFinder
 from spanloom.vocabulary.folding import EXACT
 from spanloom.vocabulary.lexicon import Lexicon
@@ -31,14 +31,13 @@ from spanloom.vocabulary.store import Vocabulary
 _COUNTED = ("exact", "close")  # the degrees of which a memory has occurrences
 
 
-@dataclass(frozen=True)
-class SearchValues:
-    """Numbers that the search depends on."""
+class _Described(Described):
+    """Values of the search in a model file."""
 
-    groups: int
-    longest: int
-    beam: int
-    candidates: int
+    groups: Annotated[int, Within(0, 255)]
+    longest: Annotated[int, Within(1, 1000)]
+    beam: Annotated[int, Within(1, 100_000)]
+    candidates: Annotated[int, Within(1, 100_000)]
     method: str
     least: float
     evidence: bool
@@ -46,26 +45,32 @@ class SearchValues:
     scalings: Scalings = UNSCALED
 
 
-def search_values(system: System) -> SearchValues:
-    """Numbers that the search of a system depends on."""
+def parts_of(system: System) -> dict[str, ModelPart | None]:
+    """Return the stages of a system: its tagger, its tagging chain, and the search."""
+    tagger = system.reader.tagger
+    return {
+        "tagger": None if system.pos is None else system.pos.to_part(),
+        "columns": shared_part(tagger.scorer.features),
+        "structure": model_part(tagger),
+        "link": _link_part(system),
+    }
+
+
+def _link_part(system: System) -> ModelPart:
+    """Return the search and what it looks things up in."""
     search, reader, finder = system.search, system.reader, system.reader.proposer.finder
-    return SearchValues(
+    said = _Described(
         groups=search.groups, longest=search.longest, beam=search.width, candidates=finder.k, method=finder.method,
-        least=reader.least, evidence=reader.evidence, bias=system.bias,
-        scalings=system.scalings,
+        least=reader.least, evidence=reader.evidence, bias=system.bias, scalings=system.scalings,
     )  # fmt: skip
-
-
-def arrays_of(system: System) -> dict[str, Array]:
-    """Return the arrays of all that the search has learned."""
-    forms, table, combinations = system.search.forms, system.weights.table, system.concepts.combinations
+    forms, table, combinations = search.forms, system.weights.table, system.concepts.combinations
     filled = table.keys != 0
     order = np.argsort(table.keys[filled])
     weights, scales = table.weights[filled][order], system.weights.scales
     learned = {"roles": system.weights.roles, "weights": weights}
     if scales is not None:  # roles are a part
         learned = {"weights": np.rint(weights / (scales[-1] or 1.0)).astype(np.int8), "scale": scales[-1:]}
-    return {
+    arrays = {
         **learned,
         "keys": table.keys[filled][order],
         "forms.first": forms.first,
@@ -74,34 +79,31 @@ def arrays_of(system: System) -> dict[str, Array]:
         "combinations.parts": np.array([part for parts in combinations for part in parts], np.int32),
         "combinations.sizes": np.array([len(parts) for parts in combinations], np.int32),
     }
-
-
-def parts_of(system: System) -> dict[str, ModelPart | None]:
-    """Return the parts of which a system is made."""
-    tagger, memory, scales = system.reader.tagger, system.reader.proposer.memory, system.weights.scales
+    memory = reader.proposer.memory
     remembered = {
         "concept": memory.lexicon.concept,
         "counts": memory.lexicon.counts,
         **{f"occurrences.{name}": row for name, row in zip(_COUNTED, memory.occurrences, strict=True)},
         **memory.lexicon.arrays("", EXACT),
     }
-    return {
-        "chain": model_part(tagger),
-        "resources": shared_part(tagger.scorer.features),
-        "pos": filler_part(system.pos),
+    parts = {
         "vocabulary": system.concepts.vocabulary.to_part(),
         "memory": ModelPart(arrays=remembered),
-        "finder": ModelPart(arrays=system.reader.proposer.finder.arrays()),
+        "finder": ModelPart(arrays=finder.arrays()),
         "seen": ModelPart(arrays=memory.texts.arrays()),
         "language": None if system.language is None else system.language.to_part(),
         COMPACT: None if scales is None else packed_weights(system.weights.roles[:, :, None], scales[:-1, None]),
     }
+    return said.part(arrays, parts)
 
 
-def system_of(part: ModelPart, plan: SearchValues) -> System:
-    """The system of which these were taken; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
-    _check_search(plan)
-    tagger = model_of(part.part("chain"), shared_of(part.parts.get("resources")), STRUCTURES[STRUCTURE])
+def system_of(stages: ModelPart) -> System:
+    """The system that `parts_of` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
+    tagger = model_of(stages.part("structure"), shared_of(stages.parts.get("columns")), STRUCTURES[STRUCTURE])
+    pos, part = stages.parts.get("tagger"), stages.part("link")
+    plan = part.read(_Described)
+    if plan.method not in METHODS or not 0 < plan.least < 1:
+        raise ModelError(f"method {plan.method!r}, least {plan.least}")
     vocabulary = Vocabulary.from_part(part.part("vocabulary"))
     concepts = Concepts(vocabulary, _combinations(part, len(vocabulary)))
     size = len(concepts)
@@ -135,20 +137,8 @@ def system_of(part: ModelPart, plan: SearchValues) -> System:
     return System(
         types, Reader(tagger, proposer, forms, plan.least, plan.evidence), concepts,
         None if language is None else class_of(LANGUAGE_MODEL).from_part(language), search,
-        weights, plan.bias,
-        filler_of(part.parts.get("pos")), plan.scalings,
+        weights, plan.bias, None if pos is None else filler_of(pos), plan.scalings,
     )  # fmt: skip
-
-
-def _check_search(plan: SearchValues) -> None:
-    for name, value, most in (
-        ("groups", plan.groups, 255), ("longest", plan.longest, 1000), ("beam", plan.beam, 100_000),
-        ("candidates", plan.candidates, 100_000),
-    ):  # fmt: skip
-        if not (0 if name == "groups" else 1) <= value <= most:
-            raise ModelError(f"{name} is {value}, expected at most {most}")
-    if plan.method not in METHODS or not 0 < plan.least < 1:
-        raise ModelError(f"method {plan.method!r}, least {plan.least}")
 
 
 def _memory(part: ModelPart, vocabulary: int, concepts: int) -> NameMemory:

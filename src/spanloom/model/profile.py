@@ -140,6 +140,22 @@ class Profile:
         scripts = tuple(sorted(script for script, count in counts.scripts.items() if count >= _RARE * words))
         return cls(table, rare / words, counts.capitals / words, counts.cased / words, scripts, counts.broken / words)
 
+    def to_part(self) -> ModelPart:
+        """Return it as a part of a model file."""
+        return _Described(**vars(self)).part({"filter": self.filter})
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Profile:
+        """Return what `to_part` gave.
+
+        Raises:
+            ModelError: it is no profile.
+        """
+        said, table = part.read(_Described), part.array("filter", np.uint8, None)
+        if not len(table):
+            raise ModelError("the Bloom filter of the profile is empty; the model file is damaged")
+        return cls(table, **vars(said) | {"scripts": tuple(said.scripts)})
+
     def knows(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return which lower-case words occur in the training text, (W,); about 1.2 % are false positives."""
         places = _places(words, 8 * len(self.filter))
@@ -239,28 +255,3 @@ class ShiftWatch:
                 warnings.warn_explicit(message, DataWarning, "spanloom", 0)
             else:
                 notice(message)
-
-
-def profile_part(profile: Profile | None) -> ModelPart | None:
-    """Return a profile as a part of a model file; ``None`` for none."""
-    if profile is None:
-        return None
-    said = _Described(
-        unknown=profile.unknown, capitals=profile.capitals, cased=profile.cased, scripts=list(profile.scripts),
-        broken=profile.broken,
-    )  # fmt: skip
-    return said.part({"filter": profile.filter})
-
-
-def profile_of(part: ModelPart | None) -> Profile | None:
-    """Return the profile that `profile_part` gave.
-
-    Raises:
-        ModelError: it holds none.
-    """
-    if part is None:
-        return None
-    said, table = part.read(_Described), part.array("filter", np.uint8, None)
-    if not len(table):
-        raise ModelError("the Bloom filter of the profile is empty; the model file is damaged")
-    return Profile(table, said.unknown, said.capitals, said.cased, tuple(said.scripts), said.broken)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -19,11 +19,9 @@ from spanloom.document import Batch, Document
 from spanloom.errors import plural
 from spanloom.hypergraph import Floats, Ints
 from spanloom.learn.folds import FEW, deal, spread
-from spanloom.modelfile import Described, ModelPart, Within
-from spanloom.text.splitting import LONGEST, WIDEST, Characters, CutPattern, Splitter, class_of
+from spanloom.text.splitting import LONGEST, MOST, WIDEST, Characters, CutPattern, Splitter, class_of
 
 _FOLDS = 5
-_MOST = 64  # patterns
 _LEAST = 3.0  # ends that a pattern must bring, less its price
 _DOCUMENTS = 5  # that a word's start or end must stand in: a model names no words of fewer, see `docs/privacy.md`
 _LOOKED_AT = 50_000  # ends inside tokens that candidates come from
@@ -188,7 +186,7 @@ def _around(text: str, place: int, word: tuple[str, str]) -> Iterator[CutPattern
 
 def _choose(candidates: list[_Candidate], data: _Annotated) -> Iterator[CutPattern]:
     """Yield the patterns that bring most, each counted where no earlier one cuts."""
-    for _ in range(_MOST):
+    for _ in range(MOST):
         values = [_value(candidate, data) for candidate in candidates]
         if not values or max(values) < _LEAST:
             return
@@ -204,23 +202,3 @@ def _value(candidate: _Candidate, data: _Annotated) -> float:
     fold = data.fold[np.searchsorted(data.unit, candidate.places, side="right") - 1]
     folds = np.bincount(fold, worth, _FOLDS)
     return float(folds[folds.sum() - folds >= _LEAST].sum())
-
-
-class _Patterns(Described):
-    """Patterns in a model file, in their order."""
-
-    patterns: Annotated[list[str], Within(0, _MOST)]
-
-
-def splitter_part(splitter: Splitter) -> ModelPart | None:
-    """Return a splitter as a part of a model file; ``None`` for one without patterns."""
-    return _Patterns(patterns=[str(pattern) for pattern in splitter.patterns]).part() if splitter.patterns else None
-
-
-def splitter_of(part: ModelPart | None) -> Splitter:
-    """Return the splitter that `splitter_part` gave.
-
-    Raises:
-        ModelError, DataError: it holds no patterns; `spanloom.modelfile.damaged` makes one error of both.
-    """
-    return Splitter() if part is None else Splitter(tuple(map(CutPattern.of, part.read(_Patterns).patterns)))

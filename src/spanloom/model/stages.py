@@ -1,7 +1,8 @@
 """Stages that add to mentions what is known of each: a list of them follows whatever finds mentions.
 
 A stage is trained and immutable. It takes documents with mentions and returns them with more: concepts, attributes.
-What a document gets depends on that document alone. A new stage is a class and a line in `STAGES`.
+What a document gets depends on that document alone. A new stage is a class and a line in `STAGES`, which also lists
+those that estimators have before these.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 from spanloom.document import Document, Mention, batches
-from spanloom.errors import UsageError
+from spanloom.errors import ModelError, UsageError
 from spanloom.evaluate.concepts import Resolver
 from spanloom.learn.folds import spread
 from spanloom.learn.platt import IDENTITY, Platt
+from spanloom.model.overlaps import OverlapRules
 from spanloom.model.protocol import Annotation, Capability
-from spanloom.modelfile import ModelPart
+from spanloom.model.report import PassReport
+from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import Executor
 from spanloom.scoring.explanation import Candidate, Explanation
 from spanloom.text import prepare
@@ -27,10 +30,23 @@ from spanloom.text import prepare
 if TYPE_CHECKING:
     from spanloom.vocabulary import Vocabulary
 
-STAGES: Final[Mapping[str, str]] = MappingProxyType(
-    {"concepts": "spanloom.concepts.stage:ConceptStage", "attributes": "spanloom.attributes.model:AttributeModel"}
+STAGES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = MappingProxyType(
+    {
+        "profile": ("profile_", "spanloom.model.profile:Profile.from_part", ()),
+        "tagger": ("pos_", "spanloom.tag.filling:filler_of", ()),
+        "split": ("splitter_", "spanloom.text.splitting:Splitter.from_part", ()),
+        "first_pass": ("pass_", "spanloom.passes:DocumentPass.from_part", ("columns", "types")),
+        "overlaps": ("overlaps_", "spanloom.model.overlaps:OverlapRules.from_part", ("kinds",)),
+        "second_stage": ("second_", "spanloom.rescoring:Rescorer.from_part", ("features", "overlaps")),
+        "concepts": ("", "spanloom.concepts.stage:ConceptStage.from_part", ()),
+        "attributes": ("", "spanloom.attributes.model:AttributeModel.from_part", ()),
+    }
 )
-"""The name of each stage, which is that of its part in a model file -> its class; in the order in which they run."""
+"""Stages that several kinds of models have, by their names in model files.
+
+Of each: the attribute of the estimator, empty for one of `Staged.stages_`; what reads its part; and further arguments
+of that, of what is known of the model: ``types``, their number ``kinds``, ``columns``, ``features``, earlier stages.
+"""
 
 
 class Stage(Protocol):
@@ -86,15 +102,6 @@ def explained(
         own = known.get((one.mention.key, one.mention.head))
         mention, candidates = own or marked([*found, one.mention])[-1]
         yield replace(one, mention=mention.replace(score=one.mention.score), candidates=candidates)
-
-
-def stages_of(part: ModelPart) -> tuple[Stage, ...]:
-    """Return the stages that a model file holds.
-
-    Raises:
-        ModelError: one is damaged.
-    """
-    return tuple(resolve_name(STAGES[name]).from_part(part.part(name)) for name in STAGES if name in part.parts)
 
 
 class Linked(NamedTuple):
@@ -160,13 +167,48 @@ class Staged:
     """Base class of estimators whose mentions stages add to.
 
     Attributes:
-        stages_: in the order in which they run.
+        stages_: those that follow recognition.
     """
 
     annotates: ClassVar[frozenset[Annotation]]
     capable: ClassVar[frozenset[Capability]]
     stages_: tuple[Stage, ...] = ()
+    types_: tuple[str, ...]
     stream: Callable[..., Iterator[Document]]
+
+    def _as_part(self, said: Described, own: Mapping[str, ModelPart | None]) -> ModelPart:
+        """Return the model as a part whose parts are its stages.
+
+        Args:
+            said: the model's own values.
+            own: stages that are not in `STAGES`.
+        """
+        kept = {name: getattr(self, attribute, None) for name, (attribute, *_) in STAGES.items() if attribute}
+        kept |= {stage.name: stage for stage in self.stages_}
+        return said.part({}, {**{name: one.to_part() for name, one in kept.items() if one is not None}, **own})
+
+    def _restore(self, part: ModelPart, types: tuple[str, ...], **known: Any) -> None:
+        """Take over the types of a model, and the stages of its file that are in `STAGES`.
+
+        Args:
+            part: the file.
+            types: of mentions.
+            known: more of what `STAGES` names.
+
+        Raises:
+            ModelError: one is damaged, or the first pass is missing.
+        """
+        known = {"types": types, "kinds": len(types), "overlaps": OverlapRules.free(len(types)), **known}
+        self.types_ = types
+        for name, (attribute, reader, needs) in STAGES.items():
+            if name in part.parts and hasattr(self, attribute or "stages_"):
+                known[name] = resolve_name(reader)(part.part(name), *(known[need] for need in needs))
+                if attribute:
+                    setattr(self, attribute, known[name])
+        passes = getattr(vars(self)["report_"], "passes", None)
+        if isinstance(passes, PassReport) and passes.kept and "first_pass" not in part.parts:
+            raise ModelError("two passes over documents, but there is no first pass")
+        self._follow([known[name] for name, (attribute, *_) in STAGES.items() if name in known and not attribute])
 
     @property
     def resolver(self) -> Resolver:

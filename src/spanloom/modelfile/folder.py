@@ -20,13 +20,15 @@ from spanloom.errors import ModelError, UsageError, clip, reason_of
 from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import leftover, leftovers, warn_of_leftovers
 from spanloom.files.walk import meant_path
-from spanloom.modelfile.format1 import upgraded
-from spanloom.modelfile.part import Array, ModelPart, damaged
-from spanloom.modelfile.values import LARGEST
+from spanloom.modelfile.format1 import from_lists
+from spanloom.modelfile.format2 import from_tree
+from spanloom.modelfile.part import PARTS, STAGES, Array, ModelPart, damaged, place
+from spanloom.modelfile.values import LARGEST, checked
 
-FORMAT: Final = 3
-"""The newest format, which compact models have; all others are written as format 2. Format 1 is read, too."""
-_FORMAT_OF_OTHERS: Final = 2
+FORMAT: Final = 4
+"""The format that is written; 1 to 3 are read, too."""
+_STAGES: Final = "stages"
+_STAGE: Final = "stage"  # its name, in its description
 _DESCRIPTION, _WEIGHTS = "model.json", "weights.safetensors"
 _ENCODER = "encoder"  # a folder beside these, where there is one
 _HEADER = ("format", "kind", "spanloom", "sha256")
@@ -105,9 +107,9 @@ def _folder(encoder: str | Path) -> Path:
 def write(path: str | Path, kind: str, part: ModelPart, *, force: bool = False) -> None:
     """Write a part as a model of some kind; see `save`."""
     weights = packed({name: np.ascontiguousarray(array) for name, array in part.flat().items()})
-    number = FORMAT if part.compact else _FORMAT_OF_OTHERS
-    header = (number, kind, __version__, hashlib.sha256(weights).hexdigest())
-    said = {**dict(zip(_HEADER, header, strict=True)), **part.json()}
+    header = (FORMAT, kind, __version__, hashlib.sha256(weights).hexdigest())
+    stages = [{_STAGE: name, **part.parts[name].json()} for name in sorted(part.parts, key=place)]
+    said = {**dict(zip(_HEADER, header, strict=True)), **part.values, _STAGES: stages}
     text = json.dumps(said, ensure_ascii=False, indent=1, allow_nan=False)
     # only the two files of a model may go: a folder of models is none
     with output_folder(path, force=force, may_replace=own_files(path, (_DESCRIPTION, _WEIGHTS))) as folder:
@@ -129,7 +131,15 @@ def read(path: str | Path, kind: str, *, mapped: bool = False) -> ModelPart:
     arrays = _arrays(path, said, mapped)
     values = {name: value for name, value in said.items() if name not in _HEADER}
     with damaged(path):
-        return upgraded(kind, values, arrays) if said["format"] == 1 else ModelPart.of(values, arrays)
+        if said["format"] < FORMAT:
+            old = from_lists(kind, values, arrays) if said["format"] == 1 else ModelPart.of(values, arrays)
+            return from_tree(kind, old)
+        stages = checked(list[dict[str, Any]], values.pop(_STAGES, None), _STAGES)
+        names = [checked(str, stage.pop(_STAGE, None), f"{_STAGES}.{n}.{_STAGE}") for n, stage in enumerate(stages)]
+        if names != sorted(set(names), key=place):
+            found = clip(", ".join(names), 200)
+            raise ModelError(f"found the stages {found}, expected each once, in the order {', '.join(STAGES)}")
+        return ModelPart.of({**values, PARTS: dict(zip(names, stages, strict=True))}, arrays)
 
 
 def is_model(path: str | Path) -> bool:

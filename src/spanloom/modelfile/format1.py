@@ -24,14 +24,9 @@ _TRANSITIONS = {"transitions": "constants"}
 _DEFAULTS = {"longest": None, "components": 3}
 
 
-def upgraded(kind: str, values: _Values, arrays: _Arrays) -> ModelPart:
-    """The part that a model of format 1 is; raises what `damaged` turns into a `ModelError`."""
-    return _KINDS.get(kind, _plain)(values, arrays)
-
-
-def _plain(values: _Values, arrays: _Arrays) -> ModelPart:
-    """Return a part without parts of its own."""
-    return ModelPart(values, arrays)
+def from_lists(kind: str, values: _Values, arrays: _Arrays) -> ModelPart:
+    """The parts of format 2 that a model of format 1 has; raises what `damaged` turns into a `ModelError`."""
+    return _KINDS.get(kind, ModelPart)(values, arrays)
 
 
 def _recognizer(values: _Values, arrays: _Arrays) -> ModelPart:
@@ -42,7 +37,7 @@ def _recognizer(values: _Values, arrays: _Arrays) -> ModelPart:
 
 def _cascade(values: _Values, arrays: _Arrays) -> ModelPart:
     chains = {
-        f"chain{n}": _model(said, "bilou", "subgraphs", _under(arrays, f"chain{n}."), f"chain{n}.")
+        f"chain{n}": _model(said, "bilou", "subgraphs", _under(arrays, f"chain{n}."))
         for n, said in enumerate(values["chains"])
     }
     own = {**_some(values, "params", "report"), "strongest": [said["strongest"] for said in values["chains"]]}
@@ -50,14 +45,14 @@ def _cascade(values: _Values, arrays: _Arrays) -> ModelPart:
 
 
 def _linker(values: _Values, arrays: _Arrays) -> ModelPart:
-    chain = _model(values["chain"], "bilou", "subgraphs", _under(arrays, "chain."), "chain.")
+    chain = _model(values["chain"], "bilou", "subgraphs", _under(arrays, "chain."))
     parts = {"chain": chain, **_columns(values, arrays)}
     for name in ("vocabulary", "seen"):
-        parts[name] = ModelPart(arrays=_under(arrays, f"{name}."), name=f"{name}.")
-    parts["memory"] = ModelPart(arrays=_remembered(_under(arrays, "memory.")), name="memory.")
-    parts["finder"] = ModelPart(name="finder.")  # its keys were others, and are made again from the vocabulary
+        parts[name] = ModelPart(arrays=_under(arrays, f"{name}."))
+    parts["memory"] = ModelPart(arrays=_remembered(_under(arrays, "memory.")))
+    parts["finder"] = ModelPart()  # its keys were others, and are made again from the vocabulary
     if values["language"]:
-        parts["language"] = ModelPart(arrays=_under(arrays, "language."), name="language.")
+        parts["language"] = ModelPart(arrays=_under(arrays, "language."))
     own = _some(arrays, *_SEARCH)
     return ModelPart(_some(values, "params", "report", "search"), own, parts)
 
@@ -79,32 +74,29 @@ def _remembered(arrays: _Arrays) -> dict[str, Array]:
 
 
 def _segmenter(values: _Values, arrays: _Arrays) -> ModelPart:
-    parts = {
-        f"part{n}": _part(said, _under(arrays, f"part{n}."), f"part{n}.") for n, said in enumerate(values["parts"])
-    }
+    parts = {f"part{n}": _part(said, _under(arrays, f"part{n}.")) for n, said in enumerate(values["parts"])}
     if "dictionaries" in arrays:
-        parts["dictionaries"] = ModelPart(arrays={"phrases": arrays["dictionaries"]}, name="dictionaries.")
+        parts["dictionaries"] = ModelPart(arrays={"phrases": arrays["dictionaries"]})
     said = _some(values, "params", "report", "types", "joint_penalty", "scalings", "strongest")
     return ModelPart(said, parts=parts)
 
 
-def _part(said: _Values, arrays: _Arrays, name: str) -> ModelPart:
+def _part(said: _Values, arrays: _Arrays) -> ModelPart:
     """Chains of a segmenter that share their features."""
-    parts = {"index": ModelPart(arrays=_under(arrays, "index."), name=f"{name}index.")}
+    parts = {"index": ModelPart(arrays=_under(arrays, "index."))}
     for chain in said["chains"]:
-        own = f"{chain['name']}."
-        parts[chain["name"]] = ModelPart(_some(chain, "penalty"), _under(arrays, own), name=name + own)
-    return ModelPart(_some(said, "templates"), parts=parts, name=name)
+        parts[chain["name"]] = ModelPart(_some(chain, "penalty"), _under(arrays, f"{chain['name']}."))
+    return ModelPart(_some(said, "templates"), parts=parts)
 
 
-def _tagger(values: _Values, arrays: _Arrays, name: str = "") -> ModelPart:
+def _tagger(values: _Values, arrays: _Arrays) -> ModelPart:
     """A tagger, or the name of a pipeline."""
     if "spacy" in values:
-        return ModelPart(values, name=name)
+        return ModelPart(values)
     said = {"types": values["tags"], "templates": values["params"]["features"], "penalty": 0.0}
     renamed = {_TRANSITIONS.get(key, key): array for key, array in arrays.items()}
-    model = _model(said, "tags", "subgraphs", renamed, f"{name}model.")
-    return ModelPart(_some(values, "params", "report"), parts={"model": model}, name=name)
+    model = _model(said, "tags", "subgraphs", renamed)
+    return ModelPart(_some(values, "params", "report"), parts={"model": model})
 
 
 def _structure(params: _Values) -> Any:
@@ -115,11 +107,11 @@ def _structure(params: _Values) -> Any:
     return f"{text}({name}={value})" if name and value != _DEFAULTS[name] else text
 
 
-def _model(said: _Values, structure: Any, counting: Any, arrays: _Arrays, name: str = "model.") -> ModelPart:
+def _model(said: _Values, structure: Any, counting: Any, arrays: _Arrays) -> ModelPart:
     """A structured model; ``arrays`` may hold those of others."""
-    index = ModelPart(arrays=_under(arrays, "index."), name=f"{name}index.")
+    index = ModelPart(arrays=_under(arrays, "index."))
     values = {**_some(said, *_MODEL), "structure": structure, "counting": counting}
-    return ModelPart(values, _some(arrays, *_WEIGHTS), {"index": index}, name)
+    return ModelPart(values, _some(arrays, *_WEIGHTS), {"index": index})
 
 
 def _columns(values: _Values, arrays: _Arrays) -> dict[str, ModelPart]:
@@ -127,9 +119,9 @@ def _columns(values: _Values, arrays: _Arrays) -> dict[str, ModelPart]:
     parts, rules, pos = {}, values.get("rules"), values.get("pos")
     found = _some(arrays, *_RESOURCES)
     if rules is not None or found:
-        parts["resources"] = ModelPart({"rules": rules}, found, name="resources.")
+        parts["resources"] = ModelPart({"rules": rules}, found)
     if pos is not None:
-        parts["pos"] = _tagger(pos, _under(arrays, "pos."), "pos.")
+        parts["pos"] = _tagger(pos, _under(arrays, "pos."))
     return parts
 
 

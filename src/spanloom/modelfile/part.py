@@ -6,18 +6,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from string import digits
 from typing import Any, Final, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from spanloom.errors import ModelError, SpanloomError
+from spanloom.errors import ModelError, SpanloomError, clip
 from spanloom.modelfile.values import fields_of, plain
 
 Array = NDArray[Any]
 COMPACT: Final = "compact"
-"""The name of a part that holds weights in eight bits: a model file with one is of format 3."""
-_PARTS = "parts"
+"""The name of a part that holds weights in eight bits."""
+PARTS: Final = "parts"
+STAGES: Final = (
+    "profile", "tagger", "split", "dictionaries", "columns", "first_pass", "structure", "overlaps", "second_stage",
+    "link", "concepts", "attributes",
+)  # fmt: skip
+"""The parts of a whole model, in the order in which they run; one that there are several of has a number, from 0 on."""
 
 
 @dataclass_transform(kw_only_default=True)
@@ -89,12 +95,7 @@ class ModelPart:
     def json(self) -> dict[str, Any]:
         """Return the values of the part and of all within it, as ``model.json`` holds them."""
         inner = {name: part.json() for name, part in self.parts.items()}
-        return {**self.values, **({_PARTS: inner} if inner else {})}
-
-    @property
-    def compact(self) -> bool:
-        """Whether it, or a part within it, holds weights in eight bits."""
-        return COMPACT in self.parts or any(part.compact for part in self.parts.values())
+        return {**self.values, **({PARTS: inner} if inner else {})}
 
     def flat(self) -> dict[str, Array]:
         """All arrays, under names such as ``part.sub.array``."""
@@ -108,9 +109,9 @@ class ModelPart:
         Raises:
             ModelError: the values are those of no part.
         """
-        inner = values.get(_PARTS, {}) if isinstance(values, dict) else None
+        inner = values.get(PARTS, {}) if isinstance(values, dict) else None
         if not isinstance(inner, dict):
-            raise ModelError(f"{name + _PARTS!r} is no object with parts")
+            raise ModelError(f"{name + PARTS!r} is no object with parts")
         own: dict[str, Array] = {}
         theirs: dict[str, dict[str, Array]] = {key: {} for key in inner}
         for key, array in arrays.items():
@@ -120,7 +121,7 @@ class ModelPart:
             else:
                 own[key] = array
         parts = {key: cls.of(inner[key], theirs[key], f"{name}{key}.") for key in inner}
-        return cls({key: value for key, value in values.items() if key != _PARTS}, own, parts, name)
+        return cls({key: value for key, value in values.items() if key != PARTS}, own, parts, name)
 
     def read(self, schema: type[D]) -> D:
         """The values, checked.
@@ -163,6 +164,18 @@ class ModelPart:
         if name not in self.parts:
             raise ModelError(f"the part {self.name + name!r} is missing")
         return self.parts[name]
+
+
+def place(stage: str) -> tuple[int, int, str]:
+    """Return what stages are sorted by.
+
+    Raises:
+        ModelError: there is no such stage.
+    """
+    bare = stage.rstrip(digits)
+    if bare not in STAGES:
+        raise ModelError(f"found the stage {clip(stage)}, expected one of {', '.join(STAGES)}")
+    return STAGES.index(bare), len(stage), stage
 
 
 def _fits(length: int, wanted: int | None) -> bool:

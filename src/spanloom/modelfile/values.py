@@ -30,7 +30,10 @@ from spanloom.errors import ModelError, clip
 
 LARGEST = 1e12
 """No weight or penalty of a model is further from 0: sums of a million of them are numbers that kernels can follow."""
-_NAMES: Final = {str: "text", int: "a whole number", float: "a finite number", bool: "true or false"}
+_NAMES: Final = {
+    str: "text", int: "a whole number", float: "a finite number", bool: "true or false", list: "a list",
+    tuple: "a list", dict: "an object",
+}  # fmt: skip
 
 
 class Within(NamedTuple):
@@ -121,7 +124,7 @@ def checked(kind: Any, value: Any, place: str = "") -> Any:
         return kind(**fields_of(kind, value, f"{place}."))
     elif hasattr(kind, "_fields") and isinstance(value, list | tuple):
         return kind(**fields_of(kind, dict(zip(kind._fields, value)), f"{place}."))  # noqa: B905
-    raise ModelError(f"{place}: found {clip(str(value))}, expected {_NAMES.get(kind, kind)}")
+    raise ModelError(f"{place}: found {clip(str(value))}, expected {_NAMES.get(origin or kind, kind)}")
 
 
 def _each(kind: Any, values: Collection[Any], names: Iterable[Any], place: str) -> Iterable[Any]:

@@ -6,4 +6,3 @@ from spanloom.passes.first import DocumentPass as DocumentPass
 from spanloom.passes.first import PassSettings as PassSettings
 from spanloom.passes.first import fit_pass as fit_pass
 from spanloom.passes.first import is_worth_two_passes as is_worth_two_passes
-from spanloom.passes.first import pass_of as pass_of

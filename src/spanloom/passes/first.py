@@ -15,7 +15,6 @@ from spanloom.learn import EdgeTarget, TrainingSet, adagrad
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.subsets import subset
 from spanloom.learn.target import tokens_of
-from spanloom.model.report import PassReport
 from spanloom.model.store import ColumnResources, model_of, model_part
 from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.modelfile import Described, ModelPart
@@ -111,27 +110,6 @@ class DocumentPass:
         if model.types != types:
             raise ModelError(f"a first pass of the types {model.types}, a second of {types}")
         return cls(model, KnownNames.from_part(part.part("names"), len(types)), part.read(_DocumentPass).short_forms)
-
-
-def pass_of(
-    part: ModelPart | None, shared: ColumnResources, types: tuple[str, ...], report: PassReport | None
-) -> DocumentPass | None:
-    """Return the first pass of a model file, if there is one.
-
-    Args:
-        part: what `DocumentPass.to_part` gave.
-        shared: what fills columns of features.
-        types: of the second pass.
-        report: that of the file.
-
-    Raises:
-        ModelError: its types are others, or it is missing.
-    """
-    if part is not None:
-        return DocumentPass.from_part(part, shared, types)
-    if report is not None and report.kept:
-        raise ModelError("two passes over documents, but there is no first pass")
-    return None
 
 
 def is_worth_two_passes(batch: Batch) -> bool:

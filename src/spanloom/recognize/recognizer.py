@@ -26,11 +26,9 @@ from spanloom.model.corpus import Lost, Notice, place
 from spanloom.model.explain import explain
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.parameters import renamed
-from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import TrainingReport, of_structures
-from spanloom.model.splitting import splitter_of, splitter_part
-from spanloom.model.stages import Stage, Staged, explained, run_stages, stages_of
+from spanloom.model.stages import Stage, Staged, explained, run_stages
 from spanloom.model.store import (
     Estimated,
     features_of,
@@ -45,7 +43,7 @@ from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
-from spanloom.passes import DocumentPass, pass_of
+from spanloom.passes import DocumentPass
 from spanloom.recognize.choosing import AUTO
 from spanloom.recognize.constraints import FREE, Constraints, constraints_of
 from spanloom.recognize.drawing import Drawing
@@ -57,7 +55,7 @@ from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable, Structure, structure_of
 from spanloom.structures.base import concatenate
-from spanloom.tag.filling import Filler, check_source, fill, fill_batch, filler_of, filler_part, told
+from spanloom.tag.filling import Filler, check_source, fill, fill_batch, told
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
 
@@ -299,14 +297,8 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
         said = _Described.of(self, strongest=vars(self).get("strongest_"))
-        shared = shared_part(features_of(self.fitted))
-        second = None if self.second_ is None else self.second_.to_part()
-        overlaps = None if self.overlaps_ is None else self.overlaps_.to_part()
-        parts = {"model": model_part(self.fitted), "second": second, "overlaps": overlaps, "resources": shared}
-        parts |= {"pos": filler_part(self.pos_), "split": splitter_part(self.splitter_)}
-        parts |= {"pass": None if self.pass_ is None else self.pass_.to_part(), "profile": profile_part(self.profile_)}
-        parts |= {stage.name: stage.to_part() for stage in self.stages_}
-        return said.part({}, parts)
+        own = {"columns": shared_part(features_of(self.fitted)), "structure": model_part(self.fitted)}
+        return self._as_part(said, own)
 
     @classmethod
     def from_part(cls, part: ModelPart, structure: Structure | None = None) -> Self:
@@ -319,21 +311,14 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         said = part.read(_Described)
         if not {"structure", "reading"} <= said.params.keys():
             raise ModelError("the parameters name no structure, or no reading")
-        stored = near_encoder(part.part("model"), said.params)
-        shared = shared_of(part.parts.get("resources"))
+        stored = near_encoder(part.part("structure"), said.params)
+        shared = shared_of(part.parts.get("columns"))
         model = model_of(stored, shared, structure_in(stored, structure))
         made = said.restored(cls, model, **({"structure": structure} if structure else {}))
         if made.structure != AUTO and str(made._structure) != str(model.structure):
             raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
-        made.types_, made.strongest_, made.pos_ = model.types, said.strongest, filler_of(part.parts.get("pos"))
-        made.splitter_, made.profile_ = splitter_of(part.parts.get("split")), profile_of(part.parts.get("profile"))
-        made.pass_ = pass_of(part.parts.get("pass"), shared, model.types, said.report.passes)
-        if "overlaps" in part.parts:
-            made.overlaps_ = OverlapRules.from_part(part.part("overlaps"), len(model.types))
-        if "second" in part.parts:
-            rules = made.overlaps_ or OverlapRules.free(len(model.types))
-            made.second_ = Rescorer.from_part(part.part("second"), features_of(model), rules)
-        made._follow(stages_of(part))
+        made.strongest_ = said.strongest
+        made._restore(part, model.types, columns=shared, features=features_of(model))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made
 

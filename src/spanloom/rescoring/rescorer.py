@@ -253,13 +253,7 @@ class Rescorer:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
-        said = _Rescorer(
-            templates=list(self.templates),
-            threshold=self.threshold,
-            scalings=self.scalings,
-            early_exit=self.early_exit,
-            gap_threshold=self.gap_threshold,
-        )
+        said = _Rescorer(**vars(self))
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
         parts |= {} if self.listed is None else {"listed": self.listed.to_part()}
         parts |= {} if self.pairs is None else {"pairs": self.pairs.to_part()}
@@ -302,22 +296,11 @@ class Rescorer:
         if "pairs" in part.parts or any(template.startswith("pair") for template in said.templates):
             paired: type[PairedParts] = resolve_name("spanloom.rescoring.parts:PairedParts")
             pairs = paired.from_part(part.part("pairs"), len(rules.gaps))
+        own = {"templates": tuple(said.templates), "gapped": gapped[0] if gapped else None}
         return cls(
-            tuple(said.templates),
-            index,
-            weights,
-            seen,
-            rules,
-            features,
-            said.threshold,
-            said.scalings,
-            scales,
-            said.early_exit,
-            listed,
-            pairs,
-            gapped[0] if gapped else None,
-            said.gap_threshold,
-        )
+            index=index, weights=weights, seen=seen, rules=rules, features=features, scales=scales, listed=listed,
+            pairs=pairs, **vars(said) | own,
+        )  # fmt: skip
 
 
 def odds_columns(candidates: CandidateMentions, types: int) -> Floats:

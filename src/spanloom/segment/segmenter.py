@@ -32,18 +32,18 @@ from spanloom.learn.platt import Scalings
 from spanloom.model.calibration import CalibrationReport, answered, fit_scalings
 from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice
+from spanloom.model.overlaps import OverlapRules
 from spanloom.model.parameters import MentionEstimator
-from spanloom.model.profile import profile_of, profile_part
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import of_structures
-from spanloom.model.stages import Stage, Staged, explained, learn_stages, run_stages, stages_of
+from spanloom.model.stages import Stage, Staged, explained, learn_stages, run_stages
 from spanloom.model.store import near_encoder, shared_of
 from spanloom.model.strongest import Strongest, names_from
 from spanloom.model.structured import AnyModel
 from spanloom.model.work import Work, check_executor, check_on_disk
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import Executor, threads
-from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes, pass_of
+from spanloom.passes import DocumentPass, PassData, PassSettings, choose_passes
 from spanloom.recognize.constrained import constrained
 from spanloom.recognize.constraints import Constraints
 from spanloom.recognize.constraints import constraints_of as constraint_demands
@@ -63,9 +63,9 @@ from spanloom.segment.parameters import SegmenterParameters
 from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.preparing import Prepared, prepared
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
-from spanloom.segment.second import fit_second, rescored
+from spanloom.segment.second import features_of_chains, fit_second, rescored
 from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
-from spanloom.segment.store import PASS, RESOURCES, SegmenterValues, model_of, parts_of, second_of
+from spanloom.segment.store import SegmenterValues, model_of, parts_of
 from spanloom.segment.training import Settings, Trained
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
@@ -396,28 +396,21 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
-        model = self.fitted
-        said = SegmenterValues.of(
-            self, types=list(model.types), joint_penalty=model.joint_penalty, scalings=model.scalings,
-            strongest=self.strongest_,
-        )  # fmt: skip
-        parts = {**parts_of(model, self.pass_, self.second_), "profile": profile_part(self.profile_)}
-        return said.part({}, {**parts, **{stage.name: stage.to_part() for stage in self.stages_}})
+        said = SegmenterValues.of(self, **vars(self.fitted), strongest=self.strongest_)
+        return self._as_part(said, parts_of(self.fitted))
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
         said = part.read(SegmenterValues)
-        model = model_of(near_encoder(part, said.params), said)
+        shared = shared_of(part.parts.get("columns"))
+        model = model_of(near_encoder(part, said.params), said, shared)
         made = said.restored(cls, model)
         if not model.serves(made.method):
             raise ModelError(f"its chains are not those of the method {made.method!r}")
-        made.types_, made.strongest_ = model.types, said.strongest
-        made.profile_ = profile_of(part.parts.get("profile"))
-        made.second_ = second_of(part, model)
-        made._follow(stages_of(part))
-        shared = shared_of(part.parts.get(RESOURCES))
-        made.pass_ = pass_of(part.parts.get(PASS), shared, model.types, said.report.passes)
+        made.strongest_ = said.strongest
+        features, rules = features_of_chains(model.parts[-1]), OverlapRules.of_ways((), len(model.types))
+        made._restore(part, model.types, columns=shared, features=features, overlaps=rules)
         return made
 
     def check(self) -> None:

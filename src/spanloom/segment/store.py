@@ -10,14 +10,11 @@ from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.hypergraph import SubgraphEngine
 from spanloom.learn.platt import UNSCALED, Scalings
-from spanloom.model.overlaps import OverlapRules
-from spanloom.model.store import ColumnResources, Estimated, named_phrases, packed, shared_of, shared_part, unpacked
+from spanloom.model.store import ColumnResources, Estimated, named_phrases, packed, shared_part, unpacked
 from spanloom.model.strongest import Strongest
 from spanloom.model.structured import AnyModel, StructuredModel
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.passes import COLUMNS as PASS_COLUMNS
-from spanloom.passes import DocumentPass
-from spanloom.rescoring import Rescorer
 from spanloom.scoring import LinearScorer
 from spanloom.scoring.encoded import ENCODED, encoded_of, encoded_parts
 from spanloom.scoring.section import SectionScorer, SideBySide, sections_of
@@ -28,15 +25,13 @@ from spanloom.segment.constraints import constraints_of
 from spanloom.segment.feature_sets import phrases_of
 from spanloom.segment.model import MENTION_COLUMN, WORD_COLUMN, SegmenterModel
 from spanloom.segment.report import SegmenterReport
-from spanloom.segment.second import features_of_chains
 from spanloom.text import Phrases
 
 _LAYOUTS = (((WORDS, MENTIONS),), ((PAIRS,),), ((WORDS, MENTIONS), (WORDS,), (MENTIONS,)))  # the chains of each part
 _SEEN = ((), (MENTION_COLUMN,), (WORD_COLUMN,))  # what chains of each part see of the other's output
-_PART, _INDEX, _DICTIONARIES = "part", "index", "dictionaries"
+_PART, _INDEX, _DICTIONARIES = "structure", "index", "dictionaries"
 _COLUMNS = "columns"  # what an encoder cannot see
 _SHARED = (_INDEX, _COLUMNS, *ENCODED)  # parts that are no chains
-PASS, SECOND, RESOURCES = "pass", "second", "resources"
 
 
 class SegmenterValues(Estimated):
@@ -57,20 +52,14 @@ class _Chain(Described):
     penalty: Bounded
 
 
-def parts_of(model: SegmenterModel, first: DocumentPass | None, second: Rescorer | None) -> dict[str, ModelPart]:
-    """The chains of a model, those that share features together, its dictionaries, first pass and second stage."""
-    parts = {f"{_PART}{number}": _part_of(part) for number, part in enumerate(model.parts)}
+def parts_of(model: SegmenterModel) -> dict[str, ModelPart | None]:
+    """The chains of a model, those that share features together, its dictionaries, and what fills columns."""
+    parts: dict[str, ModelPart | None] = {f"{_PART}{number}": _part_of(part) for number, part in enumerate(model.parts)}
     scorer = model.parts[0].scorer
-    shared = shared_part(scorer.features) if isinstance(scorer, LinearScorer) else None
-    if shared is not None:
-        parts[RESOURCES] = shared
+    parts["columns"] = shared_part(scorer.features) if isinstance(scorer, LinearScorer) else None
     if model.phrases is not None:
         dictionaries = packed(named_phrases(model.phrases, ""), ascii=False)
         parts[_DICTIONARIES] = ModelPart(arrays={"phrases": dictionaries})
-    if first is not None:
-        parts[PASS] = first.to_part()
-    if second is not None:
-        parts[SECOND] = second.to_part()
     return parts
 
 
@@ -95,7 +84,7 @@ def _weights_of(model: AnyModel) -> ModelPart:
     return _Chain(penalty=model.penalty).part(own.arrays, {COMPACT: own.parts.get(COMPACT)})
 
 
-def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
+def model_of(part: ModelPart, said: SegmenterValues, shared: ColumnResources) -> SegmenterModel:
     """The model of which `parts_of` was taken; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     types = tuple(said.types)
     own = [part.part(f"{_PART}{number}") for number in range(sum(name.startswith(_PART) for name in part.parts))]
@@ -104,23 +93,14 @@ def model_of(part: ModelPart, said: SegmenterValues) -> SegmenterModel:
         raise ModelError(f"chains of {len(own)} parts, for types {types}")
     constraints = constraints_of(types, said.params["single_word"], said.params["constraints"])
     tagged = taggings(types, constraints, pairs=layout == ((PAIRS,),))
-    shared = shared_of(part.parts.get(RESOURCES))
     parts = tuple(_chains(each, names, tagged, shared) for each, names in zip(own, layout, strict=True))
     phrases = None
     if _DICTIONARIES in part.parts:
         lists = unpacked(part.part(_DICTIONARIES).array("phrases", np.uint8, None))
         phrases = phrases_of([(text, label) for label, texts in lists.items() for text in texts])
     for number, each in enumerate(parts):
-        _check_columns(each, number, phrases, PASS in part.parts)
+        _check_columns(each, number, phrases, "first_pass" in part.parts)
     return SegmenterModel(types, constraints, parts, phrases, said.joint_penalty, said.scalings)
-
-
-def second_of(part: ModelPart, model: SegmenterModel) -> Rescorer | None:
-    """Return the second stage of a model; ``None`` if it has none."""
-    if SECOND not in part.parts:
-        return None
-    rules = OverlapRules.of_ways((), len(model.types))
-    return Rescorer.from_part(part.part(SECOND), features_of_chains(model.parts[-1]), rules)
 
 
 def _chains(

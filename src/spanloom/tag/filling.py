@@ -120,15 +120,8 @@ def check_use(tagger: Filler | None, features: FeatureSet) -> None:
         )
 
 
-def filler_part(tagger: Filler | None) -> ModelPart | None:
-    """A tagger as a part of a model file; of a pipeline of spaCy its name."""
-    return None if tagger is None else tagger.to_part()
-
-
-def filler_of(part: ModelPart | None) -> Filler | None:
-    """The tagger that `filler_part` gave; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
-    if part is None:
-        return None
+def filler_of(part: ModelPart) -> Filler:
+    """The tagger of a part of a model file; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
     return (SpacyTagger if "spacy" in part.values else PosTagger).from_part(part)
 
 

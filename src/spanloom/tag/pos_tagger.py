@@ -256,12 +256,12 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
         shared = shared_part(features_of(self.fitted))
-        return _Described.of(self).part({}, {"model": model_part(self.fitted), "resources": shared})
+        return _Described.of(self).part({}, {"columns": shared, "structure": model_part(self.fitted)})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
-        model = model_of(part.part("model"), shared_of(part.parts.get("resources")), TAGS)
+        model = model_of(part.part("structure"), shared_of(part.parts.get("columns")), TAGS)
         if len(set(model.types)) < len(model.types):
             raise ModelError(f"the tags are {', '.join(model.types)}, expected each once")
         return part.read(_Described).restored(cls, model)

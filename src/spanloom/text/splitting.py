@@ -16,13 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Offsets
 from spanloom.errors import DataError, clip
+from spanloom.modelfile import Described, ModelPart, Within
 from spanloom.text.characters import MARKS
 from spanloom.text.patterns import pattern
 
@@ -33,6 +34,8 @@ WIDEST: Final = 2
 """Classes on each side of a cut, at most."""
 LONGEST: Final = 10
 """Characters of a word's start or end, at most."""
+MOST: Final = 64
+"""Patterns of a splitter, at most."""
 _LETTERS: Final = "aAωΩx0"  # the classes of what words are made of
 _RESERVED: Final = "<>|"
 _PADDING: Final = LONGEST + WIDEST  # characters before and after a text, so that none needs to look whether it ends
@@ -177,6 +180,12 @@ class Characters:
         return np.flatnonzero(ends)
 
 
+class _Described(Described):
+    """Values of a splitter in a model file."""
+
+    patterns: Annotated[list[str], Within(0, MOST)]
+
+
 @dataclass(frozen=True)
 class Splitter:
     """Patterns at which tokens are split; without any, nothing is.
@@ -188,6 +197,19 @@ class Splitter:
     """
 
     patterns: tuple[CutPattern, ...] = ()
+
+    def to_part(self) -> ModelPart | None:
+        """Return it as a part of a model file; ``None`` without patterns."""
+        return _Described(patterns=list(map(str, self.patterns))).part() if self.patterns else None
+
+    @classmethod
+    def from_part(cls, part: ModelPart) -> Splitter:
+        """Return what `to_part` gave.
+
+        Raises:
+            ModelError, DataError: it holds no patterns; `spanloom.modelfile.damaged` makes one error of both.
+        """
+        return cls(tuple(map(CutPattern.of, part.read(_Described).patterns)))
 
     def split(self, documents: Sequence[Document]) -> list[Document]:
         """Return prepared documents; of those with tokens that are split, copies. A token's parts have its columns."""

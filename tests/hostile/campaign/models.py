@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file
+from staged import as_tree
 
 from campaign.frame import Record, generator
 from campaign.mutate import VALUES
@@ -136,7 +137,7 @@ def _run(kinds: dict[str, Callable[[], Any]], cases: Iterable[int], record: Reco
     for name, train in kinds.items():
         place = folder / name.replace(" ", "-")
         train().save(place)
-        description = json.loads((place / "model.json").read_text())
+        description = as_tree(json.loads((place / "model.json").read_text()))
         arrays = load_file(place / "weights.safetensors")
         load(place)  # what is compiled, is compiled before the forks
         _use(load(place))

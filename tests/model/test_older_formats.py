@@ -1,4 +1,4 @@
-"""Folders of format 1, written by the last version that wrote it, are read and say what they said then.
+"""Folders of formats 1 to 3, written by the last versions that wrote them, are read and say what they said then.
 
 Each holds a small model, and ``says.json``: what it made of a few texts.
 """
@@ -6,16 +6,18 @@ Each holds a small model, and ``says.json``: what it made of a few texts.
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spanloom.document import Document, Mention
+from spanloom.errors import ModelError
 from spanloom.formats import to_record
 from spanloom.models import KINDS, load
 
-FOLDERS = sorted(path for path in Path(__file__).with_name("format1").iterdir() if path.is_dir())
+FOLDERS = sorted(Path(__file__).parent.glob("format[1-3]/*/"))
 TEXTS = (
     "No chest pain today. Severe pain in the left chest and arm.",
     "Renal failure and severe dyspnea today.",
@@ -42,7 +44,7 @@ def says(name: str, model: Any) -> Any:
             for each, spans in zip(documents, GIVEN, strict=True)
         ]
     found = list(model.predict(documents))
-    if name == "linker":  # which had no scores then
+    if name == "linker":  # which had no scores in format 1
         found = [one.copy(mentions=[mention.replace(score=None) for mention in one.mentions]) for one in found]
     return [to_record(document) for document in found]
 
@@ -57,19 +59,23 @@ def close(found: Any, wanted: Any) -> bool:
 
 
 def test_there_is_a_folder_of_each_kind() -> None:
-    kinds = {json.loads((folder / "model.json").read_text())["kind"] for folder in FOLDERS}
-    assert kinds == {*KINDS, "cascade", "language-model"}
-    assert {json.loads((folder / "model.json").read_text())["format"] for folder in FOLDERS} == {1}
+    found: dict[int, set[str]] = {1: set(), 2: set(), 3: set()}
+    for folder in FOLDERS:
+        description = json.loads((folder / "model.json").read_text())
+        assert folder.parent.name == f"format{description['format']}"
+        found[description["format"]].add(description["kind"])
+    assert found[1] == found[2] == {*KINDS, "cascade", "language-model"}
+    assert found[3] == {*KINDS, "cascade"} - {"vocabulary"}  # compact models
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_model_of_format_1_says_what_it_said(folder: Path) -> None:
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_an_older_model_says_what_it_said(folder: Path) -> None:
     wanted = json.loads((folder / "says.json").read_text())
     assert close(json.loads(json.dumps(says(folder.name, load(folder)))), wanted)
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_a_model_of_format_1_is_saved_as_one_that_says_the_same(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+def test_an_older_model_is_saved_as_one_that_says_the_same(folder: Path, tmp_path: Path) -> None:
     load(folder).save(tmp_path / "model")
     wanted = json.loads((folder / "says.json").read_text())
     again = load(tmp_path / "model")
@@ -77,3 +83,25 @@ def test_a_model_of_format_1_is_saved_as_one_that_says_the_same(folder: Path, tm
     again.save(tmp_path / "again")
     for name in ("model.json", "weights.safetensors"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
+
+
+def test_stages_are_written_in_the_order_in_which_they_run(tmp_path: Path) -> None:
+    [folder] = (one for one in FOLDERS if one.parent.name == "format3" and one.name == "recognizer-stages")
+    load(folder).save(tmp_path / "model")
+    description = json.loads((tmp_path / "model" / "model.json").read_text())
+    assert description["format"] == 4
+    assert [stage["stage"] for stage in description["stages"]] == [
+        "profile", "split", "first_pass", "structure", "overlaps", "second_stage", "concepts", "attributes",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [None, [], 7, {"model": None}, {"pos": []}, {"zz": {}}])
+@pytest.mark.parametrize("name", ["recognizer-stages", "linker-columns"])
+def test_damaged_parts_of_format_2(name: str, parts: Any, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(Path(__file__).with_name("format2") / name, model)
+    description = json.loads((model / "model.json").read_text())
+    (model / "model.json").write_text(json.dumps(description | {"parts": parts}))
+    with pytest.raises(ModelError, match="damaged") as caught:
+        load(model)
+    assert "\n" not in str(caught.value)
