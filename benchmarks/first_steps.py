@@ -50,7 +50,7 @@ STEPS: list[tuple[str, str, list[str]]] = [
         [
             "pip install {root} {root}/models",
             "spanloom demo",
-            'echo "IL-2 gene expression in T cells" | spanloom predict genia -',
+            'echo "NF-kappa B activates the IL-2 promoter in T cells" | spanloom predict genia -',
         ],
     ),
     (
@@ -113,8 +113,8 @@ STEPS: list[tuple[str, str, list[str]]] = [
         "Files are in the system's cache now.",
         [
             "spanloom demo --quiet",
-            'echo "IL-2 gene expression in T cells" | spanloom predict genia -',
-            'echo "IL-2 gene expression in T cells" | spanloom predict genia - > found.jsonl',
+            'echo "NF-kappa B activates the IL-2 promoter in T cells" | spanloom predict genia -',
+            'echo "NF-kappa B activates the IL-2 promoter in T cells" | spanloom predict genia - > found.jsonl',
             "spanloom --help > help.txt",
         ],
     ),

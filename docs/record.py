@@ -28,7 +28,7 @@ DOCS = Path(__file__).resolve().parent
 RECORD, PICTURE = DOCS / "demo.json", DOCS / "demo.svg"
 COLUMNS = 60
 TEXTS = {
-    "genia": "IL-2 gene expression in T cells",
+    "genia": "NF-kappa B activates the IL-2 promoter in T cells",
     "biomedical": "Breast cancer cells need the BRCA1 gene.",
     "clinical": "No left or right atrial enlargement.",
     "craft": "The Pax6 gene is expressed in the mouse retina.",

@@ -69,7 +69,7 @@ def test_prediction_is_drawn_on_a_terminal(model, tmp_path):
 
 @pytest.mark.skipif("genia" not in installed(), reason="the model of the README is not installed")
 def test_the_readme_shows_what_its_second_command_draws(tmp_path):
-    (tmp_path / "text").write_text("IL-2 gene expression in T cells\n")
+    (tmp_path / "text").write_text("NF-kappa B activates the IL-2 promoter in T cells\n")
     options = ["--input-format", "text"]
     shown = on_terminal("predict", "genia", tmp_path / "text", *options, stream="stdout", NO_COLOR="1")
     page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

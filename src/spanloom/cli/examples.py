@@ -9,7 +9,7 @@ EXAMPLES: Final = MappingProxyType(
     {
         "": """\
 spanloom demo
-echo "IL-2 gene expression in T cells" | spanloom predict genia -
+echo "NF-kappa B activates the IL-2 promoter in T cells" | spanloom predict genia -
 spanloom train recognizer --train notes/train --dev notes/dev --output model""",
         "annotate": """\
 spanloom annotate notes --output notes.store --model genia
