@@ -45,7 +45,7 @@ from spanloom.files.output import Sink, output_file
 from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
 from spanloom.formats.json_text import loads
-from spanloom.formats.label_names import names_beside
+from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.passages import text_of_passages
 from spanloom.formats.record import RECORD, scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
@@ -383,18 +383,9 @@ def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
     {'ner_tags': ['O', 'B-x']}
     """
     try:
-        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+        return dict(features_of(json.loads((metadata or {})[b"huggingface"])["info"]["features"]))
     except (KeyError, TypeError, ValueError, RecursionError):
         return {}
-    found = {}
-    for column, kind in features.items() if isinstance(features, dict) else ():
-        inner = (
-            kind.get("feature", kind) if isinstance(kind, dict) else kind[0] if isinstance(kind, list) and kind else {}
-        )
-        names = inner.get("names") if isinstance(inner, dict) else None
-        if isinstance(names, list) and all(isinstance(name, str) for name in names):
-            found[column] = names
-    return found
 
 
 def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: str, number: int) -> list[Scanned]:

@@ -23,6 +23,7 @@ from spanloom.formats.csv_rows import value_of
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
 from spanloom.formats.entry_repairs import as_characters, doubts, joined, without_others
 from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.kinds import are, some
 from spanloom.formats.layouts import (
     CHARACTERS,
     EXCLUSIVE,
@@ -126,8 +127,7 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     [{'id': 'T2', 'span': [{'begin': 0, 'end': 4}, {'begin': 9, 'end': 13}], 'obj': 'x'}]
     """
     denotations, relations = (
-        found if isinstance(found := record.get(name), list) and all(isinstance(item, dict) for item in found) else []
-        for name in ("denotations", "relations")
+        found if are(found := record.get(name), dict) else [] for name in ("denotations", "relations")
     )
     groups = {str(item.get("id")): [item] for item in denotations}
     if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(groups) < len(denotations):
@@ -197,7 +197,7 @@ def to_native(
     >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0].record
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
-    if isinstance(tracks := record.get("tracks"), list) and tracks and all(isinstance(one, dict) for one in tracks):
+    if some(tracks := record.get("tracks"), dict):
         others = {name: value for name, value in record.items() if name != "tracks"}  # of PubAnnotation
         return [
             native._replace(record=_annotated(native.record, track.get("project") or number))

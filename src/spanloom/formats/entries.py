@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from spanloom.formats.attributes import is_attribute, take_attributes
+from spanloom.formats.kinds import are, some
 from spanloom.formats.layouts import OF_MENTIONS, PLAIN, SURE, USUAL, Layout, at, plain, words
 
 _DERIVED: Final = frozenset(("tokenstart", "tokenend"))  # Prodigy writes them from the tokens
@@ -313,7 +314,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
         return None
     if (surface := parts.name("surface", (str, list))) is not None:
         given = parts.take("surface", (str, list))
-        whole = " ".join(given) if isinstance(given, list) and all(isinstance(one, str) for one in given) else given
+        whole = " ".join(given) if are(given, str) else given
         if isinstance(whole, str):
             entry.surface = whole
             entry.sure = surface in SURE or surface == layout.paths.get("surface")
@@ -361,8 +362,8 @@ def _take_offsets(entry: Entry, parts: _Parts) -> str:
                 parts.take("spans", (list, dict, str))
                 entry.spans = spans
                 texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-                if texts and all(isinstance(text, str) for text in texts):
-                    entry.surface, entry.sure = " ".join(map(str, texts)), True
+                if some(texts, str):
+                    entry.surface, entry.sure = " ".join(texts), True
                 return str(parts.top.get(name, name))
             if isinstance(value, list) and value and all(map(_is_offset, value)) and "spans" not in parts.paths:
                 parts.take("spans", list)
@@ -400,8 +401,7 @@ def _types(value: Any) -> Iterator[Any]:
     """Yield the types of a mention: a name, several, objects with a name each, or the parts of a taxonomy's path."""
     if isinstance(value, list):
         for one in value:
-            path = isinstance(one, list) and all(isinstance(part, str) for part in one)
-            yield "/".join(one) if path else next(_types(one), None)
+            yield "/".join(one) if are(one, str) else next(_types(one), None)
     elif isinstance(value, dict):
         yield from [value[key] for key in PLAIN if isinstance(value.get(key), str)][:1]
     elif not isinstance(value, bool | None):
@@ -412,7 +412,7 @@ def _concepts(value: Any) -> Any:
     """Return identifiers of a list of names, of one, or of BigBIO's objects; other values unchanged."""
     if isinstance(value, str):
         return [value] if value else []
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+    if not are(value, dict):
         return value
     return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in value]
 

@@ -11,6 +11,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import from_texts, to_text
 from spanloom.formats.base import Surface
+from spanloom.formats.kinds import are, some
 from spanloom.formats.task_texts import Task
 
 FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
@@ -86,7 +87,7 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
                 regions[name] = region
             else:
                 found.others.append(result)
-        elif result.get("type") == "relation" and _are(result.get("labels"), str) and FRAGMENT in result["labels"]:
+        elif result.get("type") == "relation" and are(result.get("labels"), str) and FRAGMENT in result["labels"]:
             joins.append(result)
         elif not _is_concept(result):
             found.others.append(result)
@@ -121,7 +122,7 @@ def _region(result: dict[str, Any], number: int, found: Understood) -> _Region |
     """
     value, kind = result.get("value"), result.get("type")
     if kind == "labels":
-        if not isinstance(value, dict) or not _are(value.get("labels"), str):
+        if not isinstance(value, dict) or not are(value.get("labels"), str):
             raise DataError(f"result[{number}]: value is no object with a list of 'labels'; export the tasks as JSON")
         offsets = value.get("start"), value.get("end")
         if not _has_offsets(result) or any(type(one) is int and abs(one) >= _LARGEST for one in offsets):
@@ -158,15 +159,11 @@ def _labels(result: dict[str, Any]) -> list[str]:
     value, kind = result["value"], result.get("type")
     names = [kind, *(name for name in value if name != "text")] if isinstance(kind, str) else list(value)
     for name in names:
-        if _are(labels := value.get(name), str) and labels:
+        if some(labels := value.get(name), str):
             return list(labels)
-        if isinstance(labels, list) and labels and all(_are(path, str) and path for path in labels):
+        if some(labels, list) and all(some(path, str) for path in labels):
             return ["/".join(path) for path in labels]
     return []
-
-
-def _are(values: object, kind: type) -> bool:
-    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
 
 
 def _is_concept(result: dict[str, Any]) -> bool:
@@ -177,8 +174,8 @@ def _add_concepts(found: Understood, regions: dict[str, _Region], result: dict[s
     texts = result["value"].get("text") if isinstance(result.get("value"), dict) else None
     texts = [texts] if isinstance(texts, str) else texts
     name = result.get("id")
-    if isinstance(name, str) and name in regions and _are(texts, str):
-        regions[name].concepts += texts  # type: ignore[arg-type]
+    if isinstance(name, str) and name in regions and are(texts, str):
+        regions[name].concepts += texts
     else:
         found.others.append(result)
 

@@ -43,6 +43,7 @@ from spanloom.formats.base import (
     writing_as,
 )
 from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.kinds import are, some
 from spanloom.formats.label_regions import CONCEPT, FRAGMENT, Understood, add_mentions
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
 from spanloom.formats.listed import scan_bioc
@@ -120,7 +121,7 @@ def _task_of_fields(record: object) -> dict[str, Any] | None:
     controls = {
         name: value
         for name, value in record.items()
-        if isinstance(value, list) and value and all(isinstance(one, dict) and "startOffset" in one for one in value)
+        if some(value, dict) and all("startOffset" in one for one in value)
     }
     regions = [(name, one) for name, value in controls.items() for one in value if HTML in one or PARAGRAPHS in one]
     if not regions:
@@ -264,7 +265,7 @@ def chosen(task: dict[str, Any]) -> Slot | None:
     slots: list[Slot] = []
     for kind in _KINDS:
         values = task.get(kind) or []
-        if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+        if not are(values, dict):
             raise DataError(f"{kind} is no list of objects; export the tasks as JSON")
         done = [(i, value) for i, value in enumerate(values) if not value.get("was_cancelled")]
         if done:

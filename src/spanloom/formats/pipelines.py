@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from spanloom.document import from_tags
 from spanloom.formats.blocks import TAG
+from spanloom.formats.kinds import is_pair, some
 from spanloom.formats.layouts import OF_ID, named
 from spanloom.formats.tagged import found_in
 
@@ -91,7 +92,7 @@ def _offsets(token: Mapping[str, Any]) -> tuple[int, int] | None:
             return token[start], token[end]
     for name in ("dspan", "span"):  # of Trankit: in the document, and in the sentence
         span = token.get(name)
-        if isinstance(span, list) and len(span) == 2 and all(type(one) is int for one in span) and "ner" in token:
+        if is_pair(span) and "ner" in token:
             return span[0], span[1]
     misc = token.get("misc")
     found = dict(_MISC.findall(misc)) if isinstance(misc, str) else {}
@@ -105,7 +106,7 @@ def _whole(tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
         number = token.get("id")
         if isinstance(number, list) and len(number) == 1:
             number = number[0]
-        if isinstance(number, list) and number and all(type(one) is int for one in number):
+        if some(number, int):
             last = number[-1]
         elif type(number) is int and number <= last:
             continue

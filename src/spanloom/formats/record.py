@@ -17,8 +17,10 @@ its place, such as ``"mentions[0].colour"``; but usual names of attributes, such
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,6 +36,7 @@ from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native, warn
 from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected, to_json
+from spanloom.formats.kinds import are, some
 from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.looks import shows_annotation
 from spanloom.formats.notices import Notices
@@ -92,7 +95,7 @@ MENTION = {
 
 _write_pairs = Kernel("write_pairs")
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
-_FURTHER = frozenset(("attributes", "attribute_scores", "concept_scores"))  # fields that few mentions have
+_REQUIRED = ("type", "spans")  # of a mention
 _FEW: Final = 8  # pairs that Python writes in less time than a call of the kernel takes
 _LARGEST = 2**62  # what an int64 holds with room to add
 
@@ -351,28 +354,26 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if not any(problem.kind == NO_TEXT for problem in problems):
             _wrong(problems, "", "text", text, f"the document's text{hint if text is None else ''}")
         return None, problems, None
-    document = Document(text, id=_name(record.get("id"), problems, "") or "")
+    given = {name: record.get(name) for name in ("id", "mentions", "meta")}
+    for name, value in given.items():
+        if value is not None and not _FITS[RECORD[name].kind](value):
+            _wrong(problems, "", name, value, EXPECTED[RECORD[name].kind])
+            given[name] = None
+    document = Document(text, id="" if given["id"] is None else str(given["id"]))
     if record.get("tokens") is not None:
         document.tokens = _offsets(record["tokens"], "tokens", problems)
     if record.get("sentences") is not None:
         document.sentences = _offsets(record["sentences"], "sentences", problems)
     if record.get("columns") is not None:
         document.columns = _columns(record["columns"], problems)
-    meta, unread = record.get("meta"), dict[str, Any]()
-    if meta is not None and not isinstance(meta, dict):
-        _wrong(problems, "", "meta", meta, EXPECTED["object"])
-        meta = None
-    mentions = record.get("mentions")
-    if mentions is not None and not isinstance(mentions, list):
-        _wrong(problems, "", "mentions", mentions, EXPECTED["mentions"])
-        mentions = None
+    meta, unread = given["meta"] or {}, dict[str, Any]()
     surfaces, places = [], []
-    for i, item in enumerate(mentions or ()):
+    for i, item in enumerate(given["mentions"] or ()):
         place = names.places[i] if names.places else f"mentions[{i}]"
         if isinstance(item, dict) and not _MENTION_FIELDS.issuperset(item):
             item = dict(item)
             take_attributes(item, native=True)
-        mention = _mention(item, place, names, problems)
+        mention = mention_of(item, place, names, problems)
         if mention is None:
             continue
         document.mentions.append(mention)
@@ -387,8 +388,8 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         elif ("mentions" in record and not names.places) or _have_spans(sections):
             _wrong(problems, "", "sections", sections, EXPECTED["sections"])
         else:  # of another tool, and of another kind
-            meta = {"sections": sections, **(meta or {})}
-    document.meta = _meta(record, dict(meta or {}), unread, problems)
+            meta = {"sections": sections, **meta}
+    document.meta = _meta(record, meta, unread, problems)
     return document, problems, Beside(surfaces, names=places)
 
 
@@ -408,10 +409,8 @@ def _sections(value: object) -> list[Section] | None:
 
 def _is_chat(value: object) -> bool:
     """Return whether a value is a list of messages, each with its role or author."""
-    if not isinstance(value, list) or not value:
-        return False
     names = ({"role", "content"}, {"from", "value"})
-    return all(isinstance(one, dict) and any(one.keys() >= both for both in names) for one in value)
+    return some(value, dict) and all(any(one.keys() >= both for both in names) for one in value)
 
 
 def _meta(
@@ -424,15 +423,6 @@ def _meta(
         message = f"the field {clip(name)} is both beside meta and in it; unknown fields are kept in meta: rename one"
         problems.append(Problem("error", "wrong field", message))
     return meta | others
-
-
-def _name(value: object, problems: list[Problem], place: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    _wrong(problems, place, "id", value, EXPECTED["name"])
-    return None
 
 
 def _is_pair(value: object) -> bool:
@@ -470,66 +460,65 @@ def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
         _wrong(problems, "", "columns", value, EXPECTED["columns"])
         return {}
     for name, values in value.items():
-        if not isinstance(values, list) or not set(map(type, values)) <= {str}:
+        if not are(values, str):
             _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
             return {}
     return value
 
 
-def _mention(item: object, place: str, names: Native, problems: list[Problem]) -> Mention | None:
-    before = len(problems)
+def mention_of(item: object, place: str, names: Native, problems: list[Problem]) -> Mention | None:
+    """Return the mention of a record's item; ``None``, with problems, if a field has a value of the wrong kind."""
     if not isinstance(item, dict):
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
         return None
-    kind, spans = item.get("type"), item.get("spans")
-    if not isinstance(kind, str):
-        how = "; name its field (--columns type=NAME)" if names.places and kind is None else ""
-        _wrong(problems, place, names.type, kind, EXPECTED["text"] + how)
-    if not isinstance(spans, list) or not spans or not all(map(_is_pair, spans)):
-        _wrong(problems, place, names.spans, spans, EXPECTED["spans"] if names.spans == "spans" else "integers")
-    head = score = identifier = None
-    concepts: Any = ()
-    surface: Any = ""
-    if len(item) > 2 or kind is None or spans is None:  # more than a type and spans
-        head, score, concepts = item.get("head"), item.get("score"), item.get("concepts") or ()
-        if head is not None and not _is_pair(head):
-            _wrong(problems, place, "head", head, EXPECTED["pair"])
-        if score is not None and type(score) not in (int, float):
-            _wrong(problems, place, "score", score, EXPECTED["probability"])
-        if not isinstance(concepts, list | tuple) or not all(isinstance(concept, str) for concept in concepts):
-            _wrong(problems, place, "concepts", concepts, EXPECTED["texts"])
-        identifier = _name(item.get("id"), problems, place)
-        surface = item.get("text", "")  # what stands there, as the record has it
-    if not isinstance(surface, str) and len(problems) == before:
-        _wrong(problems, place, "text", surface, EXPECTED["text"])
+    before = len(problems)
+    for name in MENTION if len(item) > len(_REQUIRED) else _REQUIRED:  # most have nothing else
+        value, kind = item.get(name), MENTION[name].kind
+        if _FITS[kind](value) or (value is None and name not in _REQUIRED):
+            continue
+        expected = EXPECTED[kind]
+        if name == "spans" and names.spans != "spans":
+            expected = "integers"
+        elif name == "type" and names.places and value is None:
+            expected += "; name its field (--columns type=NAME)"
+        _wrong(problems, place, {"type": names.type, "spans": names.spans}.get(name, name), value, expected)
+    concepts, scores = item.get("concepts") or (), item.get("concept_scores") or ()
+    if len(problems) == before and not isinstance(item.get("text", ""), str):
+        _wrong(problems, place, "text", item["text"], EXPECTED["text"])
+    if len(problems) == before and scores and len(scores) != len(concepts):
+        _wrong(problems, place, "concept_scores", scores, f"a number for each of its {len(concepts)} concepts")
     if len(problems) > before:
         return None
-    further = () if _FURTHER.isdisjoint(item) else _further(item, len(concepts), place, problems)
-    if len(problems) > before:
-        return None
-    score = None if score is None else float(score)
-    return found_mention(kind, spans, head, tuple(concepts), score, identifier, *further)  # type: ignore[arg-type]
+    score, identifier, attributes = item.get("score"), item.get("id"), item.get("attributes")
+    return found_mention(
+        item["type"], item["spans"], item.get("head"), tuple(concepts), None if score is None else float(score),
+        None if identifier is None else str(identifier), attributes and _attributes(attributes),
+        {one: float(value) for one, value in (item.get("attribute_scores") or {}).items()}, tuple(map(float, scores)),
+    )  # fmt: skip
 
 
-def _further(item: dict[str, Any], concepts: int, place: str, problems: list[Problem]) -> tuple[Any, ...]:
-    """Return the attributes of a mention, their probabilities, and those of its concepts."""
-    given, sure, linked = (item.get(name) for name in ("attributes", "attribute_scores", "concept_scores"))
-    attributes: dict[str, bool | str] = {}
+def _attributes(value: Any) -> dict[str, bool | str] | None:
+    """Return attributes as a mention keeps them; ``None`` for something else."""
     try:
-        values = {name: attribute_value(value) for name, value in (given or {}).items()}
-        attributes = {name: value for name, value in values.items() if value is not None}
+        found = {name: attribute_value(one) for name, one in value.items()}
     except (AttributeError, TypeError):
-        _wrong(problems, place, "attributes", given, EXPECTED["attributes"])
-    scores: dict[str, float] = {}
-    if not isinstance(sure, dict | None) or not {type(value) for value in (sure or {}).values()} <= {int, float}:
-        _wrong(problems, place, "attribute_scores", sure, EXPECTED["named probabilities"])
-    elif sure:
-        scores = {name: float(value) for name, value in sure.items()}
-    probabilities: tuple[float, ...] = ()
-    if not isinstance(linked, list | None) or not {type(value) for value in linked or ()} <= {int, float}:
-        _wrong(problems, place, "concept_scores", linked, EXPECTED["probabilities"])
-    elif linked and len(linked) != concepts:
-        _wrong(problems, place, "concept_scores", linked, f"a number for each of its {concepts} concepts")
-    else:
-        probabilities = tuple(map(float, linked or ()))
-    return attributes, scores, probabilities
+        return None
+    return {name: one for name, one in found.items() if one is not None}
+
+
+_FITS: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
+    {
+        "name": lambda value: type(value) in (str, int),
+        "text": lambda value: isinstance(value, str),
+        "pair": _is_pair,
+        "spans": lambda value: isinstance(value, list) and bool(value) and all(map(_is_pair, value)),
+        "texts": lambda value: not value or are(list(value) if isinstance(value, tuple) else value, str),
+        "probability": lambda value: type(value) in (int, float),
+        "mentions": lambda value: isinstance(value, list),
+        "object": lambda value: isinstance(value, dict),
+        "attributes": lambda value: not value or _attributes(value) is not None,
+        "named probabilities": lambda value: isinstance(value, dict) and are([*value.values()], int, float),
+        "probabilities": lambda value: are(value, int, float),
+    }
+)
+"""Kind of a value -> whether a value is of it; arrays, columns and sections are checked where they are read."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
+from spanloom.formats.kinds import are, is_pair, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, named
 from spanloom.formats.tagged import fields_of
 
@@ -42,11 +43,16 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
         return record
     starts, ends = (next(_side(record, role), None) for role in ("start", "end"))
     spans = next(
-        (name for name in named(record, (*OF_MENTIONS, *USUAL["spans"])) if _are_pairs(record[name])), None
+        (
+            name
+            for name in named(record, (*OF_MENTIONS, *USUAL["spans"]))
+            if some(record[name], list) and all(map(is_pair, record[name]))
+        ),
+        None,
     )  # pairs without types
     first = record[starts] if starts else record[spans] if spans else None
     types = named(record, tuple(f"{one}{s}" for one in _OF_TYPES for s in ("", "s")))
-    kind = next((name for name in types if first and _are(record[name], str, len(first))), None)
+    kind = next((name for name in types if first and are(record[name], str) and len(record[name]) == len(first)), None)
     if first is None or kind is None:
         return record
     if starts and ends and len(record[ends]) == len(first):
@@ -68,7 +74,7 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
     """
     for name in named(record, ("sentences", "sents")):
         parts = record[name]
-        if isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts):
+        if some(parts, dict):
             fields = [fields_of(one) for one in parts]
             if None not in fields:
                 pairs = [(one[own[0]], one[own[1]]) for one, own in zip(parts, fields, strict=True) if own is not None]
@@ -79,12 +85,12 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
                 }
     for name in named(record, OF_WORDS):
         tokens = record[name]
-        if not isinstance(tokens, list) or not tokens or not all(isinstance(one, dict) for one in tokens):
+        if not some(tokens, dict):
             continue
         names = {key: None for one in tokens for key in one}
         tokens = _with_letters(tokens, names)
-        words = next((key for key in named(names, _OF_WORD) if _are([one.get(key) for one in tokens], str)), None)
-        tags = next((key for key in named(names, _OF_TAG) if _are([one.get(key) or "O" for one in tokens], str)), None)
+        words = next((key for key in named(names, _OF_WORD) if are([one.get(key) for one in tokens], str)), None)
+        tags = next((key for key in named(names, _OF_TAG) if are([one.get(key) or "O" for one in tokens], str)), None)
         values = [one.get(tags) or "O" for one in tokens] if tags and words else []
         given = [one[tags] for one in tokens if one.get(tags)] if values else []
         if "O" in given or (given and all(map(TAG.fullmatch, given))):  # outside a mention, some leave the tag out
@@ -113,9 +119,7 @@ def pieces_of(record: Mapping[str, Any]) -> str | None:
         return None
     for name in named(record, _OF_PIECES):
         pieces = record[name]
-        if not isinstance(pieces, list) or not all(isinstance(one, dict) for one in pieces):
-            continue
-        if pieces and all(isinstance(one.get("text"), str) for one in pieces):
+        if some(pieces, dict) and all(isinstance(one.get("text"), str) for one in pieces):
             typed = [any(isinstance(one[key], str) for key in named(one, _KINDS)) for one in pieces]
             texts = [one["text"] for one in pieces]
             blank = any(text != text.strip() for text in texts)
@@ -129,17 +133,8 @@ def pieces_of(record: Mapping[str, Any]) -> str | None:
 def _side(record: Mapping[str, Any], role: str) -> Iterator[str]:
     """Yield the fields with a list of offsets of a role, such as ``starts``."""
     for name in named(record, tuple(f"{one}{s}" for one in USUAL[role] for s in ("s", "es", ""))):
-        if isinstance(record[name], list) and record[name] and _are(record[name], int, len(record[name])):
+        if some(record[name], int):
             yield name
-
-
-def _are(value: Any, kind: type, length: int | None = None) -> bool:
-    fits = isinstance(value, list) and len(value) == (len(value) if length is None else length)
-    return fits and all(type(one) is kind for one in value)
-
-
-def _are_pairs(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(_are(one, int, 2) for one in value)
 
 
 def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:

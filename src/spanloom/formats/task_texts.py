@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import difference
+from spanloom.formats.kinds import some
 from spanloom.formats.layouts import OF_TEXT, named
 from spanloom.text.patterns import pattern
 
@@ -307,11 +308,9 @@ def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
 
 def _paragraphs(value: Any) -> list[str] | None:
     """Return the texts of paragraphs, each an object with a text and perhaps an author; ``None`` of other values."""
-    if not isinstance(value, list) or not value:
-        return None
-    if all(isinstance(one, str) for one in value):
+    if some(value, str):
         return value
-    if not all(isinstance(one, dict) for one in value):
+    if not some(value, dict):
         return None
     sizes: Counter[str] = Counter()
     for one in value:

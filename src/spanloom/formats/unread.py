@@ -10,6 +10,7 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
+from spanloom.formats.kinds import are, is_pair, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, USUAL, is_other, plain, words
 from spanloom.formats.looks import shows_annotation
 
@@ -52,36 +53,28 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     >>> looks_annotated("labels", ["sad", "angry"], 30), looks_annotated("found", ["O", "B-problem"], 30)
     (False, True)
     """
-    usual = plain(name) in OF_MENTIONS
-    if isinstance(value, dict) and value and all(_is_range(key, length) for key in value):
+    called, found = plain(name), False
+    listed = isinstance(value, list) and bool(value)
+    if isinstance(value, str):
+        shown = value[:_MOST]
+        found = bool(_LISTED.search(shown) or _WITH_TAGS.search(shown)) or shows_annotation(shown)
+    elif isinstance(value, dict) and value:
+        tagged = any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values())
+        found = tagged or bool(value.get("answer_start")) or all(_is_range(key, length) for key in value)
+    elif listed:
+        found = all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value)
+        found = found or (called in _STARTS and are(value, int))
+    if found or (not _PLACES.search(called) and listed and all(map(_has_ends, value))):
         return True
-    if not _PLACES.search(plain(name)) and isinstance(value, list) and value and all(map(_has_ends, value)):
-        return True
-    if isinstance(value, list) and value and all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value):
-        return True
-    if isinstance(value, str) and any(
-        looks(value[:_MOST]) for looks in (_LISTED.search, _WITH_TAGS.search, shows_annotation)
-    ):
-        return True
-    if plain(name) in _OF_ANSWERS and (isinstance(value, str) or _are(value, str)):
+    if called in _OF_ANSWERS and (isinstance(value, str) or are(value, str)):
         return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
-    if isinstance(value, dict) and value.get("answer_start"):
+    if value and (called in _SURE or (called in _LISTS and isinstance(value, list | dict))):
         return True
-    if _are_texts(value) and plain(name) in _OF_TYPES:
+    if called in _OF_TYPES and _are_texts(value):
         return True
-    if not is_other(name) and not _PLACES.search(plain(name)) and length and _are_pairs(value, length):
+    if not is_other(name) and not _PLACES.search(called) and length and _are_pairs(value, length):
         return True
-    if plain(name) in _STARTS and isinstance(value, list) and value and _are(value, int):
-        return True
-    if isinstance(value, dict) and any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values()):
-        return True
-    if plain(name) in _LISTS and isinstance(value, list | dict) and value:
-        return True
-    if plain(name) in _SURE and not isinstance(value, dict):
-        flat = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
-        if value and (flat or not isinstance(value, list)):
-            return True
-    return any(islice(_signs(value, length, usual, 0), _MOST))
+    return any(islice(_signs(value, length, called in OF_MENTIONS, 0), _MOST))
 
 
 def of_each_token(name: str, value: Any, count: int) -> bool:
@@ -92,7 +85,7 @@ def of_each_token(name: str, value: Any, count: int) -> bool:
     """
     if not isinstance(value, list) or len(value) != count or count < 3 or _NO_MASK.search(plain(name)):
         return False
-    if plain(name) in (*OF_MENTIONS, *OF_TAGS) and all(_are(one, str) for one in value):
+    if plain(name) in (*OF_MENTIONS, *OF_TAGS) and all(are(one, str) for one in value):
         return any(value)
     return all(one in (0, 1) and type(one) in (int, bool) for one in value) and 0 < sum(value) < count
 
@@ -131,7 +124,9 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         yield usual and depth > 0 and bool(offsets) and 2 <= len(value) <= 8
         whole = len(texts) == len(value[:_LOOKED_AT])
         yield whole and (any(map(_TAG.fullmatch, texts)) or ("O" in texts and len(set(texts)) > 1))
-        yield bool(texts) and any(_are_numbers(item) for item in value[:_LOOKED_AT])
+        yield bool(texts) and any(
+            some(item, list) and all(some(one, int) for one in item) for item in value[:_LOOKED_AT]
+        )
         for item in value[:_LOOKED_AT] if depth < _DEEPEST else ():
             if isinstance(item, list | tuple | dict):
                 yield from _signs(item, length, usual, depth + 1)
@@ -139,14 +134,9 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
 
 def _are_pairs(value: Any, length: int) -> bool:
     return isinstance(value, list) and bool(value) and all(
-        isinstance(pair, list | tuple) and len(pair) == 2 and all(type(item) is int for item in pair)
-        and _ordered(pair, length)
+        is_pair(pair) and _ordered(pair, length)
         for pair in value[:_LOOKED_AT]
     )  # fmt: skip
-
-
-def _are(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and all(isinstance(one, kind) for one in value)
 
 
 def _are_texts(value: Any) -> bool:
@@ -154,13 +144,8 @@ def _are_texts(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and any(isinstance(part, list) and part for part in value.values())
-        and all(isinstance(part, list) and all(isinstance(one, str) for one in part) for part in value.values())
+        and all(are(part, str) for part in value.values())
     )
-
-
-def _are_numbers(value: Any) -> bool:
-    """Return whether a value is a list of lists of numbers of tokens."""
-    return isinstance(value, list) and bool(value) and all(_are(one, int) and one for one in value)
 
 
 def _ordered(offsets: Iterable[int], length: int) -> bool:
@@ -179,13 +164,9 @@ def _is_mention(item: dict[str, Any], length: int, usual: bool) -> bool:
     offsets = [value for name, value in own.items() if type(value) is int and name not in _NO_OFFSET]
     if len(offsets) >= 2 and texts and _ordered(offsets[:2], length):
         return True
-    if texts and any(_are_pairs([value] if _is_pair(value) else value, length) for value in own.values()):
+    if texts and any(_are_pairs([value] if is_pair(value) else value, length) for value in own.values()):
         return True
     return usual and texts >= 2 and any(name in own for name in USUAL["type"])
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(item) is int for item in value)
 
 
 TO_FIND: Final = (
@@ -225,7 +206,7 @@ def advice(name: str, value: Any) -> str:
         spans = [
             key
             for key, one in item.items()
-            if isinstance(one, list) and one and (type(one[0]) is int or _is_pair(one[0]))
+            if isinstance(one, list) and one and (type(one[0]) is int or is_pair(one[0]))
         ]
         if (
             not offsets
@@ -266,7 +247,7 @@ def _innermost(value: Any, depth: int) -> dict[str, Any] | None:
     """Return the first object with two numbers, or a pair, in a value."""
     if isinstance(value, dict) and (
         sum(type(one) is int for key, one in value.items() if plain(str(key)) not in _NO_OFFSET) > 1
-        or any(map(_is_pair, value.values()))
+        or any(map(is_pair, value.values()))
     ):
         return value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from spanloom.errors import DataError, clip
+from spanloom.formats.kinds import are, is_pair, some
 from spanloom.formats.layouts import words
 
 _TEXTS: Final = words("text mention span quote surface word term phrase value string name entity")
@@ -140,7 +141,7 @@ class _Reader:
         return not values or any(understood)
 
     def _item(self, value: object, kind: str | None, place: str, depth: int) -> bool:
-        if kind is not None and isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+        if kind is not None and some(value, str):
             self.quotes.found.append(
                 Quote(kind, tuple(value), place)
             )  # below a type, an inner list has the parts of a quote
@@ -209,7 +210,7 @@ def _parts(fields: Mapping[str, Any]) -> tuple[str, ...]:
         value = fields.get(name)
         if isinstance(value, list) and value and (name != "spans" or _type(fields) is not None):
             raw: list[Any] = [one.get("text") if isinstance(one, dict) and _type(one) is None else one for one in value]
-            if all(isinstance(text, str) for text in raw):
+            if are(raw, str):
                 return tuple(raw)
     field = _first(fields, _TEXTS, str)
     return () if field is None else (fields[field],)
@@ -218,18 +219,14 @@ def _parts(fields: Mapping[str, Any]) -> tuple[str, ...]:
 def _offsets(fields: Mapping[str, Any], parts: int) -> tuple[tuple[int, int], ...] | None:
     """Return the offsets of an object, if there are as many as parts."""
     for start, end in _OFFSETS:
-        if _is_pair([fields.get(start), fields.get(end)]):
+        if is_pair([fields.get(start), fields.get(end)]):
             return ((fields[start], fields[end]),) if parts == 1 else None
     for name in _PAIRS:
         value = fields.get(name)
-        pairs = [value] if _is_pair(value) else value
-        if isinstance(pairs, list) and len(pairs) == parts and all(map(_is_pair, pairs)):
+        pairs = [value] if is_pair(value) else value
+        if isinstance(pairs, list) and len(pairs) == parts and all(map(is_pair, pairs)):
             return tuple((start, end) for start, end in pairs)
     return None
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value)
 
 
 class Salvaged(NamedTuple):

@@ -1,0 +1,24 @@
+"""Kinds of JSON values: lists of values of some types, and pairs of offsets."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+
+def are(value: object, *types: type) -> TypeGuard[list[Any]]:
+    """Return whether a value is a list of values of some types; true and false are no integers.
+
+    >>> are(["a", "b"], str), are([], str), are([3, True], int), are("ab", str)
+    (True, True, False, False)
+    """
+    return isinstance(value, list) and all(one is not bool and issubclass(one, types) for one in set(map(type, value)))
+
+
+def some(value: object, *types: type) -> TypeGuard[list[Any]]:
+    """Return whether a value is such a list, and not empty."""
+    return bool(value) and are(value, *types)
+
+
+def is_pair(value: object) -> TypeGuard[list[int]]:
+    """Return whether a value is a list of two integers."""
+    return are(value, int) and len(value) == 2
