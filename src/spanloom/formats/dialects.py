@@ -19,7 +19,6 @@ from typing import Any, Final, NamedTuple
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
-from spanloom.formats.csv_rows import value_of
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
 from spanloom.formats.entry_repairs import as_characters, doubts, joined, without_others
 from spanloom.formats.json_text import not_as_expected
@@ -30,13 +29,13 @@ from spanloom.formats.layouts import (
     INCLUSIVE,
     OF_ID,
     OF_MENTIONS,
-    OF_TEXT,
     OF_WORDS,
     PRESUMED,
     RENAMED,
     TOKENS,
     Layout,
     at,
+    field_of_text,
     is_other,
     layout_of,
     named,
@@ -46,9 +45,8 @@ from spanloom.formats.layouts import (
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.shapes import in_usual_shape, with_tags
-from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
-from spanloom.formats.unread import advice, holds_records, looks_annotated, of_each_token
+from spanloom.formats.unread import holds_records, warn_unread
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
 _OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # of a token
@@ -183,9 +181,22 @@ def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "denotations": made} | ({"attributes": others} if others else {})
 
 
-def to_native(
-    record: dict[str, Any], problems: list[Problem], mentions: bool = True, fields: RecordFields | None = None
-) -> list[Native]:
+def _renamed(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose fields mean something else by the names that its mentions have, with usual names."""
+    for key, names in RENAMED:
+        first = _first(record.get(next(reversed(names))))
+        if isinstance(first, dict) and key in first:
+            own = {name: new for name, new in names.items() if new not in record}
+            record = {own.get(name, name): value for name, value in record.items()}
+    return record
+
+
+_STEPS: Final = (_without_fragments, _with_attributes, with_words)
+"""What makes a record more usual, whatever it is; and what does so where the user does not name the mentions."""
+_GUESSED: Final = (_renamed, with_tags, *_STEPS, in_usual_shape)
+
+
+def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, fields: RecordFields) -> list[Native]:
     """Return the native records of a record of another tool; several if several annotators share it.
 
     Args:
@@ -194,7 +205,8 @@ def to_native(
         mentions: if false, mentions are not read.
         fields: the user's description of the fields.
 
-    >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0].record
+    >>> record = {"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}
+    >>> to_native(record, [], True, RecordFields(None, None))[0].record
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
     if some(tracks := record.get("tracks"), dict):
@@ -204,19 +216,12 @@ def to_native(
             for number, track in enumerate(tracks, start=1)
             for native in to_native({**others, **track}, problems, mentions, fields)
         ]
-    described = None if fields is None else fields.layout
-    names = {} if fields is None else fields.types
-    asked = described is not None and described.fields
-    for key, names_of in RENAMED if not asked else ():
-        first = _first(record.get(next(reversed(names_of))))
-        if isinstance(first, dict) and key in first:
-            own = {name: new for name, new in names_of.items() if new not in record}
-            record = {own.get(name, name): value for name, value in record.items()}
-    record = record if asked else with_tags(record)
-    record = with_words(_with_attributes(_without_fragments(record)))
-    record = record if asked else in_usual_shape(record)
+    described = fields.layout
+    asked = described is not None and bool(described.fields)
+    for step in _STEPS if asked else _GUESSED:
+        record = step(record)
     if not asked and (tagged := fields_of(record)) is not None:
-        native = from_tagged(record, *tagged, problems, mentions, None if fields is None else fields.tags)
+        native = from_tagged(record, *tagged, problems, mentions, fields.tags)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
         warn_unread(others, problems, mentions)
         return [Native(_identified(native))]
@@ -231,13 +236,13 @@ def to_native(
     _put_in_order(found.entries, texts[CHARACTERS].text)
     if TOKENS not in texts and texts[CHARACTERS].given:
         as_characters(found.entries, len(texts[CHARACTERS].text.split()))
-    problems += doubts(field or "", found.entries, bool(names))
+    problems += doubts(field or "", found.entries, bool(fields.types))
     reading = _reading(found.entries, layout, texts, described)
     counted = texts[CHARACTERS].text if reading.unit == CHARACTERS and texts[CHARACTERS].given else ""
-    found.entries[:] = joined(found.entries, field or "", problems, fields.kinds if fields else Tagging(), counted)
+    found.entries[:] = joined(found.entries, field or "", problems, fields.kinds, counted)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
-    items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]
+    items = [_item(entry, reading, frame, kind, fields.types, problems) for entry in found.entries]
     if reading.unit == TOKENS and found.entries and not layout.known and not any(e.surface for e in found.entries):
         message = (
             f"offsets of {field} count tokens, and are read with the end excluded; if the token at the end is part of "
@@ -281,15 +286,12 @@ def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str 
             if inner is None:
                 continue
             place, value = inner
-        if not value:
-            empty = name if empty is None and value in (None, [], {}) and name in usual else empty
-            continue
         layout = _with(layout_of(record, name, _first(value)), described)
         found = entries_of(value, place, layout)
         if found.entries or (name in ("spans", "entities") and any(has_offsets(one) for _, one in found.others)):
             return name, found, layout
-        if not found.others and empty is None:
-            empty = name
+        if not found.others:
+            empty = empty or name
     return empty, Found(), PRESUMED
 
 
@@ -328,16 +330,15 @@ def _usual_within(value: dict[str, Any], place: str, depth: int) -> Iterator[tup
 def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _Frames:
     """Return what offsets in characters and in tokens are about; fields that are read are taken out of the record."""
     text = None
-    if (name := next((name for name in named(rest, OF_TEXT) if isinstance(rest[name], str)), None)) is not None:
+    if (name := field_of_text(rest)) is not None:
         text = rest.pop(name)
     elif "passages" in rest and "text" not in rest:
         text = text_of_passages(rest["passages"], problems)
         rest["passages"] = without_texts(rest["passages"])
     name = next((name for name in named(rest, OF_WORDS) if _words(rest[name]) is not None), None)
     if text is None and name is None:
-        inner = {key: part for key, part in rest.items() if isinstance(part, dict)}
-        for key, part in inner.items():
-            if (held := next((one for one in named(part, OF_TEXT) if isinstance(part[one], str)), None)) is not None:
+        for key, part in rest.items():
+            if isinstance(part, dict) and (held := field_of_text(part)) is not None:
                 text, rest[key] = part[held], {other: value for other, value in part.items() if other != held}
                 break
     if text is None and name is None and found.entries:
@@ -382,17 +383,12 @@ def _kinds_of(token: object) -> Iterator[str]:
 
 def _words(value: Any) -> list[list[str]] | None:
     """Return the words of each sentence; ``None`` if a value is no list of words, or of lists of words."""
-    if not isinstance(value, list) or not value:
-        return None
-    if all(isinstance(word, str) and word for word in value):
-        return [value]
-    if all(isinstance(one, dict) and isinstance(one.get("text", one.get("word")), str) for one in value):
-        if any("start" in one for one in value):
-            return None
-        return [[one.get("text", one.get("word")) for one in value]]
-    if all(isinstance(one, list) and all(isinstance(word, str) and word for word in one) for one in value):
-        return value
-    return None
+    if some(value, str):
+        return [value] if all(value) else None
+    if some(value, dict):
+        words = [one.get("text", one.get("word")) for one in value]
+        return [words] if are(words, str) and not any("start" in one for one in value) else None
+    return value if some(value, list) and all(are(one, str) and all(one) for one in value) else None
 
 
 def _of_title(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
@@ -435,32 +431,20 @@ def _put_in_order(entries: Sequence[Entry], text: str) -> None:
 
 def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described: Layout | None) -> _Reading:
     """Return how offsets are counted: as the layout has it, unless surfaces show another way."""
-    unit, ends = layout.unit, layout.ends
-    if not unit:
-        unit = TOKENS if all(entry.tokens for entry in entries) or not texts[CHARACTERS].given else CHARACTERS
-    first = _Reading(unit, ends or EXCLUSIVE, layout.nested)
+    unit = TOKENS if all(entry.tokens for entry in entries) or not texts[CHARACTERS].given else CHARACTERS
+    first = _Reading(layout.unit or unit, layout.ends or EXCLUSIVE, layout.nested)
+    within = any(entry.sentence is not None for entry in entries)
+    nested = dict.fromkeys((first.nested, "record", "sentence")) if within else [first.nested]
     surfaces = [entry for entry in entries if entry.surface]
-    nested = (
-        dict.fromkeys((layout.nested, "record", "sentence"))
-        if any(e.sentence is not None for e in entries)
-        else [layout.nested]
-    )
-    units = [unit] if described is not None and described.unit else dict.fromkeys((unit, CHARACTERS, TOKENS))
-    every_end = (
-        [ends] if described is not None and described.ends else dict.fromkeys((first.ends, EXCLUSIVE, INCLUSIVE))
-    )
     if not surfaces:
         ways = [first._replace(nested=one) for one in nested]
         return next((way for way in ways if all(_spans(e, way, texts[way.unit]) for e in entries)), first)
-    ways = [_Reading(one, end, base) for one in units for end in every_end for base in nested]
-    best, most = first, 0
-    for way in ways:
-        right = sum(_is_at(entry, way, texts[way.unit]) for entry in surfaces)
-        if right > most:
-            best, most = way, right
-        if most == len(surfaces):
-            break
-    return best
+    said = described or PRESUMED
+    units = [first.unit] if said.unit else dict.fromkeys((first.unit, CHARACTERS, TOKENS))
+    ends = [first.ends] if said.ends else dict.fromkeys((first.ends, EXCLUSIVE, INCLUSIVE))
+    ways = [_Reading(one, end, base) for one in units for end in ends for base in nested]
+    fitting = (way for way in ways if all(_is_at(entry, way, texts[way.unit]) for entry in surfaces))
+    return next(fitting, None) or max(ways, key=lambda way: sum(_is_at(e, way, texts[way.unit]) for e in surfaces))
 
 
 def _is_at(entry: Entry, way: _Reading, frame: _Frame) -> bool:
@@ -563,30 +547,7 @@ def _identified(record: dict[str, Any]) -> dict[str, Any]:
     name = next((name for name in named(record, OF_ID) if type(record[name]) in (str, int)), None)
     if name is None or name == "id":
         return record
-    if "id" in record and plain(name) != "documentid":
-        return record
     rest = {key: value for key, value in record.items() if key not in (name, "id")}
     if record.get("id") not in (None, record[name]):
         rest["record_id"] = record["id"]
     return {"id": record[name], **rest}
-
-
-def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -> None:
-    """Warn of fields that look like annotation and are not read."""
-    if not mentions:
-        return
-    text = rest.get("text")
-    length = len(text) if isinstance(text, str) else 1 << 20
-    words = rest.get("tokens")
-    count = len(words) if isinstance(words, list) else 0
-    for name, kept in rest.items():
-        value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
-        if value and of_each_token(name, value, count):
-            message = f"the field {clip(name)} has a value for each token, and is not read; write tags as ner_tags"
-            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
-        elif value and (looks_annotated(name, value, length) if not is_other(name) else holds_records(value)):
-            how = advice(name, value)
-            if isinstance(kept, str) and not isinstance(value, str):
-                how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
-            message = f"the field {clip(name)} looks like annotation and is not read; {how}"
-            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

@@ -8,18 +8,19 @@ groups, or objects with a key for each type, as in ``{"problem": [[8, 18]]}``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from spanloom.formats.attributes import is_attribute, take_attributes
 from spanloom.formats.kinds import are, some
-from spanloom.formats.layouts import OF_MENTIONS, PLAIN, SURE, USUAL, Layout, at, plain, words
+from spanloom.formats.layouts import OF_MENTIONS, PLAIN, PRESUMED, SURE, USUAL, Layout, at, plain, words
 
 _DERIVED: Final = frozenset(("tokenstart", "tokenend"))  # Prodigy writes them from the tokens
 _NAME: Final = re.compile(r"[A-Z]{1,2}[0-9]+")  # of a mention, as in brat
 _PAIR: Final = re.compile(r"\s*([0-9]{1,9})\s*[-:;, ]\s*([0-9]{1,9})\s*")
 _DEEPEST: Final = 6  # lists and objects between a record's field and a mention
+_NESTED: Final = 3  # objects in objects within a mention
 _LARGEST: Final = 2**62
 _ABOUT: Final = frozenset(words("author createdby updatedby confidence validation metadata coordinates"))  # mentions
 _ROLES: Final[dict[str, list[tuple[str, int]]]] = {}  # a usual name -> its roles, and how early it counts in each
@@ -168,22 +169,17 @@ def _pairs(value: Any) -> list[tuple[int, int]]:
     if isinstance(value, str):
         found = [_PAIR.fullmatch(part) for part in re.split(r"[;|](?=\s*[0-9]+\s*[-:, ])|[|]", value)]
         return [(int(pair[1]), int(pair[2])) for pair in found if pair] if all(found) else []
-    if isinstance(value, dict):
-        value = [value]
-    if not isinstance(value, list | tuple) or not value:
-        return []
-    if len(value) == 2 and all(map(_is_offset, value)):
-        return [(value[0], value[1])]
     pairs: list[tuple[int, int]] = []
-    for item in value:
+    single = isinstance(value, dict) or (isinstance(value, list | tuple) and any(map(_is_offset, value)))
+    for item in [value] if single else value or ():
         if isinstance(item, list | tuple) and len(item) == 2 and all(map(_is_offset, item)):
             pairs.append((item[0], item[1]))
         elif isinstance(item, dict):
-            own = {plain(key): part for key, part in item.items()}
-            start, end = (_first(own, role, int) for role in ("start", "end"))
+            parts = _Parts(item, PRESUMED)
+            start, end = parts.get("start", int), parts.get("end", int)
             if start is None or end is None:
                 return []
-            pairs.append((_whole(own[start]) or 0, _whole(own[end]) or 0))
+            pairs.append((start, end))
         else:
             return []
     return pairs
@@ -228,13 +224,8 @@ def _flat(value: Any) -> Iterator[Any]:
             yield item
 
 
-def _first(own: Mapping[str, Any], role: str, kind: type | tuple[type, ...]) -> str | None:
-    """Return the first usual name of a role that an object has with a value of a kind."""
-    return next((name for name in USUAL[role] if name in own and _is(own[name], kind)), None)
-
-
-def _is(value: Any, kind: type | tuple[type, ...]) -> bool:
-    return _whole(value) is not None if kind is int else isinstance(value, kind)
+def _is(value: Any, kinds: tuple[type, ...]) -> bool:
+    return _whole(value) is not None if kinds == (int,) else isinstance(value, kinds)
 
 
 def _whole(value: Any) -> int | None:
@@ -254,86 +245,81 @@ class _Parts:
         self.own: dict[str, Any] = {}
         self.top: dict[str, str] = {}  # usual name -> the field of the item that it is, or is in
         self.used: set[str] = set()
-        nested = []
-        for key, value in item.items():
-            name = plain(str(key))
-            self.own.setdefault(name, value)
-            self.top.setdefault(name, key)
-            if isinstance(value, dict) and not is_attribute(str(key)) and key != "attribute_scores":
-                nested.append((key, value, 1))
-        for key, value, depth in nested:  # a list that grows
-            for inner, part in value.items():
-                name = plain(str(inner))
+        nested: list[tuple[str | None, dict[str, Any], int]] = [(None, item, 0)]
+        for top, fields, depth in nested:  # a list that grows
+            for key, value in fields.items():
+                name = plain(str(key))
                 if name not in self.own:
-                    self.own[name], self.top[name] = part, key
-                if isinstance(part, dict) and depth < 3:
-                    nested.append((key, part, depth + 1))
+                    self.own[name], self.top[name] = value, top or key
+                attribute = depth == 0 and (is_attribute(str(key)) or key == "attribute_scores")
+                if isinstance(value, dict) and depth < _NESTED and not attribute:
+                    nested.append((top or key, value, depth + 1))
         ranked = sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ()))
         self.names: dict[str, list[str]] = {}
         for _, role, name in ranked:
             self.names.setdefault(role, []).append(name)
 
-    def take(self, role: str, kind: type | tuple[type, ...]) -> Any:
-        """Return the value of a role, and note its field; ``None`` without a value of that kind."""
-        name = self.name(role, kind)
-        if name is None:
-            return None
-        path = self.paths.get(role)
-        self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
-        value = at(self.item, path) if path else self.own[name]
-        return _whole(value) if kind is int else value
-
-    def name(self, role: str, kind: type | tuple[type, ...]) -> str | None:
-        """Return the name of a role's field, if it has a value of that kind."""
+    def name(self, role: str, *kinds: type) -> str | None:
+        """Return the name of a role's field, or its path, if it has a value of one of these kinds."""
         if (path := self.paths.get(role)) is not None:
-            return path if _is(at(self.item, path), kind) else None
-        names = self.names.get(role)
-        if names is None:
-            return None
+            return path if _is(at(self.item, path), kinds) else None
         once = role in ("surface", "type")  # whose names are those of other roles as well
-        for name in names:
-            if _is(self.own[name], kind) and not (once and self.top[name] in self.used):
-                return name
-        return None
+        names = (name for name in self.names.get(role, ()) if not (once and self.top[name] in self.used))
+        return next((name for name in names if _is(self.own[name], kinds)), None)
+
+    def shown(self, role: str, *kinds: type) -> str:
+        """Return the name that messages have for a role's field; empty without a value of these kinds."""
+        name = self.name(role, *kinds)
+        return "" if name is None else str(self.top.get(name, name))
+
+    def get(self, role: str, *kinds: type) -> Any:
+        """Return the value of a role; ``None`` without one of these kinds."""
+        name = self.name(role, *kinds)
+        value = None if name is None else at(self.item, name) if role in self.paths else self.own[name]
+        return _whole(value) if kinds == (int,) else value
+
+    def take(self, role: str, *kinds: type) -> Any:
+        """Return the value of a role, and note its field."""
+        value, name = self.get(role, *kinds), self.name(role, *kinds)
+        if name is not None:
+            path = self.paths.get(role)
+            self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
+        return value
 
 
 def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str, ...]) -> Entry | None:
     if not layout.paths and (
         all(isinstance(part, dict) for part in item.values())  # mentions by their names
-        or all(isinstance(part, list) and part and isinstance(part[0], dict) for part in item.values())  # or types
+        or all(some(part, list, dict) and isinstance(part[0], dict) for part in item.values())  # or types
     ):
         return None
     parts = _Parts(item, layout)
     entry = Entry(place, [])
-    named = _take_offsets(entry, parts)
-    kinds = (str, int, list, dict)
-    name = parts.name("type", kinds)
-    found = parts.take("type", kinds) if name is not None else None
-    entry.types = list(_types(found))
-    if not named:
+    if not (named := _take_offsets(entry, parts)):
         return None
-    if (surface := parts.name("surface", (str, list))) is not None:
-        given = parts.take("surface", (str, list))
+    kinds = (str, int, list, dict)
+    name = parts.name("type", *kinds)
+    entry.types = list(_types(parts.take("type", *kinds)))
+    if (surface := parts.name("surface", str, list)) is not None:
+        entry.surface_name = parts.shown("surface", str, list)
+        given = parts.take("surface", str, list)
         whole = " ".join(given) if are(given, str) else given
         if isinstance(whole, str):
-            entry.surface = whole
-            entry.sure = surface in SURE or surface == layout.paths.get("surface")
-            entry.surface_name = str(parts.top.get(surface, surface))
+            entry.surface, entry.sure = whole, surface in SURE or surface == layout.paths.get("surface")
     if not entry.spans and entry.indices is None:  # only a start
         if entry.surface is None:
             return None
         start = parts.take("start", int)
         entry.spans = [(start, start + len(entry.surface))]
-    if (concepts := parts.take("concepts", (str, list))) is not None:
+    if (concepts := parts.take("concepts", str, list)) is not None:
         entry.fields["concepts"] = _concepts(concepts)
-    if (identifier := parts.take("id", (str, int))) is not None:
+    if (identifier := parts.take("id", str, int)) is not None:
         entry.fields["id"] = identifier
-    score = parts.name("score", (int, float))
-    if score is not None and 0 <= at(item, score) <= 1 if score in item else score is not None:
-        entry.fields["score"] = parts.take("score", (int, float))
-    if isinstance(sentence := parts.take("sentence", int), int):
+    if (score := parts.get("score", int, float)) is not None and 0 <= score <= 1:
+        entry.fields["score"] = parts.take("score", int, float)
+    if (sentence := parts.take("sentence", int)) is not None:
         entry.sentence = sentence
-    if (annotator := parts.take("annotator", (str, int))) is not None:
+    if (annotator := parts.take("annotator", str, int)) is not None:
         entry.annotator = str(annotator)
     if keys and plain(keys[-1]) in (*OF_MENTIONS, "mention"):  # the names of fields, and not of types
         keys = ()
@@ -351,50 +337,42 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
 
 
 def _take_offsets(entry: Entry, parts: _Parts) -> str:
-    """Take the offsets of a mention; return the names of their fields, possibly empty."""
-    if "indices" in parts.paths and parts.name("indices", list) is not None:
-        entry.indices, entry.tokens = parts.take("indices", list), True
-        return parts.paths["indices"]
-    for role, tokens in (("spans", False), ("start", False), ("tokenspans", True), ("tokenstart", True)):
-        if role == "spans" and (name := parts.name("spans", (list, dict, str))) is not None:
-            value = at(parts.item, name) if "spans" in parts.paths else parts.own[name]
-            if spans := _pairs(value):
-                parts.take("spans", (list, dict, str))
-                entry.spans = spans
-                texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-                if some(texts, str):
-                    entry.surface, entry.sure = " ".join(texts), True
-                return str(parts.top.get(name, name))
-            if isinstance(value, list) and value and all(map(_is_offset, value)) and "spans" not in parts.paths:
-                parts.take("spans", list)
-                entry.indices, entry.tokens = value, True
-                return str(parts.top.get(name, name))
-        elif role == "tokenspans" and (name := parts.name(role, list)) is not None:
-            if spans := _pairs(parts.own.get(name)):
-                parts.take(role, list)
-                entry.spans, entry.tokens = spans, True
-                return name
-        elif role in ("start", "tokenstart") and (name := parts.name(role, int)) is not None:
-            last = "end" if role == "start" else "tokenend"
-            if (other := parts.name(last, int)) is not None:
-                entry.spans, entry.tokens = [(parts.take(role, int), parts.take(last, int))], tokens
-                return f"{parts.top.get(name, name)}, {parts.top.get(other, other)}"
-            if role == "start" and (other := parts.name("length", int)) is not None:
-                start = parts.take(role, int)
-                entry.spans = [(start, start + parts.take("length", int))]
-                return f"{parts.top.get(name, name)}, {parts.top.get(other, other)}"
-    lists = [parts.own[name] for role in ("start", "end") if (name := parts.name(role, list)) is not None]
-    if len(lists) == 2 and (spans := _pairs(list(zip(*lists, strict=False)))) and len(lists[0]) == len(lists[1]):
-        entry.spans = spans  # a start and an end for each part
-        names = [str(parts.name(role, list)) for role in ("start", "end")]
+    """Take the offsets of a mention, in the first way that it has them; return the names of their fields, or none."""
+    if "indices" in parts.paths and (found := _take_indices(entry, parts)):
+        return found
+    value = parts.get("spans", list, dict, str)
+    if spans := _pairs(value):
+        named = parts.shown("spans", list, dict, str)
+        parts.take("spans", list, dict, str)
+        entry.spans = spans
+        texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+        if some(texts, str):
+            entry.surface, entry.sure = " ".join(texts), True
+        return named
+    for first, last, tokens in (("start", "end", False), ("start", "length", False), ("tokenstart", "tokenend", True)):
+        if parts.name(first, int) is not None and parts.name(last, int) is not None:
+            named = f"{parts.shown(first, int)}, {parts.shown(last, int)}"
+            start, end = parts.take(first, int), parts.take(last, int)
+            entry.spans, entry.tokens = [(start, start + end if last == "length" else end)], tokens
+            return named
+    starts, ends = parts.get("start", list) or (), parts.get("end", list) or ()
+    if len(starts) == len(ends) and (spans := _pairs([*zip(starts, ends, strict=True)])):  # of each part
+        named = f"{parts.shown('start', list)}, {parts.shown('end', list)}"
         parts.take("start", list), parts.take("end", list)
-        return ", ".join(parts.top.get(name, name) for name in names)
-    name = parts.name("indices", list)
-    if name is not None and all(map(_is_offset, value := parts.take("indices", list))) and value:
-        entry.indices, entry.tokens = value, True
-        return name
-    name = parts.name("start", int)
-    return "" if name is None or parts.name("surface", str) is None else str(parts.top.get(name, name))
+        entry.spans = spans
+        return named
+    if found := _take_indices(entry, parts):
+        return found
+    return "" if parts.name("surface", str) is None else parts.shown("start", int)
+
+
+def _take_indices(entry: Entry, parts: _Parts) -> str:
+    """Take the numbers of the tokens of a mention; return the name of their field, or none."""
+    if not some(parts.get("indices", list), int):
+        return ""
+    named = str(parts.name("indices", list))
+    entry.indices, entry.tokens = parts.take("indices", list), True
+    return named
 
 
 def _types(value: Any) -> Iterator[Any]:

@@ -20,7 +20,7 @@ from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
 from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.label_studio import scan_any
-from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, named, plain, words
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, field_of_text, named, plain, words
 from spanloom.formats.packed import output_file
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_text
@@ -283,18 +283,20 @@ def _are_annotated(values: Any) -> bool:
     """Return whether a value is a list of records with texts, some of which have a field for mentions."""
     if not isinstance(values, list) or not any(map(_is_annotated, values)) or sentences_of(values) is not None:
         return False
-    return all(isinstance(one, dict) and (pieces_of(one) is not None or _has_text(one)) for one in values)
-
-
-def _has_text(record: dict[str, Any]) -> bool:
-    return any(isinstance(record[name], str) for name in named(record, OF_TEXT))
+    return all(
+        isinstance(one, dict) and (pieces_of(one) is not None or field_of_text(one) is not None) for one in values
+    )
 
 
 def _is_annotated(value: Any) -> bool:
     """Return whether a value is a record with a text and a field for mentions."""
     if isinstance(value, dict) and pieces_of(value) is not None:
         return True
-    return isinstance(value, dict) and _has_text(value) and next(named(value, OF_MENTIONS), None) is not None
+    return (
+        isinstance(value, dict)
+        and field_of_text(value) is not None
+        and next(named(value, OF_MENTIONS), None) is not None
+    )
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

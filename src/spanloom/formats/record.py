@@ -32,7 +32,7 @@ from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
 from spanloom.formats.base import Beside, Scanned
 from spanloom.formats.blocks import TAG
-from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native, warn_unread
+from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected, to_json
@@ -43,7 +43,7 @@ from spanloom.formats.notices import Notices
 from spanloom.formats.pipelines import sentences_of, with_sentences
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.settling import settled_one
-from spanloom.formats.unread import TO_FIND
+from spanloom.formats.unread import TO_FIND, warn_unread
 from spanloom.native import Kernel
 
 

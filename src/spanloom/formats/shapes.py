@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
 from spanloom.formats.kinds import are, is_pair, some
-from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, named
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, field_of_text, named
 from spanloom.formats.tagged import fields_of
 
 _OF_TYPES: Final = (*USUAL["type"], "entitytypes", "entitylabels", "spanlabels", "categories", "classes")
@@ -115,7 +115,7 @@ def _with_letters(tokens: Any, names: Mapping[str, None]) -> Any:
 
 def pieces_of(record: Mapping[str, Any]) -> str | None:
     """Return the name of a field that holds a text in pieces, of which some have a type, as of Snips; or ``None``."""
-    if any(isinstance(record[name], str) for name in named(record, OF_TEXT)):
+    if field_of_text(record) is not None:
         return None
     for name in named(record, _OF_PIECES):
         pieces = record[name]

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final
 
 from spanloom.document import Document
+from spanloom.document.validate import Problem
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
 from spanloom.formats.kinds import are, is_pair, some
@@ -253,6 +254,27 @@ def _innermost(value: Any, depth: int) -> dict[str, Any] | None:
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     inner = (_innermost(part, depth + 1) for part in islice(parts, _LOOKED_AT) if depth < _DEEPEST)
     return next((one for one in inner if one is not None), None)
+
+
+def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -> None:
+    """Warn of fields that look like annotation and are not read."""
+    if not mentions:
+        return
+    text = rest.get("text")
+    length = len(text) if isinstance(text, str) else 1 << 20
+    words = rest.get("tokens")
+    count = len(words) if isinstance(words, list) else 0
+    for name, kept in rest.items():
+        value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
+        if value and of_each_token(name, value, count):
+            message = f"the field {clip(name)} has a value for each token, and is not read; write tags as ner_tags"
+            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+        elif value and (looks_annotated(name, value, length) if not is_other(name) else holds_records(value)):
+            how = advice(name, value)
+            if isinstance(kept, str) and not isinstance(value, str):
+                how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
+            message = f"the field {clip(name)} looks like annotation and is not read; {how}"
+            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
 
 
 def unread_fields(documents: Iterable[Document]) -> str | None:
