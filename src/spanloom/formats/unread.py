@@ -112,7 +112,7 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
     if isinstance(value, dict):
         yield depth > 0 and _is_mention(value, length, usual)
         for key, given in value.items():
-            part = (value_of(given) or given) if isinstance(given, str) and given[:2] in ("[{", "[[") else given
+            part = _held(given)
             if not is_other(str(key)) and isinstance(part, list | dict):
                 yield _are_pairs(part, length)
                 yield _are_texts(part) and plain(str(key)) in _OF_TYPES
@@ -193,55 +193,37 @@ def advice(name: str, value: Any) -> str:
     path, item = _sample(name, value)
     if (isinstance(item, str) and _TAG.fullmatch(item)) or item == "O" or (isinstance(value, list) and "O" in value):
         return f"describe it: --columns tokens=NAME,tags={path} (columns=)"
-    if isinstance(item, dict) and any(str(part)[:2] in ("[{", "[[") for part in item.values() if isinstance(part, str)):
+    fields = item if isinstance(item, dict) else {}
+    if any(str(part)[:2] in ("[{", "[[") for part in fields.values() if isinstance(part, str)):
         return f"it is JSON within the texts of {path}; make lists of them first (fromjson of jq)"
+    texts = [key for key, one in fields.items() if isinstance(one, str) and not one.isdecimal()]
+    numbers = [key for key, one in fields.items() if type(one) is int or (isinstance(one, str) and one.isdecimal())]
+    offsets = [key for key in numbers if plain(str(key)) not in _NO_OFFSET]
+    spans = [key for key, one in fields.items() if some(one, int) or (some(one, list) and is_pair(one[0]))]
     mixed = isinstance(value, list) and any(isinstance(one, list) for one in value)
-    if (isinstance(item, str) and not mixed) or (
-        isinstance(item, dict) and all(isinstance(part, str) for part in item.values())
-    ):
+    if (isinstance(item, str) and not mixed) or (texts and not offsets and not spans):
         return f"it gives texts without offsets, {TO_FIND}"
-    pairs = []
-    if isinstance(item, dict):
-        offsets = [key for key, one in item.items() if type(one) is int and plain(str(key)) not in _NO_OFFSET]
-        texts = [key for key, one in item.items() if isinstance(one, str)]
-        spans = [
-            key
-            for key, one in item.items()
-            if isinstance(one, list) and one and (type(one[0]) is int or is_pair(one[0]))
-        ]
-        if (
-            not offsets
-            and not spans
-            and texts
-            and not any(isinstance(one, str) and one.isdecimal() for one in item.values())
-        ):
-            return f"it gives texts without offsets, {TO_FIND}"
-        if spans and len(offsets) < 2:
-            pairs.append(f"spans={spans[0]}")
-        else:
-            pairs += [f"{role}={key}" for role, key in zip(("start", "end"), [*offsets, "NAME", "NAME"], strict=False)]
-        kinds = [key for key in texts if plain(str(key)) in USUAL["type"]] or texts or ["NAME"]
-        pairs.append(f"type={kinds[0]}")
-    return ",".join((f"describe it: --columns mentions={path}", *pairs)) + " (columns=)"
+    named = ""
+    if fields:
+        start, end = [*offsets, "NAME", "NAME"][:2]
+        kind = [*(key for key in texts if plain(str(key)) in USUAL["type"]), *texts, "NAME"][0]
+        where = f"spans={spans[0]}" if spans and len(offsets) < 2 else f"start={start},end={end}"
+        named = f",{where},type={kind}"
+    return f"describe it: --columns mentions={path}{named} (columns=)"
 
 
-def _sample(path: str, value: Any) -> tuple[str, Any]:
+def _sample(path: str, value: Any, depth: int = 0) -> tuple[str, Any]:
     """Return the path of a list of mentions, and the first of them."""
-    for _ in range(_DEEPEST):
-        if isinstance(value, dict):
-            inner = next(((key, part) for key, part in value.items() if isinstance(part, list | dict) and part), None)
-            if inner is None or any(type(part) is int for part in value.values()):
-                return path, value
-            path, value = f"{path}.{inner[0]}", inner[1]
-        elif isinstance(value, list) and value and isinstance(value[0], list | dict):
-            if any(type(item) is int for item in value[0]):
-                return path, value[0]
-            if isinstance(value[0], dict):
-                return path, _innermost(value[0], 0) or value[0]
-            value = value[0]
-        else:
-            break
-    return path, value[0] if isinstance(value, list) and value else value
+    if isinstance(value, dict) and not any(type(part) is int for part in value.values()) and depth < _DEEPEST:
+        inner = ((key, part) for key, part in value.items() if isinstance(part, list | dict) and part)
+        key, part = next(inner, ("", None))
+        return (path, value) if part is None else _sample(f"{path}.{key}", part, depth + 1)
+    if not isinstance(value, list) or not value:
+        return path, value
+    first = value[0]
+    if isinstance(first, list) and first and not any(type(item) is int for item in first) and depth < _DEEPEST:
+        return _sample(path, first, depth + 1)
+    return path, _innermost(first, 0) or first if isinstance(first, dict) else first
 
 
 def _innermost(value: Any, depth: int) -> dict[str, Any] | None:
@@ -258,23 +240,31 @@ def _innermost(value: Any, depth: int) -> dict[str, Any] | None:
 
 def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -> None:
     """Warn of fields that look like annotation and are not read."""
-    if not mentions:
-        return
-    text = rest.get("text")
+    text, words = rest.get("text"), rest.get("tokens")
     length = len(text) if isinstance(text, str) else 1 << 20
-    words = rest.get("tokens")
     count = len(words) if isinstance(words, list) else 0
-    for name, kept in rest.items():
-        value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
-        if value and of_each_token(name, value, count):
-            message = f"the field {clip(name)} has a value for each token, and is not read; write tags as ner_tags"
-            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
-        elif value and (looks_annotated(name, value, length) if not is_other(name) else holds_records(value)):
-            how = advice(name, value)
+    for name, kept in rest.items() if mentions else ():
+        value = _held(kept)
+        if not value:
+            continue
+        if of_each_token(name, value, count):
+            how = "has a value for each token, and is not read; write tags as ner_tags"
+        elif looks_annotated(name, value, length) if not is_other(name) else holds_records(value):
+            how = f"looks like annotation and is not read; {advice(name, value)}"
             if isinstance(kept, str) and not isinstance(value, str):
-                how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
-            message = f"the field {clip(name)} looks like annotation and is not read; {how}"
-            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+                how = (
+                    "looks like annotation and is not read; it is JSON within a text; make an object of it first "
+                    f"(jq -c '.{name} |= fromjson' IN > OUT)"
+                )
+        else:
+            continue
+        message = f"the field {clip(name)} {how}"
+        problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+
+
+def _held(value: Any) -> Any:
+    """Return the list or object that a text holds, as a cell of a table may; other values unchanged."""
+    return (value_of(value) or value) if isinstance(value, str) else value
 
 
 def unread_fields(documents: Iterable[Document]) -> str | None:
@@ -288,7 +278,7 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
     samples: dict[str, Any] = {}
     for document in documents:
         for name, kept in document.meta.items():
-            value = (value_of(kept) or kept) if isinstance(kept, str) else kept  # a cell of a table is text
+            value = _held(kept)
             if name not in _OF_READERS and not is_other(name) and looks_annotated(name, value, len(document.text)):
                 counts[name] = counts.get(name, 0) + 1
                 samples.setdefault(name, value)
@@ -296,10 +286,6 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
         return None
     name = max(counts, key=lambda name: counts[name])
     names = [name, *(other for other in counts if other != name)][:_SHOWN]
-    shown = " and ".join(map(clip, names))
-    fields = f"the field {shown}" if len(names) == 1 else f"the fields {shown}"
-    looks = "looks" if len(names) == 1 else "look"
-    return (
-        f"{fields} of {plural(counts[name], 'document')} {looks} like annotation that was not read; "
-        f"{advice(name, samples[name])}"
-    )
+    fields, look = ("field", "looks") if len(names) == 1 else ("fields", "look")
+    shown = f"the {fields} {' and '.join(map(clip, names))} of {plural(counts[name], 'document')}"
+    return f"{shown} {look} like annotation that was not read; {advice(name, samples[name])}"
