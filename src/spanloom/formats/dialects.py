@@ -44,7 +44,7 @@ from spanloom.formats.layouts import (
 )
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
-from spanloom.formats.shapes import in_usual_shape, with_tags
+from spanloom.formats.shapes import grouped, in_usual_shape, with_tags
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
 from spanloom.formats.unread import holds_records, warn_unread
 
@@ -127,28 +127,22 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     denotations, relations = (
         found if are(found := record.get(name), dict) else [] for name in ("denotations", "relations")
     )
-    groups = {str(item.get("id")): [item] for item in denotations}
-    if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(groups) < len(denotations):
+    named = {str(item.get("id")): item for item in denotations}
+    if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(named) < len(denotations):
         return record
-    # 1. Parts that relations connect are in one group; the smaller of two groups joins the larger.
-    for relation in relations:
-        ends = [groups.get(str(relation.get(end)), []) for end in ("subj", "obj")]
-        if relation.get("pred") == _CHAINED and all(ends) and ends[0] is not ends[1]:
-            smaller, larger = sorted(ends, key=len)
-            larger += smaller
-            groups |= dict.fromkeys((str(item.get("id")) for item in smaller), larger)
-    # 2. A group with one part that is no fragment, and a span for each, is a mention in the place of that part.
-    mentions: dict[str, dict[str, Any] | None] = {}
-    for parts in {id(parts): parts for parts in groups.values()}.values():
+    chained = (relation for relation in relations if relation.get("pred") == _CHAINED)
+    pairs = [(str(relation.get("subj")), str(relation.get("obj"))) for relation in chained]
+    made = []
+    for names in grouped(named, [pair for pair in pairs if named.keys() >= set(pair)]):
+        parts = [named[name] for name in names]
         heads = [part for part in parts if part.get("obj") != _FRAGMENT]
         spans = [
             span for part in parts if isinstance(span := part.get("span"), dict) and type(span.get("begin")) is int
         ]
         if len(parts) > 1 and len(heads) == 1 and len(spans) == len(parts):
-            mentions |= dict.fromkeys(str(part.get("id")) for part in parts)
-            mentions[str(heads[0].get("id"))] = {**heads[0], "span": sorted(spans, key=lambda span: int(span["begin"]))}
-    made = (mentions.get(str(item.get("id")), item) for item in denotations)
-    return {**record, "denotations": [item for item in made if item is not None]}
+            parts = [{**heads[0], "span": sorted(spans, key=lambda span: int(span["begin"]))}]
+        made += parts
+    return {**record, "denotations": made}
 
 
 def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:

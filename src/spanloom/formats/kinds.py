@@ -11,7 +11,9 @@ def are(value: object, *types: type) -> TypeGuard[list[Any]]:
     >>> are(["a", "b"], str), are([], str), are([3, True], int), are("ab", str)
     (True, True, False, False)
     """
-    return isinstance(value, list) and all(one is not bool and issubclass(one, types) for one in set(map(type, value)))
+    if not isinstance(value, list):
+        return False
+    return all(issubclass(one, types) and (one is not bool or bool in types) for one in set(map(type, value)))
 
 
 def some(value: object, *types: type) -> TypeGuard[list[Any]]:

@@ -81,32 +81,33 @@ def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) 
     # where one shows that the project is of HTML, it is of all tasks
     html = any(isinstance(task, dict) and _shows_html(task) for task in tasks)
 
-    def read(number: int, task: Any) -> list[Scanned]:
-        place = f"tasks[{number}]"
-        if isinstance(task, dict) and not is_task(task) and next(named(task, (*OF_TEXT, *OF_WORDS)), None):
-            return scan_any(task, True, fields, str(path), None, place)
-        return [_scan_task(task, fields, str(path), None, place, html)]
-
-    yield from in_turn((fields.tags, fields.kinds), (partial(read, *numbered) for numbered in enumerate(tasks)))
+    calls = (
+        partial(scan_any, task, True, fields, str(path), place=f"tasks[{number}]", html=html, tasks=True)
+        for number, task in enumerate(tasks)
+    )
+    yield from in_turn((fields.tags, fields.kinds), calls)
 
 
 def scan_any(
-    record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = ""
-) -> list[Scanned]:
-    """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
-    if isinstance(record, dict) and _is_bioc(record.get("passages")):
+    record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = "",
+    html: bool = False, tasks: bool = False,
+) -> list[Scanned]:  # fmt: skip
+    """Return the documents of a task, or of a record of any other layout, as `scan_record` does.
+
+    Args:
+        record: the task or record.
+        mentions: as in `scan_record`; likewise `fields`, `path`, `line` and `place`.
+        html: whether the text of a task is HTML even where no region shows it.
+        tasks: whether what is neither should be a task.
+    """
+    known = record if isinstance(record, dict) else {}
+    passages = known.get("passages")
+    if some(passages, dict) and "offset" in passages[0] and "offsets" not in passages[0]:  # of BioC, not of BigBIO
         return [scan_bioc(record, path, line, place)]
-    task = record if is_task(record) else _task_of_fields(record)
-    if task is not None:
-        return [_scan_task(task, fields, path, line, place)]
-    return scan_record(record, mentions, fields, path, line, place)
-
-
-def _is_bioc(passages: object) -> bool:
-    """Return whether these are passages of BioC, and not of BigBIO."""
-    if not isinstance(passages, list) or not passages or not isinstance(passages[0], dict):
-        return False
-    return "offset" in passages[0] and "offsets" not in passages[0]
+    task = record if is_task(record) else _task_of_fields(known)
+    if task is None and not (tasks and next(named(known, (*OF_TEXT, *OF_WORDS)), None) is None):
+        return scan_record(record, mentions, fields, path, line, place)
+    return [_scan_task(record if task is None else task, fields, path, line, place, html)]
 
 
 def is_task(record: object) -> bool:
@@ -114,10 +115,8 @@ def is_task(record: object) -> bool:
     return isinstance(record, dict) and isinstance(record.get("data"), dict) and not isinstance(record.get("text"), str)
 
 
-def _task_of_fields(record: object) -> dict[str, Any] | None:
+def _task_of_fields(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the task of a record of JSON-MIN whose regions are of HTML or of a dialogue; ``None`` for others."""
-    if not isinstance(record, dict):
-        return None
     controls = {
         name: value
         for name, value in record.items()
@@ -140,18 +139,12 @@ def _shows_html(task: dict[str, Any]) -> bool:
         results = [] if slot is None else slot.value.get("result")
         for result in results if isinstance(results, list) else ():
             value = result.get("value") if isinstance(result, dict) else None
-            if isinstance(value, dict) and (result.get("type") == HTML or _names_node(value.get("start"))):
+            if isinstance(value, dict) and (result.get("type") == HTML or str(value.get("start")).startswith("/")):
                 return True
     return False
 
 
-def _names_node(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("/")
-
-
-def _scan_task(
-    task: object, fields: RecordFields, path: str, line: int | None, place: str, html: bool = False
-) -> Scanned:
+def _scan_task(task: object, fields: RecordFields, path: str, line: int | None, place: str, html: bool) -> Scanned:
     try:
         found = understand(task, fields.names, html)
     except DataError as error:

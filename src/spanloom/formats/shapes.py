@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -128,6 +128,22 @@ def pieces_of(record: Mapping[str, Any]) -> str | None:
             if all(len(one) <= 6 for one in pieces) and (any(typed) and not all(typed)) and not whole:
                 return name
     return None
+
+
+def grouped(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return names in groups, of which each holds what pairs connect; all in the order of the names.
+
+    >>> grouped("abcd", [("c", "a")])
+    [['a', 'c'], ['b'], ['d']]
+    """
+    groups = {name: [name] for name in names}
+    order = {name: number for number, name in enumerate(groups)}
+    for one, other in pairs:
+        smaller, larger = sorted((groups[one], groups[other]), key=len)
+        if smaller is not larger:  # so few names move that any chain of pairs takes nearly linear time
+            larger += smaller
+            groups |= dict.fromkeys(smaller, larger)
+    return [sorted(group, key=order.__getitem__) for group in {id(group): group for group in groups.values()}.values()]
 
 
 def _side(record: Mapping[str, Any], role: str) -> Iterator[str]:
