@@ -36,28 +36,26 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
-from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
 from spanloom.formats.json_text import loads
+from spanloom.formats.kinds import some
 from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.passages import text_of_passages
-from spanloom.formats.record import RECORD, scan_record
+from spanloom.formats.record import RECORD, scan_record, to_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import check_unpacked, opened
 from spanloom.formats.tag_dialects import in_turn
 
 _FROM_META = ("events", "coreferences", "relations")
 _LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
-_CHECKED = {*RECORD, "document_id", "passages", "entities"} - {
-    "meta",
-    "sections",
-}  # whose values the parser of records checks
+_AS_TEXT = ("attributes", "attribute_scores")  # objects in a mention, as JSON
+_CHECKED = RECORD.keys() - {"meta", "sections"} | {"document_id", "passages", "entities"}  # by the parser of records
 _WHOLE = {"id": "text", "type": "text"}  # what the one passage is called, where the text is not divided
 _ROWS = 256  # in a batch
 _MAGIC = b"ARROW1"  # at the start of a file, and not of a stream
@@ -113,21 +111,19 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
     Raises:
         DataError: ``meta`` has no JSON form.
     """
-    rest = dict(document.meta)
-    row: dict[str, Any] = {"id": document.id, "document_id": document.id, "passages": _passages(document)}
+    record, rest = to_record(document), dict(document.meta)
+    row: dict[str, Any] = {name: record.get(name) for name in ("tokens", "sentences", "sections")}
+    row |= {"id": document.id, "document_id": document.id, "passages": _passages(document)}
     if row["passages"] is None:
         text = {"text": [document.text], "offsets": [[0, len(document.text)]]}
         row["passages"] = [_WHOLE | text]
     else:
         del rest["passages"]
-    row["entities"] = [_entity(mention, document.text) for mention in document.mentions]
+    row["entities"] = [_entity(mention, document.text) for mention in record["mentions"]]
     for name in _FROM_META:
         fits = bool(rest.get(name)) and _fits(rest[name], schema.field(name).type)
         row[name] = rest.pop(name) if fits else []
-    row["tokens"] = None if document.tokens is None else document.tokens.tolist()
-    row["sentences"] = None if document.sentences is None else document.sentences.tolist()
-    row["columns"] = [{"name": name, "values": list(values)} for name, values in document.columns.items()]
-    row["sections"] = [{"name": name, "span": list(map(int, span))} for name, span in document.sections] or None
+    row["columns"] = [{"name": name, "values": values} for name, values in record.get("columns", {}).items()]
     try:
         row["meta"] = json.dumps(rest, ensure_ascii=False, allow_nan=False) if rest else None
     except (TypeError, ValueError, RecursionError) as error:
@@ -135,19 +131,16 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
     return row
 
 
-def _entity(mention: Mention, text: str) -> dict[str, Any]:
-    return {
-        "id": mention.id,
-        "type": mention.type,
-        "text": [text[start:end] for start, end in mention.spans],
-        "offsets": [[int(start), int(end)] for start, end in mention.spans],
-        "normalized": [_name(concept) for concept in mention.concepts],
-        "head": None if mention.head is None else list(map(int, mention.head)),
-        "score": None if mention.score is None else float(mention.score),
-        "attributes": to_json_text(mention) or None,
-        "attribute_scores": json.dumps(mention.attribute_scores) if mention.attribute_scores else None,
-        "concept_scores": list(mention.concept_scores) or None,
+def _entity(mention: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return the entity of a mention of a native record."""
+    spans, concepts = mention["spans"], mention.get("concepts", ())
+    objects = {name: json.dumps(mention[name], ensure_ascii=False) for name in _AS_TEXT if name in mention}
+    bigbio = {
+        "offsets": spans,
+        "text": [text[start:end] for start, end in spans],
+        "normalized": [_name(concept) for concept in concepts],
     }
+    return {name: value for name, value in mention.items() if name not in ("spans", "concepts")} | objects | bigbio
 
 
 def _name(concept: str) -> dict[str, str]:
@@ -158,30 +151,20 @@ def _name(concept: str) -> dict[str, str]:
 def _passages(document: Document) -> list[dict[str, Any]] | None:
     """Return the passages that the text was read from, if the text is unchanged."""
     kept = document.meta.get("passages")
-    if not isinstance(kept, list) or not kept:
+    if not some(kept, dict) or any(one.keys() != {"id", "type", "offsets"} for one in kept):
         return None
     try:
-        whole = [
-            {"id": passage["id"], "type": passage["type"], "offsets": passage["offsets"]}
-            | {"text": [document.text[start:end] for start, end in passage["offsets"]]}
-            for passage in kept
-            if passage.keys() == {"id", "type", "offsets"}
-        ]
-        sound = len(whole) == len(kept) and all(isinstance(p[key], str) for p in whole for key in ("id", "type"))
-    except (TypeError, KeyError, ValueError, AttributeError):  # whatever else it is
+        whole = [{**one, "text": [document.text[start:end] for start, end in one["offsets"]]} for one in kept]
+    except (TypeError, ValueError):  # whatever else it is
         return None
-    divided = len(whole) > 1 or not _is_whole(whole)
-    return whole if sound and divided and text_of_passages(whole, []) == document.text else None
+    named = all(isinstance(one[key], str) for one in whole for key in ("id", "type"))
+    return whole if named and not _is_whole(whole) and text_of_passages(whole, []) == document.text else None
 
 
 def _is_whole(passages: object) -> bool:
     """Return whether these passages are the single one of an undivided text."""
-    if not isinstance(passages, list) or len(passages) != 1 or not isinstance(passages[0], Mapping):
-        return False
-    texts, rest = passages[0].get("text"), {k: v for k, v in passages[0].items() if k != "text"}
-    if not isinstance(texts, list) or len(texts) != 1 or not isinstance(texts[0], str):
-        return False
-    return bool(rest == _WHOLE | {"offsets": [[0, len(texts[0])]]})
+    texts = passages[0].get("text") if some(passages, dict) else None
+    return some(texts, str) and passages == [_WHOLE | {"text": texts[:1], "offsets": [[0, len(texts[0])]]}]
 
 
 def _fits(value: object, kind: Any) -> bool:
@@ -236,7 +219,7 @@ def _entry(item: object) -> object:
     if not isinstance(item, Mapping):
         return item
     found = {key: value for key, value in item.items() if value is not None}
-    for name in ("attributes", "attribute_scores"):
+    for name in _AS_TEXT:
         if isinstance(found.get(name), str):
             found[name] = loads(found[name].encode("utf-8"), name, line=1)
     return found

@@ -14,16 +14,16 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Beside, Scanned, name_of
 from spanloom.formats.dialects import Native
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.notices import Notices
-from spanloom.formats.record import MENTION, mention_of
+from spanloom.formats.record import MENTION, mention_of, mention_record
 from spanloom.formats.settling import settled
 
 _COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "head", "id")
 _FURTHER: Final = ("attributes", "attribute_scores", "concept_scores")  # columns that are left out where they are empty
+_AS_TEXT: Final = ("attributes", "attribute_scores")  # objects, as JSON
 _REQUIRED: Final = ("doc_id", "type")
 
 
@@ -46,15 +46,11 @@ def to_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {name: [] for name in (*_COLUMNS, *_FURTHER)}
     for number, document in _numbered(documents):
         for mention in document.mentions:
-            row = (
-                name_of(document, number), mention.start, mention.end, mention.type, mention.text(document.text),
-                mention.score, [list(span) for span in mention.spans], list(mention.concepts),
-                None if mention.head is None else list(mention.head), mention.id, to_json_text(mention) or None,
-                json.dumps(mention.attribute_scores) if mention.attribute_scores else None,
-                list(mention.concept_scores) or None,
-            )  # fmt: skip
-            for values, value in zip(table.values(), row, strict=True):
-                values.append(value)
+            row = {"concepts": [], **mention_record(mention), "doc_id": name_of(document, number)}
+            row |= {"start": mention.start, "end": mention.end, "text": mention.text(document.text)}
+            row |= {name: json.dumps(row[name], ensure_ascii=False) for name in _AS_TEXT if name in row}
+            for name, values in table.items():
+                values.append(row.get(name))
     return {name: values for name, values in table.items() if name in _COLUMNS or any(values)}
 
 
@@ -186,7 +182,7 @@ def _item(row: Mapping[str, Any], place: str) -> dict[str, Any]:
         item["spans"] = [[row["start"], row["end"]]]
     if "id" in item:
         item["id"] = str(item["id"])
-    for name in ("attributes", "attribute_scores"):
+    for name in _AS_TEXT:
         if isinstance(item.get(name), str):
             with suppress(ValueError, RecursionError):
                 item[name] = json.loads(item[name])

@@ -24,3 +24,8 @@ def some(value: object, *types: type) -> TypeGuard[list[Any]]:
 def is_pair(value: object) -> TypeGuard[list[int]]:
     """Return whether a value is a list of two integers."""
     return are(value, int) and len(value) == 2
+
+
+def are_pairs(value: object) -> TypeGuard[list[list[int]]]:
+    """Return whether a value is a list of such pairs, and not empty."""
+    return some(value, list) and all(map(is_pair, value))

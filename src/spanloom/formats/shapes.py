@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
-from spanloom.formats.kinds import are, is_pair, some
+from spanloom.formats.kinds import are, are_pairs, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, field_of_text, named
 from spanloom.formats.tagged import fields_of
 
@@ -42,14 +42,8 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
     if next(named(record, (*OF_TEXT, *OF_WORDS)), None) is None:
         return record
     starts, ends = (next(_side(record, role), None) for role in ("start", "end"))
-    spans = next(
-        (
-            name
-            for name in named(record, (*OF_MENTIONS, *USUAL["spans"]))
-            if some(record[name], list) and all(map(is_pair, record[name]))
-        ),
-        None,
-    )  # pairs without types
+    pairs = (name for name in named(record, (*OF_MENTIONS, *USUAL["spans"])) if are_pairs(record[name]))
+    spans = next(pairs, None)  # without types
     first = record[starts] if starts else record[spans] if spans else None
     types = named(record, tuple(f"{one}{s}" for one in _OF_TYPES for s in ("", "s")))
     kind = next((name for name in types if first and are(record[name], str) and len(record[name]) == len(first)), None)
@@ -73,16 +67,10 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
     {'tokens': ['No', 'pain'], 'ner_tags': ['O', 'B-problem']}
     """
     for name in named(record, ("sentences", "sents")):
-        parts = record[name]
-        if some(parts, dict):
-            fields = [fields_of(one) for one in parts]
-            if None not in fields:
-                pairs = [(one[own[0]], one[own[1]]) for one, own in zip(parts, fields, strict=True) if own is not None]
-                return {
-                    **_without(record, name),
-                    "tokens": [words for words, _ in pairs],
-                    "ner_tags": [t for _, t in pairs],
-                }
+        parts = [(one, fields_of(one)) for one in record[name]] if some(record[name], dict) else [({}, None)]
+        if all(parts := [(one[own[0]], one[own[1]]) if own else None for one, own in parts]):
+            words, tags = (list(column) for column in zip(*parts, strict=True))
+            return {**_without(record, name), "tokens": words, "ner_tags": tags}
     for name in named(record, OF_WORDS):
         tokens = record[name]
         if not some(tokens, dict):

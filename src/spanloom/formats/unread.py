@@ -11,7 +11,7 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
-from spanloom.formats.kinds import are, is_pair, some
+from spanloom.formats.kinds import are, are_pairs, is_pair, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, USUAL, is_other, plain, words
 from spanloom.formats.looks import shows_annotation
 
@@ -134,19 +134,13 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
 
 
 def _are_pairs(value: Any, length: int) -> bool:
-    return isinstance(value, list) and bool(value) and all(
-        is_pair(pair) and _ordered(pair, length)
-        for pair in value[:_LOOKED_AT]
-    )  # fmt: skip
+    pairs = value[:_LOOKED_AT] if isinstance(value, list) else value
+    return are_pairs(pairs) and all(_ordered(pair, length) for pair in pairs)
 
 
 def _are_texts(value: Any) -> bool:
     """Return whether a value gives texts for each type, as in ``{"problem": ["chest pain"]}``."""
-    return (
-        isinstance(value, dict)
-        and any(isinstance(part, list) and part for part in value.values())
-        and all(are(part, str) for part in value.values())
-    )
+    return isinstance(value, dict) and any(value.values()) and all(are(part, str) for part in value.values())
 
 
 def _ordered(offsets: Iterable[int], length: int) -> bool:
