@@ -73,8 +73,9 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
     for number, length in enumerate(lengths):
         first, end = end, end + length
         try:
-            known = _is_known(message.get("flags"), number)
-            tokens = _tokens(columns, table[first:end], spaces[first:end] if known else None, strings, attrs.ORTH)
+            flags = _item(message.get("flags"), number)
+            unknown = isinstance(flags, Mapping) and flags.get("has_unknown_spaces")
+            tokens = _tokens(columns, table[first:end], None if unknown else spaces[first:end], strings, attrs.ORTH)
             document = _document(tokens, _item(message.get("user_data"), number), msgpack, strings, attrs)
             if mentions:
                 packed = _item(message.get("span_groups"), number)
@@ -130,12 +131,6 @@ def _value(msgpack: Any, raw: bytes, path: str | Path | None = None) -> Any:
 
 def _item(values: object, number: int) -> Any:
     return values[number] if isinstance(values, tuple) and number < len(values) else None
-
-
-def _is_known(flags: object, number: int) -> bool:
-    """Return whether it is known which tokens have a space behind them."""
-    flag = _item(flags, number)
-    return not (isinstance(flag, Mapping) and flag.get("has_unknown_spaces"))
 
 
 def _names(values: Any, strings: Any) -> list[str]:

@@ -117,12 +117,8 @@ def is_task(record: object) -> bool:
 
 def _task_of_fields(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the task of a record of JSON-MIN whose regions are of HTML or of a dialogue; ``None`` for others."""
-    controls = {
-        name: value
-        for name, value in record.items()
-        if some(value, dict) and all("startOffset" in one for one in value)
-    }
-    regions = [(name, one) for name, value in controls.items() for one in value if HTML in one or PARAGRAPHS in one]
+    controls = [name for name, value in record.items() if some(value, dict) and all("startOffset" in x for x in value)]
+    regions = [(name, one) for name in controls for one in record[name] if HTML in one or PARAGRAPHS in one]
     if not regions:
         return None
     own = {name: value for name, value in record.items() if name in ("id", *_OF_MIN)}
@@ -210,9 +206,7 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     dialogues = {name: shown.text for name, shown in tried.items() if shown is not None}
     if dialogues and (not texts or any(isinstance(one, dict) and one.get("type") == PARAGRAPHS for one in results)):
         texts = dialogues
-    values = [
-        result["value"] for result in results if isinstance(result, dict) and isinstance(result.get("value"), dict)
-    ]
+    values = [one["value"] for one in results if isinstance(one, dict) and isinstance(one.get("value"), dict)]
     surfaces = [value["text"] for value in values if isinstance(value.get("text"), str) and "start" in value]
     wanted = [_stripped(surface) for surface in surfaces[:_MOST_SURFACES]]
     whole = {name: _stripped(text) for name, text in texts.items()}
@@ -337,13 +331,11 @@ def _task(document: Document) -> dict[str, Any]:
     if before.document.mentions == document.mentions:
         return task
     if any(mention.score is not None for mention in document.mentions):
-        mine = [one for one in task.get("predictions") or [] if one.get("model_version") == _MODEL]
-        others = [one for one in task.get("predictions") or [] if one not in mine]
+        others = [one for one in task.get("predictions") or () if one.get("model_version") != _MODEL]
         return task | {"predictions": [*others, _prediction(document, shown)]}
     slot = chosen(task)
     if slot is None or slot.kind == "predictions":
-        annotations = list(task.get("annotations") or [])
-        return task | {"annotations": [*annotations, {"result": new_results(document, shown)}]}
+        return task | {"annotations": [*(task.get("annotations") or ()), {"result": new_results(document, shown)}]}
     annotations = list(task[slot.kind])
     regions = [one for one in slot.value["result"] if one.get("type") in ("labels", HTML, PARAGRAPHS)]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}

@@ -67,9 +67,10 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
     {'tokens': ['No', 'pain'], 'ner_tags': ['O', 'B-problem']}
     """
     for name in named(record, ("sentences", "sents")):
-        parts = [(one, fields_of(one)) for one in record[name]] if some(record[name], dict) else [({}, None)]
-        if all(parts := [(one[own[0]], one[own[1]]) if own else None for one, own in parts]):
-            words, tags = (list(column) for column in zip(*parts, strict=True))
+        parts = record[name] if some(record[name], dict) else []
+        fields = [own for own in map(fields_of, parts) if own is not None]
+        if parts and len(fields) == len(parts):
+            words, tags = ([one[own[at]] for one, own in zip(parts, fields, strict=True)] for at in (0, 1))
             return {**_without(record, name), "tokens": words, "ner_tags": tags}
     for name in named(record, OF_WORDS):
         tokens = record[name]

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,22 +91,18 @@ def parse(ann: str) -> list[StandoffLine]:
     [('T1', 'mention', ()), ('A1', 'attribute', ('T1',))]
     """
     end = "\r" if "\n" not in ann else "\n"  # as programs of old Macintoshs write
-    raws = ann.split(end)
     lines: list[StandoffLine] = []
-    rest: list[str] = []  # of a mention's text with line ends
+    continued: dict[int, list[str]] = {}  # lines of a mention's text, by the number of its first among all
     lacks = 0  # characters
-    for number, raw in enumerate([raw + end for raw in raws[:-1]] + ([raws[-1]] if raws[-1] else []), start=1):
+    for number, raw in enumerate(StringIO(ann, newline=end), start=1):
         if lacks > 0 and not _BEGIN.match(raw):
-            rest.append(raw)
+            continued.setdefault(len(lines) - 1, [lines[-1].raw]).append(raw)
             lacks -= len(raw)
-            continue
-        if rest:
-            lines[-1] = _line("".join((lines[-1].raw, *rest)), lines[-1].number)
-            rest.clear()
-        lines.append(_line(raw, number))
-        lacks = _lacks(lines[-1])
-    if rest:
-        lines[-1] = _line("".join((lines[-1].raw, *rest)), lines[-1].number)
+        else:
+            lines.append(_line(raw, number))
+            lacks = _lacks(lines[-1])
+    for place, raws in continued.items():
+        lines[place] = _line("".join(raws), lines[place].number)
     return lines
 
 
@@ -121,11 +118,9 @@ def _line(raw: str, number: int) -> StandoffLine:
     if number == 1:
         content = content.removeprefix("\ufeff")
     found = _fields(content) if content.strip() else ()
-    return (
-        StandoffLine(raw, number, kind="unknown", expected=found)
-        if isinstance(found, str)
-        else StandoffLine(raw, number, *found)
-    )
+    if isinstance(found, str):
+        return StandoffLine(raw, number, kind="unknown", expected=found)
+    return StandoffLine(raw, number, *found)
 
 
 def _fields(content: str) -> tuple[Any, ...] | str:
@@ -194,20 +189,15 @@ def collect(lines: list[StandoffLine], path: str) -> Annotations:
 
 
 def _completed(mention: Mention, about: list[StandoffLine], path: str, problems: list[Problem]) -> Mention:
-    concepts: dict[str, None] = {}
-    single: dict[str, object] = {}
-    for line in about:
-        if line.kind == "concept":
-            concepts[str(line.value)] = None
-        elif line.kind == "attribute":
-            continue
-        elif line.kind in single:
-            message = f"a second note {line.kind.title()!r} on {line.refers[0][:_SHOWN]}; a mention has at most one"
-            problems.append(Problem("error", "second note", message, path=path, line=line.number))
-        else:
-            single[line.kind] = line.value
     if not about:
         return mention
+    concepts = dict.fromkeys(str(line.value) for line in about if line.kind == "concept")
+    single: dict[str, object] = {}
+    for line in about:
+        if line.kind in single and line.kind in ("head", "score"):
+            message = f"a second note {line.kind.title()!r} on {line.refers[0][:_SHOWN]}; a mention has at most one"
+            problems.append(Problem("error", "second note", message, path=path, line=line.number))
+        single.setdefault(line.kind, line.value)
     head, score, attributes = single.get("head"), single.get("score"), _attributes(about)
     return mention.replace(concepts=tuple(concepts), head=head, score=score, attributes=attributes)
 
@@ -362,23 +352,17 @@ def _current(
         end = line.raw[len(line.raw.rstrip("\r\n")) :]
         return _mention_line(line.id, mention, text) + end
     if line.kind == "attribute" and isinstance(line.value, tuple):
-        name = line.value[0]
-        return line.raw if mention.attributes.get(str(name)) == read[line.refers[0]][str(name)] else None
-    statements = {
-        "concept": lambda: line.value in mention.concepts,
-        "head": lambda: line.value == mention.head,
-        "score": lambda: line.value == mention.score,
-    }
-    return line.raw if line.kind not in statements or statements[line.kind]() else None
+        name = str(line.value[0])
+        return line.raw if mention.attributes.get(name) == read[line.refers[0]][name] else None
+    own = {"concept": mention.concepts, "head": (mention.head,), "score": (mention.score,)}
+    return line.raw if line.kind not in own or line.value in own[line.kind] else None
 
 
 def _statement(line: StandoffLine) -> tuple[str, str, object]:
-    if line.kind == "mention":
-        return line.id, "mention", None
     value = line.value if line.kind == "concept" else None
     if line.kind == "attribute" and isinstance(line.value, tuple):
         value = str(line.value[0])
-    return (line.refers[0] if line.refers else "", line.kind, value)
+    return line.refers[0] if line.refers else line.id, line.kind, value
 
 
 def _new_lines(
