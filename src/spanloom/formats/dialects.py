@@ -48,7 +48,7 @@ from spanloom.formats.shapes import grouped, in_usual_shape, with_tags
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
 from spanloom.formats.unread import holds_records, warn_unread
 
-_TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
+_TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id"))  # of spaCy and Prodigy
 _OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # of a token
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
 _PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
@@ -165,12 +165,8 @@ def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:
             found.setdefault(str(one["subj"]), {})[one["pred"]] = one["obj"]
         else:
             others.append(one)
-    made = [
-        {**item, "attributes": found[str(item.get("id"))]}
-        if isinstance(item, dict) and str(item.get("id")) in found
-        else item
-        for item in denotations
-    ]
+    own = [found.get(str(item.get("id"))) if isinstance(item, dict) else None for item in denotations]
+    made = [{**item, "attributes": one} if one else item for item, one in zip(denotations, own, strict=True)]
     rest = {name: value for name, value in record.items() if name != "attributes"}
     return {**rest, "denotations": made} | ({"attributes": others} if others else {})
 
@@ -343,10 +339,8 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
     if name is None:
         if text is not None and isinstance(rest.get("tokens"), list):
             tokens = rest.pop("tokens")
-            sound = all(
-                isinstance(token, dict) and token.keys() >= _TOKEN_FIELDS - {"ws", "disabled"} for token in tokens
-            )
-            given = [[token.get("start"), token.get("end")] for token in tokens] if sound else tokens
+            sound = are(tokens, dict) and all(token.keys() >= _TOKEN_FIELDS for token in tokens)
+            given = [[token["start"], token["end"]] for token in tokens] if sound else tokens
             strange = not sound and any(isinstance(token, dict) for token in tokens)
             rest["record_tokens" if strange else "tokens"] = given
             if (kind := next((name for token in tokens for name in _kinds_of(token)), None)) is not None:
@@ -397,21 +391,16 @@ def _of_title(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
 
 def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
     """Return the text field in which the surfaces are at their offsets; or the only text that holds all offsets."""
+    shown = [entry for entry in entries if entry.surface]
     texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value.split()) > 1}
     for name, value in texts.items():
-        for ends in (EXCLUSIVE, INCLUSIVE):
-            if any(entry.surface for entry in entries) and all(
-                entry.surface is None or _is_at(entry, _Reading(CHARACTERS, ends, ""), _Frame(value))
-                for entry in entries
-            ):
-                return name
+        ways = [_Reading(CHARACTERS, ends, "") for ends in (EXCLUSIVE, INCLUSIVE)]
+        if shown and any(all(_is_at(entry, way, _Frame(value)) for entry in shown) for way in ways):
+            return name
     last = max((end for entry in entries for _, end in entry.spans), default=0)
-    texts = {
-        name: value
-        for name, value in rest.items()
-        if isinstance(value, str) and len(value) >= last and not _PLACE.fullmatch(value)
-    }
-    return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
+    texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value) >= last}
+    worded = [name for name, value in texts.items() if not _PLACE.fullmatch(value)]
+    return worded[0] if len(worded) == 1 and not shown else None
 
 
 def _put_in_order(entries: Sequence[Entry], text: str) -> None:
@@ -494,9 +483,8 @@ def _item(
         return []
     fields = dict(entry.fields)
     if entry.surface is not None:
-        if (way.unit == CHARACTERS and (entry.sure or _is_at(entry, way, frame))) or (
-            way.unit == TOKENS and entry.sure and not _is_at(entry, way, frame)
-        ):
+        fits = _is_at(entry, way, frame)
+        if (entry.sure or fits) if way.unit == CHARACTERS else (entry.sure and not fits):
             fields["text"] = entry.surface
         elif way.unit == CHARACTERS and entry.surface_name:
             fields[entry.surface_name if entry.surface_name not in ("type", "spans", "id") else "record_text"] = (

@@ -18,6 +18,7 @@ from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import loads
+from spanloom.formats.kinds import are
 from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, field_of_text, named, plain, words
@@ -270,7 +271,7 @@ def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]
 def _is_article(value: Any) -> bool:
     """Return whether a value is an article of SQuAD."""
     paragraphs = value.get("paragraphs") if isinstance(value, dict) else None
-    return isinstance(paragraphs, list) and all(isinstance(one, dict) and "context" in one for one in paragraphs)
+    return are(paragraphs, dict) and all("context" in one for one in paragraphs)
 
 
 def _is_record(value: Any) -> bool:
@@ -281,22 +282,16 @@ def _is_record(value: Any) -> bool:
 
 def _are_annotated(values: Any) -> bool:
     """Return whether a value is a list of records with texts, some of which have a field for mentions."""
-    if not isinstance(values, list) or not any(map(_is_annotated, values)) or sentences_of(values) is not None:
+    if not are(values, dict) or not any(map(_is_annotated, values)) or sentences_of(values) is not None:
         return False
-    return all(
-        isinstance(one, dict) and (pieces_of(one) is not None or field_of_text(one) is not None) for one in values
-    )
+    return all(pieces_of(one) is not None or field_of_text(one) is not None for one in values)
 
 
 def _is_annotated(value: Any) -> bool:
-    """Return whether a value is a record with a text and a field for mentions."""
-    if isinstance(value, dict) and pieces_of(value) is not None:
-        return True
-    return (
-        isinstance(value, dict)
-        and field_of_text(value) is not None
-        and next(named(value, OF_MENTIONS), None) is not None
-    )
+    """Return whether a value is a record with a text and a field for mentions, or with a text in pieces."""
+    if not isinstance(value, dict):
+        return False
+    return pieces_of(value) is not None or (field_of_text(value) is not None and any(named(value, OF_MENTIONS)))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -313,12 +308,11 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 def claims(path: Path) -> bool:
     """Return whether a file may hold records: it begins as a list or an object does, and is of no other known kind."""
-    ending = bare(path).suffix.lower()
-    if ending not in (".json", ".py") or not path.is_file():
+    if not path.is_file():
         return False
     with opened(path) as file:
         head = file.read(HEAD).removeprefix(BOM)
-    if ending == ".py":
+    if bare(path).suffix.lower() == ".py":
         return _ASSIGNED.search(head) is not None and _ENTITIES.search(head) is not None
     if _NONE.match(head):
         return True  # a list of no records

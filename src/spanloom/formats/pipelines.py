@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from spanloom.document import from_tags
 from spanloom.formats.blocks import TAG
-from spanloom.formats.kinds import is_pair, some
+from spanloom.formats.kinds import are, is_pair, some
 from spanloom.formats.layouts import OF_ID, named
 from spanloom.formats.tagged import found_in
 
@@ -133,9 +133,9 @@ def _laid_out(tokens: list[dict[str, Any]]) -> tuple[str, list[list[int]]]:
 def _mentions(sentence: Any, tokens: list[dict[str, Any]], first: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield the mentions of a sentence: the first token and the end in the document, and other fields."""
     found = sentence.get("entitymentions") if isinstance(sentence, dict) else None
-    if isinstance(found, list) and (not found or any(isinstance(one, dict) and "tokenBegin" in one for one in found)):
+    if are(found, dict) and (not found or any("tokenBegin" in one for one in found)):
         for one in found:
-            if isinstance(one, dict) and type(one.get("tokenBegin")) is int and type(one.get("tokenEnd")) is int:
+            if type(one.get("tokenBegin")) is int and type(one.get("tokenEnd")) is int:
                 sure = one.get("nerConfidences")
                 score = sure.get(one.get("ner")) if isinstance(sure, dict) else None
                 sound = isinstance(score, float) and 0 <= score <= 1

@@ -336,25 +336,10 @@ def _wrong(problems: list[Problem], place: str, name: str, value: object, expect
 def _document(record: dict[str, Any], names: Native, problems: list[Problem]) -> _Read:
     text = record.get("text")
     if not isinstance(text, str):
-        texts = [name for name, value in record.items() if isinstance(value, str) and name not in ("text", "id")]
-        shown = ", ".join(map(clip, texts[:10]))
-        hint = f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)" if texts else ""
-        if not texts and set(record) - {"id", "mentions"}:
-            shown = ", ".join(clip(str(name)) for name in list(record)[:10] if name not in ("id", "mentions"))
-            hint = (
-                f"; the fields are {shown}: write the text as text, and its mentions as entities with start, end, type"
-            )
-        if "pattern" in record and "label" in record:
-            hint = "; it is a pattern: spanloom label PATTERNS TEXTS marks what patterns match"
-        if (chat := next((name for name, value in record.items() if _is_chat(value)), None)) is not None:
-            hint = (
-                f"; {clip(chat)} holds the messages of a chat: write the text that it is about as text, with an id, "
-                f"and the answer beside it as answer, {TO_FIND}"
-            )
         if not any(problem.kind == NO_TEXT for problem in problems):
-            _wrong(problems, "", "text", text, f"the document's text{hint if text is None else ''}")
+            _wrong(problems, "", "text", text, f"the document's text{_hint(record) if text is None else ''}")
         return None, problems, None
-    given = {name: record.get(name) for name in ("id", "mentions", "meta")}
+    given = {name: record.get(name) for name in ("id", "columns", "mentions", "meta")}
     for name, value in given.items():
         if value is not None and not _FITS[RECORD[name].kind](value):
             _wrong(problems, "", name, value, EXPECTED[RECORD[name].kind])
@@ -364,8 +349,11 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         document.tokens = _offsets(record["tokens"], "tokens", problems)
     if record.get("sentences") is not None:
         document.sentences = _offsets(record["sentences"], "sentences", problems)
-    if record.get("columns") is not None:
-        document.columns = _columns(record["columns"], problems)
+    for name, values in (given["columns"] or {}).items():
+        if are(values, str):
+            document.columns[name] = values
+        else:
+            _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
     meta, unread = given["meta"] or {}, dict[str, Any]()
     surfaces, places = [], []
     for i, item in enumerate(given["mentions"] or ()):
@@ -381,11 +369,12 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         places.append(place if names.places or mention.id is None else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
-    if (sections := record.get("sections")) is not None:
-        found = _sections(sections)
-        if found is not None:
-            document.sections = found
-        elif ("mentions" in record and not names.places) or _have_spans(sections):
+    sections = record.get("sections")
+    if sections is not None and _FITS["sections"](sections):
+        document.sections = [Section(one["name"], Span(*one["span"])) for one in sections]
+    elif sections is not None:
+        spans = isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
+        if spans or ("mentions" in record and not names.places):
             _wrong(problems, "", "sections", sections, EXPECTED["sections"])
         else:  # of another tool, and of another kind
             meta = {"sections": sections, **meta}
@@ -393,18 +382,20 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
     return document, problems, Beside(surfaces, names=places)
 
 
-def _have_spans(sections: object) -> bool:
-    return isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
-
-
-def _sections(value: object) -> list[Section] | None:
-    """Return sections; ``None`` if one of them is invalid."""
-    if not isinstance(value, list):
-        return None
-    for one in value:
-        if not (isinstance(one, dict) and isinstance(one.get("name"), str) and _is_pair(one.get("span"))):
-            return None
-    return [Section(one["name"], Span(*one["span"])) for one in value]
+def _hint(record: dict[str, Any]) -> str:
+    """Return what to do with a record without a text; empty if it has nothing else either."""
+    others = [str(name) for name in record if name not in ("id", "text", "mentions")]
+    texts = [name for name, value in record.items() if name in others and isinstance(value, str)]
+    if (chat := next((name for name, value in record.items() if _is_chat(value)), None)) is not None:
+        how = "write the text that it is about as text, with an id, and the answer beside it as answer"
+        return f"; {clip(chat)} holds the messages of a chat: {how}, {TO_FIND}"
+    if record.keys() >= {"pattern", "label"}:
+        return "; it is a pattern: spanloom label PATTERNS TEXTS marks what patterns match"
+    shown = ", ".join(map(clip, (texts or others)[:10]))
+    if texts:
+        return f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)"
+    how = "write the text as text, and its mentions as entities with start, end, type"
+    return f"; the fields are {shown}: {how}" if others else ""
 
 
 def _is_chat(value: object) -> bool:
@@ -453,17 +444,6 @@ def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | Non
                 return None
     _wrong(problems, "", name, value, EXPECTED["pairs"])
     return None
-
-
-def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
-    if not isinstance(value, dict):
-        _wrong(problems, "", "columns", value, EXPECTED["columns"])
-        return {}
-    for name, values in value.items():
-        if not are(values, str):
-            _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
-            return {}
-    return value
 
 
 def mention_of(item: object, place: str, names: Native, problems: list[Problem]) -> Mention | None:
@@ -515,10 +495,14 @@ _FITS: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
         "texts": lambda value: not value or are(list(value) if isinstance(value, tuple) else value, str),
         "probability": lambda value: type(value) in (int, float),
         "mentions": lambda value: isinstance(value, list),
+        "columns": lambda value: isinstance(value, dict),
         "object": lambda value: isinstance(value, dict),
+        "sections": lambda value: (
+            are(value, dict) and all(isinstance(one.get("name"), str) and _is_pair(one.get("span")) for one in value)
+        ),
         "attributes": lambda value: not value or _attributes(value) is not None,
         "named probabilities": lambda value: isinstance(value, dict) and are([*value.values()], int, float),
         "probabilities": lambda value: are(value, int, float),
     }
 )
-"""Kind of a value -> whether a value is of it; arrays, columns and sections are checked where they are read."""
+"""Kind of a value -> whether a value is of it; arrays are checked where they are read."""

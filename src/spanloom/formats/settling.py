@@ -27,7 +27,7 @@ from spanloom.document.counting import CountedText, Counting, shifts
 from spanloom.document.surfaces import beginning, difference, has_blank_ends, trimmed
 from spanloom.document.validate import Problem, find_errors, place_of
 from spanloom.errors import clip
-from spanloom.formats.base import Beside, Scanned, Surface
+from spanloom.formats.base import Beside, Scanned, Surface, altered
 
 _CHARACTERS: Final = Counting()
 _AROUND: Final = 64  # documents that are looked at
@@ -230,7 +230,7 @@ def _decided(scans: Sequence[Scanned]) -> Counting | None:
 def _counted(scanned: Scanned, counting: Counting) -> Problem:
     message = f"offsets are counted {counting}; they were converted to characters"
     path, line = scanned.place_of(0)
-    return Problem("warning", "unit of offsets", message, path=path, line=line, altered=True)
+    return altered("unit of offsets", message, line, path)
 
 
 def _settled(scanned: Scanned, counting: Counting) -> Scanned:
@@ -269,9 +269,8 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     if mentions != document.mentions:
         document = document.copy(mentions=mentions)
     if document.sections and counting is not _CHARACTERS:
-        spans = [counting.to_characters(text, section.span) or section.span for section in document.sections]
-        pairs = zip(document.sections, spans, strict=True)
-        document = document.copy(sections=[(section.name, span) for section, span in pairs])
+        sections = [(name, counting.to_characters(text, span) or span) for name, span in document.sections]
+        document = document.copy(sections=sections)
     return _checked(scanned, document, problems)
 
 
@@ -300,13 +299,13 @@ def _repaired(
     """Return a mention in characters, with what was repaired or is wrong; ``None`` if it has no character."""
     problems: list[Problem] = []
 
-    def report(kind: str, message: str, altered: bool = True) -> None:
-        problems.append(Problem("warning" if altered else "error", kind, message, altered=altered))
+    def report(kind: str, message: str) -> None:
+        problems.append(altered(kind, message))
 
     spans = [counting.to_characters(text, span) for span in given.spans]
     if None in spans:
-        report("unit of offsets", f"{_spans(given)} begins or ends inside a character, counted {counting}", False)
-        return given, problems
+        message = f"{_spans(given)} begins or ends inside a character, counted {counting}"
+        return given, [Problem("error", "unit of offsets", message)]
     mention = given
     if counting is not _CHARACTERS:
         head = None if given.head is None else counting.to_characters(text, given.head)
@@ -329,9 +328,8 @@ def _repaired(
         return None, problems
     shown = clip(beginning(left.spans, text.text, _SHOWN + 1), _SHOWN)
     for kind in sorted((kinds or set()) - {""}):
-        file = clip(surface if isinstance(surface, str) else " ".join(filter(None, surface or ())), _SHOWN)
-        message = f"the text {file} differs in {kind} from the text at {_spans(mention)}; read as {shown}"
-        report(_DIFFERS[kind], message)
+        found = f"differs in {kind} from the text at {_spans(mention)}; read as {shown}"
+        report(_DIFFERS[kind], f"the text {clip(_joined(surface), _SHOWN)} {found}")
     if left is not mention and has_blank_ends(mention, text.text) and not (kinds or set()) - {""}:
         report("blanks at the ends", f"{_spans(mention)} is read without the blanks at its ends, as {shown}")
     return left, problems
@@ -341,7 +339,7 @@ def _other_text(
     mention: Mention, given: Mention, surface: Surface, text: CountedText, counting: Counting
 ) -> Problem | None:
     """Return the error of a mention whose text in the file is another than that at its offsets."""
-    file = surface if isinstance(surface, str) else " ".join(filter(None, surface or ()))
+    file = _joined(surface)
     if all(0 <= start < end for start, end in given.spans):
         alone = Scanned(Document(text.text, mentions=[given]), [], "", beside=Beside([surface]))
         other = next((way for way in text.countings if way != counting and _fits(alone, way, text)), None)
@@ -356,6 +354,10 @@ def _other_text(
     found = beginning(mention.spans, text.text, len(file) + _SHOWN + 1)
     message = f"the text is {clip(file)}, but {clip(found)} is at {_spans(mention)}; correct one of them"
     return Problem("error", "other text", message)
+
+
+def _joined(surface: Surface) -> str:
+    return surface if isinstance(surface, str) else " ".join(filter(None, surface or ()))
 
 
 def _spans(mention: Mention) -> str:
