@@ -32,7 +32,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,7 +44,7 @@ from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
 from spanloom.formats.json_text import loads
-from spanloom.formats.kinds import some
+from spanloom.formats.kinds import are, some
 from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.passages import text_of_passages
 from spanloom.formats.record import RECORD, scan_record, to_record
@@ -197,8 +197,10 @@ def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
             record[name] = [_entry(item) for item in record[name]]
     if "text" not in record and _is_whole(record.get("passages")):
         record["text"] = record.pop("passages")[0]["text"][0]
-    if isinstance(record.get("columns"), list):
-        record["columns"] = _columns(record["columns"])
+    columns = record.get("columns")  # those that are no pairs of a name and values stay, for messages
+    if are(columns, dict) and all(one.keys() == {"name", "values"} for one in columns):
+        named = {str(one["name"]): one["values"] for one in columns}
+        record["columns"] = named if len(named) == len(columns) else columns
     if isinstance(record.get("meta"), str):
         record["meta"] = loads(record["meta"].encode("utf-8"), "meta", line=1)
     return record
@@ -223,13 +225,6 @@ def _entry(item: object) -> object:
         if isinstance(found.get(name), str):
             found[name] = loads(found[name].encode("utf-8"), name, line=1)
     return found
-
-
-def _columns(value: list[Any]) -> object:
-    """Return pairs of a name and values as an object; others stay, for the reader of records to report."""
-    pairs = [item for item in value if isinstance(item, Mapping) and item.keys() == {"name", "values"}]
-    names = {item["name"] for item in pairs if isinstance(item["name"], str)}
-    return {item["name"]: item["values"] for item in pairs} if len(names) == len(value) else value
 
 
 def scan_parquet(
@@ -342,7 +337,10 @@ def _scan(
                     columns, tag_names, class_names(batch.schema.metadata) or names_beside(path)
                 )
                 first, number = number + 1, number + batch.num_rows
-                calls = (partial(_scanned, row, fields, mentions, name, i) for i, row in enumerate(_rows(batch), first))
+                batch.validate(full=True)  # offsets of a hostile file may point anywhere
+                slices = (batch.slice(start, _ROWS).to_pylist() for start in range(0, batch.num_rows, _ROWS))
+                rows = enumerate(chain.from_iterable(slices), first)
+                calls = (partial(_scanned, row, fields, mentions, name, number) for number, row in rows)
                 yield from in_turn((fields.tags, fields.kinds), calls)
             yield from () if fields is None else fields.remarks(path)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -350,12 +348,6 @@ def _scan(
             raise DataError(f"found a damaged file, or one of another kind ({reason}); get it again") from None
     if not number:
         yield no_document(name, "one row for each")
-
-
-def _rows(batch: Any) -> Iterator[dict[str, Any]]:
-    batch.validate(full=True)  # offsets of a hostile file may point anywhere
-    for start in range(0, batch.num_rows, _ROWS):
-        yield from batch.slice(start, _ROWS).to_pylist()
 
 
 def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:

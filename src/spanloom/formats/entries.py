@@ -133,15 +133,13 @@ def _search(
         before = len(found.entries), len(found.others)
         inner = value.get("mentions", value.get("mention"))
         whole = value.get("type") if isinstance(inner, list) else None  # of all mentions of an entity
-        texts = any(isinstance(part, str) for part in value.values())
         typed = any(isinstance(part, str) for key, part in value.items() if plain(str(key)) in USUAL["type"])
         if typed and any(_are_offsets(item) for item in value.values()):  # parts in fields of unknown names
             found.others.append((place, value))
             return
         for key, item in value.items():
             if isinstance(item, list | dict) and plain(str(key)) not in _ABOUT:
-                own = keys if texts and plain(str(key)) in USUAL["spans"] else (*keys, str(key))
-                _search(item, f"{place}.{key}", layout, own, sentence, found, depth + 1)
+                _search(item, f"{place}.{key}", layout, (*keys, str(key)), sentence, found, depth + 1)
         for entry in found.entries[before[0] :] if isinstance(whole, str) else ():
             entry.types = [whole]
         if len(found.entries) == before[0] and value:
@@ -193,7 +191,8 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
     if offsets and len(offsets) % 2 == 0:
         spans = list(zip(offsets[::2], offsets[1::2], strict=True))
         if not texts and lists:  # [start, end, [[type, score]]]
-            texts = [item for item in _flat(lists) if isinstance(item, str)][:1]
+            scored = [one[0] if some(one, list) else one for one in lists]
+            texts = [item for one in scored for item in one if isinstance(item, str)][:1]
     elif len(offsets) == 3 and len(value) == 3 and not keys:  # the number of a type behind them
         return Entry(place, [str(offsets[2])], [(offsets[0], offsets[1])])
     elif not offsets and len(lists) == 1 and texts:
@@ -214,14 +213,6 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
     if score is not None:
         entry.fields["score"] = score
     return entry
-
-
-def _flat(value: Any) -> Iterator[Any]:
-    for item in value:
-        if isinstance(item, list | tuple):
-            yield from _flat(item)
-        else:
-            yield item
 
 
 def _is(value: Any, kinds: tuple[type, ...]) -> bool:
@@ -392,10 +383,5 @@ def _concepts(value: Any) -> Any:
         return [value] if value else []
     if not are(value, dict):
         return value
-    return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in value]
-
-
-def _concept(name: object, key: object) -> object:
-    if name == "":  # an identifier of no named vocabulary
-        return key
-    return f"{name}:{key}" if name and key is not None else None
+    pairs = [(one.get("db_name"), one.get("db_id")) for one in value]  # without a name, of no known vocabulary
+    return [key if name == "" else f"{name}:{key}" if name and key is not None else None for name, key in pairs]

@@ -52,9 +52,7 @@ def scan(
     raw = read_bytes(path).removeprefix(BOM)
     if bare(path).suffix.lower() == ".py":
         name, value = assigned_list(decode(raw, path), path)
-        found = records_of(value, fields.names.get("text", "text"))
-        named = ((place.replace("records", name, 1), record) for place, record in found)
-        yield from _scan_places(named, str(path), fields, mentions)
+        yield from _scan_places(value, str(path), fields, mentions, name)
         return
     yield from scan_array(raw, path, fields, mentions)
     yield from fields.remarks(path)
@@ -70,21 +68,24 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
         value, name = loads(raw, path), str(path)
     except DataError:
         if _LITERAL.match(raw) and (literal := literal_of(raw.decode("utf-8", "replace").strip())) is not None:
-            yield from _scan_places(records_of(literal, fields.names.get("text", "text")), str(path), fields, mentions)
+            yield from _scan_places(literal, str(path), fields, mentions)
             return
         if not _LINES.match(raw):
             raise
         yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
         return
-    yield from _scan_places(records_of(value, fields.names.get("text", "text")), name, fields, mentions)
+    yield from _scan_places(value, name, fields, mentions)
     if not value:
         yield no_document(name, "a list of records")
 
 
 def _scan_places(
-    records: Iterable[tuple[str, Any]], path: str, fields: RecordFields, mentions: bool
+    value: Any, path: str, fields: RecordFields, mentions: bool, name: str = "records"
 ) -> Iterator[Scanned]:
-    calls = (partial(scan_any, record, mentions, fields, path, place=place) for place, record in records)
+    """Yield the documents of the records in a value; `name` is that of a list in messages."""
+    records = records_of(value, fields.names.get("text", "text"))
+    named = ((place.replace("records", name, 1), record) for place, record in records)
+    calls = (partial(scan_any, record, mentions, fields, path, place=place) for place, record in named)
     yield from in_turn((fields.tags, fields.kinds), calls)
 
 
@@ -194,60 +195,53 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
     """
     if sentences_of(value) is not None:  # of one document of Stanza
         yield "", {"sentences": value}
-        return
-    if isinstance(value, list):
-        yield from _of_queries((f"records[{number}]", record) for number, record in enumerate(value))
-        return
-    if (
-        isinstance(value, dict)
-        and at(value, text) is None
-        and not any(
-            plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages")
-            and (plain(str(name)) not in ("sentences", "sents") or not _are_annotated(held))
-            for name, held in value.items()
-        )
-        and pieces_of(value) is None
-    ):
-        if isinstance(projects := value.get("projects"), list):
-            for number, project in enumerate(projects):
-                yield from ((f"projects[{number}].{place}", record) for place, record in records_of(project))
-            return
-        if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
-            for number, article in enumerate(articles):
-                for inner, paragraph in enumerate(article["paragraphs"]):
-                    own = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
-                    yield f"data[{number}].paragraphs[{inner}]", {**own, **paragraph}
-            return
-        for name in _LISTS:
-            held = value.get(name)
-            if isinstance(held, list) and any(map(_is_record, held)):
-                yield from ((f"{name}[{i}]", record) for i, record in enumerate(held) if record is not None)
-                return
-        if isinstance(rows := value.get("rows"), list) and isinstance(value.get("features"), list):
-            yield from _of_viewer(rows, value["features"])
-            return
-        for name, held in value.items():  # of any name, also in an object, as of Rasa
-            if isinstance(held, dict) and not any(isinstance(part, str) for part in held.values()):
-                found = [(f"{name}.{place}", record) for place, record in records_of(held) if place]
-                if found and all(_is_annotated(record) for _, record in found):
-                    yield from found
-                    return
-            elif _are_annotated(held):
-                yield from ((f"{name}[{i}]", record) for i, record in enumerate(held))
-                return
-        if value and all(isinstance(record, dict) and next(named(record, OF_TEXT), None) for record in value.values()):
-            yield from ((name, {"id": name, **record}) for name, record in value.items())
-            return
-    yield "", value
+    elif isinstance(value, list):
+        yield from _of_queries(_placed("records", value))
+    else:
+        several = isinstance(value, dict) and at(value, text) is None and not _is_one(value)
+        yield from (_records_in(value) if several else ()) or [("", value)]
 
 
-def _of_viewer(rows: list[Any], features: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the records of an answer of the viewer of Hugging Face's data sets."""
-    kinds = {str(one.get("name")): one.get("type") for one in features if isinstance(one, dict)}
-    names = dict(features_of(kinds))
-    for number, row in enumerate(rows):
-        record = row.get("row") if isinstance(row, dict) else row
-        yield f"rows[{number}].row", with_names(record, names) if isinstance(record, dict) else record
+def _placed(name: str, records: list[Any]) -> list[tuple[str, Any]]:
+    return [(f"{name}[{number}]", record) for number, record in enumerate(records)]
+
+
+def _is_one(value: dict[str, Any]) -> bool:
+    """Return whether an object is a record itself: it has a text or words, and not a list of annotated sentences."""
+    held = {plain(str(name)): part for name, part in value.items()}
+    lists = any(_are_annotated(held.get(name)) for name in ("sentences", "sents"))
+    names = {*OF_TEXT, *OF_WORDS, "passages"} - ({"sentences", "sents"} if lists else set())
+    return not names.isdisjoint(held) or pieces_of(value) is not None
+
+
+def _records_in(value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the records in an object, with their places; none if it holds no list or object of records."""
+    if isinstance(projects := value.get("projects"), list):
+        parts = ((place, records_of(project)) for place, project in _placed("projects", projects))
+        return [(f"{outer}.{place}", record) for outer, records in parts for place, record in records]
+    if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
+        found = []
+        for outer, article in _placed("data", articles):
+            for number, (place, paragraph) in enumerate(_placed("paragraphs", article["paragraphs"])):
+                own = {"id": f"{article['title']}-{number}"} if isinstance(article.get("title"), str) else {}
+                found.append((f"{outer}.{place}", {**own, **paragraph}))
+        return found
+    for name in _LISTS:
+        if isinstance(held := value.get(name), list) and any(map(_is_record, held)):
+            return [(place, record) for place, record in _placed(name, held) if record is not None]
+    if isinstance(rows := value.get("rows"), list) and are(features := value.get("features"), dict):
+        names = dict(features_of({str(one.get("name")): one.get("type") for one in features}))  # of Hugging Face
+        own = ((f"{place}.row", row.get("row")) for place, row in _placed("rows", rows) if isinstance(row, dict))
+        return [(place, with_names(record, names) if isinstance(record, dict) else record) for place, record in own]
+    for name, held in value.items():  # of any name, also in an object, as of Rasa
+        if isinstance(held, dict) and not any(isinstance(part, str) for part in held.values()):
+            found = [(f"{name}.{place}", record) for place, record in records_of(held) if place]
+            if found and all(_is_annotated(record) for _, record in found):
+                return found
+        elif _are_annotated(held):
+            return _placed(name, held)
+    texts = all(isinstance(record, dict) and any(named(record, OF_TEXT)) for record in value.values())
+    return [(name, {"id": name, **record}) for name, record in value.items()] if texts else []
 
 
 def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
@@ -276,7 +270,7 @@ def _is_article(value: Any) -> bool:
 
 def _is_record(value: Any) -> bool:
     if isinstance(value, dict):
-        return "passages" in value or next(named(value, (*OF_TEXT, *OF_WORDS, "data")), None) is not None
+        return "passages" in value or any(named(value, (*OF_TEXT, *OF_WORDS, "data")))
     return isinstance(value, list)
 
 

@@ -330,9 +330,11 @@ def _task(document: Document) -> dict[str, Any]:
     before = understand(task, {"text": field}, not shown.is_plain)
     if before.document.mentions == document.mentions:
         return task
-    if any(mention.score is not None for mention in document.mentions):
+    if scores := [float(mention.score) for mention in document.mentions if mention.score is not None]:
         others = [one for one in task.get("predictions") or () if one.get("model_version") != _MODEL]
-        return task | {"predictions": [*others, _prediction(document, shown)]}
+        # the least sure mention decides, so that tasks can be sorted by what most needs a look
+        own = {"model_version": _MODEL, "score": min(scores), "result": new_results(document, shown)}
+        return task | {"predictions": [*others, own]}
     slot = chosen(task)
     if slot is None or slot.kind == "predictions":
         return task | {"annotations": [*(task.get("annotations") or ()), {"result": new_results(document, shown)}]}
@@ -364,12 +366,6 @@ def new_results(document: Document, shown: Task) -> list[dict[str, Any]]:
     {'start': 3, 'end': 7, 'text': 'pain', 'labels': ['problem']}
     """
     return list(_results(document, shown, {}, set(), {}))
-
-
-def _prediction(document: Document, shown: Task) -> dict[str, Any]:
-    scores = [float(mention.score) for mention in document.mentions if mention.score is not None]
-    # the least sure mention decides, so that tasks can be sorted by what most needs a look
-    return {"model_version": _MODEL, "score": min(scores), "result": new_results(document, shown)}
 
 
 def _results(

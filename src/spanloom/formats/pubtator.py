@@ -308,20 +308,14 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
                 )
                 raise DataError(message, path=path)
             rows = list(_rows_of(name, document, losses, path))
-            passages = _text_lines(name, document.text, losses)
-            file.write("".join(line + "\n" for line in (*passages, *rows)) + "\n")
+            title, _, abstract = document.text.partition("\n")
+            title = title if abstract else document.text  # an empty abstract is read as none, without a line end
+            losses.add(LINE_ENDS, sum(part.count(end) for part in (title, abstract) for end in "\n\r"))
+            texts = [f"{name}|{kind}|{part.translate(_LINE_ENDS)}" for kind, part in (("t", title), ("a", abstract))]
+            file.write("".join(line + "\n" for line in (*texts, *rows)) + "\n")
             count_unwritten(losses, document, "tokens", "sentences", "token columns")
             count_meta(losses, document, "pubtator", inside=_KEPT)
     return losses
-
-
-def _text_lines(name: str, text: str, losses: Losses) -> Iterator[str]:
-    title, _, abstract = text.partition("\n")
-    title = title if abstract else text  # an empty abstract is read as none, without the line end before it
-    changed = sum(part.count("\n") + part.count("\r") for part in (title, abstract))
-    losses.add(LINE_ENDS, changed)
-    yield f"{name}|t|{title.translate(_LINE_ENDS)}"
-    yield f"{name}|a|{abstract.translate(_LINE_ENDS)}"
 
 
 def _rows_of(name: str, document: Document, losses: Losses, path: str | Path) -> Iterator[str]:
@@ -352,14 +346,12 @@ def _row(mention: Mention, text: str, losses: Losses) -> str | None:
     if row is None:
         losses.add(DISCONTIGUOUS)
         return None
-    count_mention(losses, mention, TOUCHING)
+    count_mention(losses, mention, TOUCHING, "heads", "scores", "mention identifiers")
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in held))
     again = parse_annotation(row)
     stripped = tuple(concept.strip() for concept in held)
     losses.add("concepts that read back in another way", int(again is None or again.mention.concepts != stripped))
-    count_mention(losses, mention, "heads")
     losses.add("concepts", len(mention.concepts) - len(held))
-    count_mention(losses, mention, "scores", "mention identifiers")
     count_attributes(losses, mention)
     return row
 

@@ -326,7 +326,7 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses, p
 
 def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
     """Return the identifiers of T lines without a mention, and of all lines about them, directly or not."""
-    gone = {line.id for line in lines if isinstance(line.value, Mention) and line.id not in by_id and _is_read(line)}
+    gone = {line.id for line in lines if line.id not in by_id and _is_read(line)}
     size = -1
     while gone and size != len(gone):
         size = len(gone)
