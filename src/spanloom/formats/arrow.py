@@ -37,7 +37,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files import STDIO
@@ -367,8 +366,7 @@ def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: st
     try:
         return scan_record(from_row(row), mentions, fields, path, number)
     except DataError as error:
-        problem = Problem("error", "not JSON", error.message, "meta", path=path, line=number)
-        return [Scanned(None, [problem], path, number)]
+        return [Scanned.failed("not JSON", error.message, path, number, "meta")]
 
 
 def write_parquet(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

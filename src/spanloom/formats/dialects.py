@@ -265,17 +265,13 @@ def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str 
         return field, found, layout
     empty = None
     usual = list(named(record, OF_MENTIONS))
-    nested = [name for name, value in record.items() if name not in usual and isinstance(value, dict)]
     marked = [name for name, value in record.items() if isinstance(value, list) and _OF_MIN[0] in record]
-    for name in dict.fromkeys((*usual, *marked, *nested)):
-        value, place = record[name], name
-        if name in nested:
-            if is_other(name):
-                continue
-            inner = next(_usual_within(value, name, 0), None)
-            if inner is None:
-                continue
-            place, value = inner
+    fields = {name: (name, record[name]) for name in (*usual, *marked)}
+    for name, value in record.items():
+        inner = _usual_within(value, name, 0) if isinstance(value, dict) and not is_other(name) else iter(())
+        if name not in usual and (first := next(inner, None)) is not None:
+            fields[name] = first
+    for name, (place, value) in fields.items():
         layout = _with(layout_of(record, name, _first(value)), described)
         found = entries_of(value, place, layout)
         if found.entries or (name in ("spans", "entities") and any(has_offsets(one) for _, one in found.others)):
@@ -306,11 +302,9 @@ def _first(value: Any) -> Any:
 def _usual_within(value: dict[str, Any], place: str, depth: int) -> Iterator[tuple[str, Any]]:
     """Yield fields of usual names within an object that hold something."""
     for name in named(value, OF_MENTIONS):
-        if value[name] and isinstance(value[name], list | dict):
-            inner = (
-                _usual_within(value[name], f"{place}.{name}", depth + 1) if isinstance(value[name], dict) else iter(())
-            )
-            yield next(inner, (f"{place}.{name}", value[name]))
+        part, path = value[name], f"{place}.{name}"
+        if part and isinstance(part, list | dict):
+            yield next(_usual_within(part, path, depth + 1), (path, part)) if isinstance(part, dict) else (path, part)
     if depth < 2:
         for name, part in value.items():
             if isinstance(part, dict) and not is_other(name):
@@ -487,9 +481,8 @@ def _item(
         if (entry.sure or fits) if way.unit == CHARACTERS else (entry.sure and not fits):
             fields["text"] = entry.surface
         elif way.unit == CHARACTERS and entry.surface_name:
-            fields[entry.surface_name if entry.surface_name not in ("type", "spans", "id") else "record_text"] = (
-                entry.surface
-            )
+            taken = entry.surface_name in ("type", "spans", "id")
+            fields["record_text" if taken else entry.surface_name] = entry.surface
     types = [names.get(one, one) if isinstance(one, str) else one for one in entry.types or [kind]]
     return [{"type": one, "spans": spans, **fields} for one in types]
 
@@ -506,20 +499,17 @@ def _by_annotator(
     """Yield a record for each annotator of its mentions; one, if not all mentions have one."""
     pairs = [(entry, item) for entry, own in zip(entries, items, strict=True) for item in own]
     ids = [item["id"] for _, item in pairs if "id" in item]
-    for _, item in pairs if len(set(map(str, ids))) < len(ids) else ():  # of concepts or types, and not of mentions
-        if "id" in item:
+    if len(set(map(str, ids))) < len(ids):  # of concepts or types, and not of mentions
+        for item in (item for _, item in pairs if "id" in item):
             item["record_id"] = item.pop("id")
     names = list(dict.fromkeys(entry.annotator for entry, _ in pairs))
-    meta = native.get("meta")
-    if None in names or not names or not isinstance(meta or {}, dict):
+    if None in names or not isinstance(native.get("meta") or {}, dict):
         for entry, item in pairs:
-            if entry.annotator is not None:
-                item["annotator"] = entry.annotator
-        names, meta = [], meta
+            item |= {} if entry.annotator is None else {"annotator": entry.annotator}
+        names = []
     for name in names or [None]:
         own = [(entry, item) for entry, item in pairs if not names or entry.annotator == name]
-        record = native | {"mentions": [item for _, item in own]}
-        record = record if name is None else _annotated(record, name)
+        record = _annotated(native | {"mentions": [item for _, item in own]}, name)
         first = own[0][0].names if own else ("type", "spans")
         yield Native(record, [entry.place for entry, _ in own], *first)
 

@@ -20,7 +20,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
@@ -82,7 +81,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
                 document.mentions = list(_mentions(tokens, packed, msgpack, strings, attrs))
         except (DataError, *_DAMAGE) as error:
             reason = f"found a damaged record ({_short(error)}); write the file again"
-            yield Scanned(None, [Problem("error", "damaged", reason, f"docs[{number}]", path=str(path))], str(path))
+            yield Scanned.failed("damaged", reason, str(path), place=f"docs[{number}]")
         else:
             beside = Beside([None] * len(document.mentions), within=f"docs[{number}]")
             yield Scanned(document, [], str(path), beside=beside)

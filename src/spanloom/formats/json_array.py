@@ -12,7 +12,6 @@ from typing import Any, Final
 from warnings import catch_warnings
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import Losses, Scanned, no_document, writing_as
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
@@ -163,8 +162,7 @@ def _line_calls(
                 yield partial(scan_array, whole, path, fields, mentions)
                 return
             found = True
-            problem = Problem("error", "not JSON", error.message, path=name, line=number)
-            yield partial(list, [Scanned(None, [problem], name, number)])
+            yield partial(list, [Scanned.failed("not JSON", error.message, name, number)])
             continue
         if not found and isinstance(record, list) and as_object(record) is record:  # a list of records on one line
             yield partial(scan_array, raw + b"".join(line for _, line in lines), path, fields, mentions)

@@ -27,7 +27,6 @@ from types import MappingProxyType
 from typing import Any
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import OTHERWISE, held
 from spanloom.formats.base import (
@@ -144,7 +143,7 @@ def _scan_task(task: object, fields: RecordFields, path: str, line: int | None, 
     try:
         found = understand(task, fields.names, html)
     except DataError as error:
-        return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path, line=line)], path, line)
+        return Scanned.failed("wrong field", error.message, path, line, place)
     document = found.document
     assert isinstance(task, dict)  # else it would not have been understood
     kept = dict(task)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem, find_errors
+from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError, clip, one_line
 from spanloom.formats.base import Scanned
 from spanloom.formats.record import from_record, to_record
@@ -439,5 +439,5 @@ def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
     except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
         what = error.message if isinstance(error, DataError) else repr(error)
         message = f"{name} of the store cannot be replayed: {one_line(what)}"
-        return Scanned(None, [Problem("error", "damaged store", message, path=path)], path)
+        return Scanned.failed("damaged store", message, path)
     return Scanned(document, problems, path)

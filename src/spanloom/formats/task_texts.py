@@ -95,6 +95,14 @@ def _pieces(html: str) -> Iterator[tuple[str, str]]:
         yield "", unescape(html[begin:])
 
 
+class _Element(NamedTuple):
+    """An open element: its name, its path, and how many children of each name it has."""
+
+    name: str
+    path: str | None
+    counts: Counter[str]
+
+
 class _Nodes:
     """Collects the text nodes of HTML, and the text as shown."""
 
@@ -103,21 +111,19 @@ class _Nodes:
         self.nodes: list[_Node] = []
         self.elements: dict[str, int] = {}
         self._counted = self._length = 0
-        self._open: list[str] = []
+        self._open = [_Element("", "", Counter())]
         self._names: Counter[str] = Counter()  # of open elements
-        self._path: list[str | None] = [""]
-        self._counts: list[dict[str, int]] = [{}]
         self._between = ""  # what stands before the next text, if none does
         steps = {"<": self._start, "</": self._end, "": self._data}
         for kind, value in _pieces(html):
             steps[kind](value)
 
     def _next(self, name: str) -> str | None:
-        if self._path[-1] is None or len(self._path) > _DEEPEST:
+        last = self._open[-1]
+        if last.path is None or len(self._open) > _DEEPEST:
             return None
-        counts = self._counts[-1]
-        counts[name] = counts.get(name, 0) + 1
-        return f"{self._path[-1]}/{name}[{counts[name]}]"
+        last.counts[name] += 1
+        return f"{last.path}/{name}[{last.counts[name]}]"
 
     def _add(self, text: str) -> None:
         self.parts.append(text)
@@ -134,7 +140,7 @@ class _Nodes:
     def _start(self, tag: str) -> None:
         if tag in _ROOTS:
             return
-        last = self._open[-1] if self._open else ""
+        last = self._open[-1].name
         if tag == last in _ALONE or (last == "p" and _BLOCKS.fullmatch(tag)):
             self._end(last)
         elif tag == "tr" and last == "table":
@@ -149,26 +155,21 @@ class _Nodes:
             self._add("\n")
         self._divide(tag)
         if not _VOID.fullmatch(tag):
-            self._open.append(tag)
+            self._open.append(_Element(tag, path, Counter()))
             self._names[tag] += 1
-            self._path.append(path)
-            self._counts.append({})
 
     def _end(self, tag: str) -> None:
         if not self._names[tag]:
             return
-        while self._open:  # with elements that the HTML does not close
-            last = self._open.pop()
+        last = ""
+        while last != tag:  # with elements that the HTML does not close
+            last = self._open.pop().name
             self._names[last] -= 1
-            self._path.pop()
-            self._counts.pop()
-            if last == tag:
-                break
         self._divide(tag)
 
     def _data(self, data: str) -> None:
         path = self._next("text()")
-        if self._open and self._open[-1] in _UNSHOWN:
+        if self._open[-1].name in _UNSHOWN:
             self._counted += len(data)
             return
         if self._between and not data[:1].isspace():
