@@ -185,22 +185,22 @@ class Task(NamedTuple):
 
     Args:
         text: as shown.
-        nodes: of HTML, in the order of the text; none for others.
-        elements: path of a node or element -> its place in the text.
+        kind: of its regions: ``labels`` in plain text, or `HTML` or `PARAGRAPHS`.
+        nodes: of HTML, or the paragraphs, in the order of the text.
+        places: path of a node or element -> its place in the text, and the largest offset in it.
         counted: of each node, the characters of all nodes before it.
-        paragraphs: where each begins, and its length; none for others.
     """
 
     text: str
+    kind: str = "labels"
     nodes: Sequence[_Node] = ()
-    elements: Mapping[str, int] = MappingProxyType({})
+    places: Mapping[str, Span] = MappingProxyType({})
     counted: Sequence[int] = ()
-    paragraphs: Sequence[Span] = ()
 
     @property
     def is_plain(self) -> bool:
         """Whether the text is the task's, unchanged."""
-        return not self.nodes and not self.elements and not self.paragraphs
+        return self.kind == "labels"
 
     def span(self, value: Mapping[str, Any]) -> Span | None:
         """Return the offsets of a region in the text; ``None`` if the region has none, or names no place in it.
@@ -221,39 +221,31 @@ class Task(NamedTuple):
         relative = [offset for offset in inner if type(offset) is int]
         whole = value.get("globalOffsets")
         given = (whole.get("start"), whole.get("end")) if isinstance(whole, dict) else (None, None)
-        if self.paragraphs or (len(relative) == 2 and isinstance(first, str) and self.nodes):
-            for wide in (False, True) if len(relative) == 2 else ():
-                start, end = (
-                    self._at(node, offset, wide) for node, offset in zip((first, last), relative, strict=True)
-                )
-                yield None if start is None or end is None else (start, end)
-        elif type(first) is int and type(last) is int and not relative:
-            yield self._shown((first, last)) if self.nodes else (first, last)
+        if not self.is_plain and len(relative) == 2:
+            for wide in (False, True):
+                ends = [self._at(str(name), at, wide) for name, at in zip((first, last), relative, strict=True)]
+                yield None if None in ends else (ends[0] or 0, ends[1] or 0)
+        elif type(first) is int and type(last) is int and not relative and self.kind != PARAGRAPHS:
+            yield self._shown((first, last))
         elif self.is_plain and len(relative) == 2 and isinstance(first, str) and first[:1] == "/":  # the only node
             yield relative[0], relative[1]
         if type(given[0]) is int and type(given[1]) is int:
-            yield self._shown((given[0], given[1])) if self.nodes else (given[0], given[1])
+            yield self._shown((given[0], given[1]))
 
-    def _at(self, name: object, offset: int, wide: bool) -> int | None:
+    def _at(self, name: str, offset: int, wide: bool) -> int | None:
         """Return the place of an offset in a node or a paragraph; `wide` offsets count UTF-16 units."""
-        if self.paragraphs:
-            number = int(name) if isinstance(name, str) and name.isdecimal() and len(name) < 10 else name
-            if type(number) is not int or not 0 <= number < len(self.paragraphs):
-                return None
-            start, length = self.paragraphs[number]
-        else:
-            if not isinstance(name, str) or name not in self.elements:
-                return None
-            start, length = self.elements[name], len(self.text)
+        start, length = self.places.get(name, (0, -1))
         if wide and 0 <= offset < 1 << 31:
-            raw = self.text[start : start + min(length, offset)].encode("utf-16-le", "surrogatepass")
+            raw = self.text[start : start + max(min(length, offset), 0)].encode("utf-16-le", "surrogatepass")
             offset = len(raw[: 2 * offset].decode("utf-16-le", "ignore"))
         return start + offset if 0 <= offset <= length else None
 
     def _shown(self, pair: Span) -> Span | None:
-        """Return the place in the text of offsets that count the characters of all nodes."""
+        """Return the place in the text of offsets that, in HTML, count the characters of all nodes."""
         start, end = pair
         counted = self.counted
+        if self.kind != HTML:
+            return pair
         if not counted or not 0 <= start < end <= self.nodes[-1].counted + self.nodes[-1].length:
             return None
         first = self.nodes[max(bisect_right(counted, start) - 1, 0)]
@@ -263,12 +255,6 @@ class Task(NamedTuple):
     def region(self, start: int, end: int, label: str) -> tuple[str, dict[str, Any]]:
         """Return the kind of a new region, and its value, as `span` reads them."""
         value: dict[str, Any] = {"start": start, "end": end, "text": self.text[start:end]}
-        if self.paragraphs:
-            begins = [begin for begin, _ in self.paragraphs]
-            first, last = bisect_right(begins, start) - 1, bisect_left(begins, end) - 1
-            value |= {"start": str(first), "startOffset": start - begins[first]}
-            value |= {"end": str(last), "endOffset": end - begins[last]}
-            return PARAGRAPHS, {**value, PARAGRAPHS: [label]}
         if self.nodes:
             begins = [node.start for node in self.nodes]
             one = self.nodes[max(bisect_right(begins, start) - 1, 0)]
@@ -276,9 +262,9 @@ class Task(NamedTuple):
             near, far = min(start - one.start, one.length), min(end - other.start, other.length)
             if one.path is not None and other.path is not None:
                 value |= {"start": one.path, "startOffset": near, "end": other.path, "endOffset": far}
-            value["globalOffsets"] = {"start": one.counted + near, "end": other.counted + far}
-            return HTML, {**value, HTML: [label]}
-        return "labels", {**value, "labels": [label]}
+            if self.kind == HTML:
+                value["globalOffsets"] = {"start": one.counted + near, "end": other.counted + far}
+        return self.kind, {**value, self.kind: [label]}
 
 
 def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
@@ -298,13 +284,15 @@ def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
         if not html or not (unmarked or _MARKUP.search(value)):
             return Task(value)
         nodes = _Nodes(value)
-        paths = nodes.elements | {node.path: node.start for node in nodes.nodes if node.path is not None}
-        return Task("".join(nodes.parts), nodes.nodes, paths, [node.counted for node in nodes.nodes])
-    texts = _paragraphs(value)
-    if texts is None:
+        text, starts = "".join(nodes.parts), {node.path: node.start for node in nodes.nodes if node.path is not None}
+        places = {path: (start, len(text)) for path, start in (nodes.elements | starts).items()}
+        return Task(text, HTML, nodes.nodes, places, [node.counted for node in nodes.nodes])
+    if (texts := _paragraphs(value)) is None:
         return None
-    begins = list(accumulate((len(text) + 1 for text in texts), initial=0))
-    return Task("\n".join(texts), paragraphs=[(begin, len(text)) for begin, text in zip(begins, texts, strict=False)])
+    begins = accumulate((len(text) + 1 for text in texts), initial=0)
+    pairs = enumerate(zip(begins, texts, strict=False))
+    parts = [_Node(begin, begin, len(text), str(number)) for number, (begin, text) in pairs]
+    return Task("\n".join(texts), PARAGRAPHS, parts, {str(part.path): (part.start, part.length) for part in parts})
 
 
 def _paragraphs(value: Any) -> list[str] | None:
