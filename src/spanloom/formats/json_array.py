@@ -13,17 +13,17 @@ from warnings import catch_warnings
 
 from spanloom.document import Document
 from spanloom.errors import DataError, clip, plural
-from spanloom.formats.base import Losses, Scanned, no_document, writing_as
+from spanloom.formats.base import Losses, Scanned, no_document
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
-from spanloom.formats.json_text import loads
+from spanloom.formats.json_text import loads, write_list
 from spanloom.formats.kinds import are
 from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, field_of_text, named, plain, words
 from spanloom.formats.packed import output_file
 from spanloom.formats.pipelines import sentences_of
-from spanloom.formats.record import as_object, record_text
+from spanloom.formats.record import as_object, record_json
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.shapes import pieces_of
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, read_bytes
@@ -289,12 +289,7 @@ def _is_annotated(value: Any) -> bool:
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
     """Write a list of native records, one a line. The format holds everything."""
     with output_file(path, force=force) as file:
-        mark = "["
-        for document in documents:
-            with writing_as("JSON", document, path):
-                file.write(f"{mark}\n{record_text(document)}")
-            mark = ","
-        file.write("[]\n" if mark == "[" else "\n]\n")
+        write_list(file, (record_json(document, path) for document in documents))
     return Losses()
 
 

@@ -36,12 +36,13 @@ from spanloom.formats.base import (
     Losses,
     Scanned,
     altered,
+    count_mention,
     count_meta,
     count_unwritten,
     unwritable,
     writing_as,
 )
-from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.json_text import loads, to_json, write_list
 from spanloom.formats.kinds import are, some
 from spanloom.formats.label_regions import CONCEPT, FRAGMENT, Understood, add_mentions
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
@@ -287,35 +288,33 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """
     losses = Losses()
     with output_file(path, force=force) as file:
-        before = "[\n"
-        for document in documents:
-            with writing_as("JSON", document, path):
-                try:
-                    task = _task(document)
-                except DataError as error:
-                    message = f": meta['label_studio'] should be a task ({error.message}); remove it"
-                    raise unwritable(document, message, path) from error
-                file.write(before + to_json(task))
-            before = ",\n"
-            losses.add("mention identifiers", sum(mention.id == "" for mention in document.mentions))
-            losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))
-            losses.add("heads", sum(mention.head is not None for mention in document.mentions))
-            losses.add(OTHERWISE, sum(held(mention)[1] for mention in document.mentions if mention.attributes))
-            losses.add(CONCEPT_SCORES, sum(len(mention.concept_scores) for mention in document.mentions))
-            count_unwritten(losses, document, "tokens", "sentences", "token columns")
-            count_meta(losses, document, "label_studio", TEXT_FIELD)
-        file.write("[]\n" if before == "[\n" else "\n]\n")
+        write_list(file, (_written(document, losses, path) for document in documents))
     return losses
+
+
+def _written(document: Document, losses: Losses, path: str | Path) -> str:
+    """Return the task of a document as JSON, and count what it cannot hold."""
+    with writing_as("JSON", document, path):
+        try:
+            task = _task(document)
+        except DataError as error:
+            message = f": meta['label_studio'] should be a task ({error.message}); remove it"
+            raise unwritable(document, message, path) from error
+        text = to_json(task)
+    for mention in document.mentions:
+        losses.add("mention identifiers", mention.id == "")
+        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
+        losses.add(OTHERWISE, held(mention)[1] if mention.attributes else 0)
+        count_mention(losses, mention, "heads", CONCEPT_SCORES)
+    count_unwritten(losses, document, "tokens", "sentences", "token columns")
+    count_meta(losses, document, "label_studio", TEXT_FIELD)
+    return text
 
 
 def _task(document: Document) -> dict[str, Any]:
     kept = document.meta.get("label_studio", {"data": {}})
-    data = kept.get("data") if isinstance(kept, dict) else None
-    if not isinstance(data, dict):
-        raise DataError("it has no data")
-    field = document.meta.get(TEXT_FIELD, "text")
-    if not isinstance(field, str):
-        raise DataError(f"meta['{TEXT_FIELD}'] is no name of a field")
+    data = _field(kept, "data", dict, "it")
+    field = _field({TEXT_FIELD: "text", **document.meta}, TEXT_FIELD, str, "meta")
     source = text_of(data.get(field), True)
     shown = Task(document.text)
     task: dict[str, Any] = dict(kept)

@@ -30,7 +30,7 @@ from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
-from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.base import Beside, Scanned, writing_as
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
@@ -128,6 +128,16 @@ def record_text(document: Document) -> str:
             text = to_json(value)
         fields.append(f'"{name}":{text}')
     return f"{{{','.join(fields)}}}"
+
+
+def record_json(document: Document, path: str | Path) -> str:
+    """Return `record_text`.
+
+    Raises:
+        DataError: a document without a JSON form.
+    """
+    with writing_as("JSON", document, path):
+        return record_text(document)
 
 
 def _fields(document: Document) -> dict[str, Any]:

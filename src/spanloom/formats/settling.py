@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
 from typing import Final
 
 from spanloom.document import Document, Mention
@@ -49,32 +50,30 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
         counting: of offsets; found out for each file if not given.
         mentions: if false, mentions are left out, and not checked.
     """
-    ahead = iter(scans)
+    for path, own in groupby(scans, key=lambda scanned: scanned.path):
+        if mentions and counting is None:
+            yield from _of_file(own, path)
+            continue
+        for scanned in own:
+            if scanned.document is None:
+                yield scanned
+            elif mentions:
+                yield _settled(scanned, counting or _CHARACTERS)
+            else:
+                scanned.document.mentions = []
+                problems = [problem for problem in scanned.problems if problem.mention is None]
+                yield _checked(scanned, scanned.document, problems)
+
+
+def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
+    """Yield the records of a file, whose way of counting is found out."""
     waiting: deque[Scanned] = deque()
     before: deque[Scanned] = deque(maxlen=_AROUND)
-    path, found, reported = "", _CHARACTERS, False
-    ends = _Ends()
-    while True:
-        scanned = waiting.popleft() if waiting else next(ahead, None)
-        if scanned is None or (scanned.path != path and counting is None and mentions):
-            yield from ends.remarks(path)
-            ends = _Ends()
-        if scanned is None:
-            return
+    found, reported, ends = _CHARACTERS, False, _Ends()
+    while (scanned := waiting.popleft() if waiting else next(scans, None)) is not None:
         if scanned.document is None:
             yield scanned
             continue
-        if not mentions:
-            problems = [problem for problem in scanned.problems if problem.mention is None]
-            scanned.document.mentions = []
-            yield _checked(scanned, scanned.document, problems)
-            continue
-        if counting is not None:
-            yield _settled(scanned, counting)
-            continue
-        if scanned.path != path:
-            path, found, reported = scanned.path, _CHARACTERS, False
-            before.clear()
         if ends.open:
             ends.add(scanned)
         if found is _CHARACTERS and _is_clean(scanned):
@@ -83,13 +82,8 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
             yield _checked(scanned, scanned.document, scanned.problems)
             continue
         if found is _CHARACTERS and not _fits(scanned, found, CountedText(scanned.document.text)):
-            while len(waiting) < _AROUND and (not waiting or waiting[-1].path == path):
-                following = next(ahead, None)
-                if following is None:
-                    break
-                waiting.append(following)
-            behind = [one for one in waiting if one.path == path]
-            found = _decided([scanned, *before, *behind]) or _CHARACTERS
+            waiting += islice(scans, _AROUND - len(waiting))
+            found = _decided([scanned, *before, *waiting]) or _CHARACTERS
         elif found is _CHARACTERS and _given(scanned):
             before.append(scanned)
         result = _settled(scanned, found)
@@ -97,6 +91,7 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
             reported = True
             result.problems.insert(0, _counted(scanned, found))
         yield result
+    yield from ends.remarks(path)
 
 
 class _Ends:
