@@ -237,15 +237,12 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     problems, kept = [], []
     mentions: list[Mention] = []
     for i, (given, surface) in enumerate(zip(document.mentions, beside.surfaces, strict=True)):
-        if counting is _CHARACTERS and _is_whole(given, surface, document.text) and (surface or not beside.source):
-            kept.append(i)
-            mentions.append(given)
-            continue
-        mention, found = _repaired(given, surface, counting, text, beside.source)
+        whole = counting is _CHARACTERS and _is_whole(given, surface, document.text) and (surface or not beside.source)
+        mention, found = (given, []) if whole else _repaired(given, surface, counting, text, beside.source)
         if mention is not None:
             kept.append(i)
             mentions.append(mention)
-        name = beside.names[i] if beside.names is not None else place_of(given, i)
+        name = beside.names[i] if found and beside.names is not None else place_of(given, i)
         path, line = scanned.place_of(i)
         index = None if mention is None else len(mentions) - 1
         problems += [replace(one, place=name, mention=index, path=path, line=line) for one in found]
