@@ -214,7 +214,7 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
         native = from_tagged(record, *tagged, problems, mentions, fields.tags)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
         warn_unread(others, problems, mentions)
-        return [Native(_identified(native))]
+        return [Native(identified(native))]
     field, found, layout = _mentions_of(record, described) if mentions else (None, Found(), PRESUMED)
     rest = {name: value for name, value in record.items() if name != field}
     texts = _texts_of(rest, found, problems)
@@ -247,7 +247,7 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
     if frame.words is not None:
         rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
     warn_unread({name: value for name, value in rest.items() if name not in ("text", "meta")}, problems, mentions)
-    native = _identified(rest)
+    native = identified(rest)
     if field is None:
         return [Native(native)]
     return list(_by_annotator(native, found.entries, items))
@@ -514,7 +514,7 @@ def _by_annotator(
         yield Native(record, [entry.place for entry, _ in own], *first)
 
 
-def _identified(record: dict[str, Any]) -> dict[str, Any]:
+def identified(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record whose identifier has our name; another that has it becomes ``record_id``."""
     name = next((name for name in named(record, OF_ID) if type(record[name]) in (str, int)), None)
     if name is None or name == "id":

@@ -14,6 +14,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -143,11 +144,8 @@ def _tokens(columns: list[int], table: Any, spaces: Any, strings: Any, orth: int
     values = {column: table[:, place] for place, column in enumerate(columns)}
     words = _names(values[orth], strings)
     behind = [" "] * len(words) if spaces is None else [" " if space else "" for space in spaces.tolist()]
-    starts, ends, at = [], [], 0
-    for word, space in zip(words, behind, strict=True):
-        starts.append(at)
-        ends.append(at + len(word))
-        at = ends[-1] + len(space)
+    starts = [*accumulate((len(word) + len(space) for word, space in zip(words, behind, strict=True)), initial=0)]
+    ends = [start + len(word) for start, word in zip(starts, words, strict=False)]
     return _Tokens(values, words, starts, ends, "".join(map("".join, zip(words, behind, strict=True))))
 
 

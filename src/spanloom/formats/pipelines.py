@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from spanloom.document import from_tags
 from spanloom.formats.blocks import TAG
+from spanloom.formats.dialects import identified
 from spanloom.formats.kinds import are, is_pair, some
-from spanloom.formats.layouts import OF_ID, named
 from spanloom.formats.tagged import found_in
 
 _OFFSETS: Final = (("characterOffsetBegin", "characterOffsetEnd"), ("start_char", "end_char"))
@@ -54,10 +54,7 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     lists = sentences_of(record.get("sentences"))
     if lists is None:
         return record
-    rest = {name: value for name, value in record.items() if name not in _MADE}
-    name = next((name for name in named(rest, OF_ID) if type(rest[name]) in (str, int)), None)
-    if name is not None and "id" not in rest:
-        rest = {"id": rest.pop(name), **rest}
+    rest = identified({name: value for name, value in record.items() if name not in _MADE})
     sentences = [_whole(tokens) for tokens in lists]
     tokens = [token for one in sentences for token in one]
     given = record.get("text")

@@ -242,7 +242,9 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
         if mention is not None:
             kept.append(i)
             mentions.append(mention)
-        name = beside.names[i] if found and beside.names is not None else place_of(given, i)
+        if not found:
+            continue
+        name = beside.names[i] if beside.names is not None else place_of(given, i)
         path, line = scanned.place_of(i)
         index = None if mention is None else len(mentions) - 1
         problems += [replace(one, place=name, mention=index, path=path, line=line) for one in found]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -41,23 +41,21 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
         return {**_without(record, name), "text": text, "entities": entities}
     if next(named(record, (*OF_TEXT, *OF_WORDS)), None) is None:
         return record
-    starts, ends = (next(_side(record, role), None) for role in ("start", "end"))
+    starts, ends = _side(record, "start"), _side(record, "end")
     pairs = (name for name in named(record, (*OF_MENTIONS, *USUAL["spans"])) if are_pairs(record[name]))
-    spans = next(pairs, None)  # without types
-    first = record[starts] if starts else record[spans] if spans else None
-    types = named(record, tuple(f"{one}{s}" for one in _OF_TYPES for s in ("", "s")))
-    kind = next((name for name in types if first and are(record[name], str) and len(record[name]) == len(first)), None)
-    if first is None or kind is None:
-        return record
-    if starts and ends and len(record[ends]) == len(first):
-        rows = [{"start": a, "end": b} for a, b in zip(first, record[ends], strict=True)]
-        rest = _without(record, starts, ends, kind)
-    elif spans and not starts:
-        rows = [{"start": start, "end": end} for start, end in first]
-        rest = _without(record, spans, kind)
+    if starts and ends and len(record[starts]) == len(record[ends]):
+        own, offsets = [starts, ends], [*zip(record[starts], record[ends], strict=True)]
+    elif spans := next(pairs, None):  # without types
+        own, offsets = [spans], record[spans]
     else:
         return record
-    return {**rest, "entities": [{**row, "type": one} for row, one in zip(rows, record[kind], strict=True)]}
+    types = named(record, tuple(f"{one}{s}" for one in _OF_TYPES for s in ("", "s")))
+    kind = next((name for name in types if are(record[name], str) and len(record[name]) == len(offsets)), None)
+    if kind is None:
+        return record
+    typed = zip(offsets, record[kind], strict=True)
+    entities = [{"start": start, "end": end, "type": one} for (start, end), one in typed]
+    return {**_without(record, *own, kind), "entities": entities}
 
 
 def with_tags(record: dict[str, Any]) -> dict[str, Any]:
@@ -135,11 +133,10 @@ def grouped(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[list
     return [sorted(group, key=order.__getitem__) for group in {id(group): group for group in groups.values()}.values()]
 
 
-def _side(record: Mapping[str, Any], role: str) -> Iterator[str]:
-    """Yield the fields with a list of offsets of a role, such as ``starts``."""
-    for name in named(record, tuple(f"{one}{s}" for one in USUAL[role] for s in ("s", "es", ""))):
-        if some(record[name], int):
-            yield name
+def _side(record: Mapping[str, Any], role: str) -> str | None:
+    """Return the field with a list of offsets of a role, such as ``starts``."""
+    names = named(record, tuple(f"{one}{s}" for one in USUAL[role] for s in ("s", "es", "")))
+    return next((name for name in names if some(record[name], int)), None)
 
 
 def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:

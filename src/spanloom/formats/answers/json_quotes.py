@@ -132,17 +132,15 @@ class _Reader:
         if depth and len(texts) == len(values) == 2 and kind is None:  # a text and its type
             self.quotes.found.append(Quote(texts[1], (texts[0],), place))
             return True
-        understood = [self._item(value, kind, f"{place}[{i}]", depth + 1) for i, value in enumerate(values)]
+        understood = []
+        for i, value in enumerate(values):
+            if kind is not None and some(value, str):  # the parts of a quote
+                self.quotes.found.append(Quote(kind, tuple(value), f"{place}[{i}]"))
+                understood.append(True)
+            else:
+                understood.append(self.read(value, kind, f"{place}[{i}]", depth + 1))
         self.quotes.odd.extend(f"{place}[{i}]" for i, one in enumerate(understood) if not one)
         return not values or any(understood)
-
-    def _item(self, value: object, kind: str | None, place: str, depth: int) -> bool:
-        if kind is not None and some(value, str):
-            self.quotes.found.append(
-                Quote(kind, tuple(value), place)
-            )  # below a type, an inner list has the parts of a quote
-            return True
-        return self.read(value, kind, place, depth)
 
     def _object(self, value: dict[str, Any], kind: str | None, place: str, depth: int) -> bool:
         low = {plain(key): key for key in value}
