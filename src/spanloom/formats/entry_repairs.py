@@ -50,11 +50,9 @@ def joined(
         tagging: of the types of mentions of all records.
         text: that their offsets are about, if they count its characters.
     """
-    if not entries:
-        return []
-    tags = [LETTERED.fullmatch(str(entry.types[0])) if len(entry.types) == 1 else None for entry in entries]
-    if any(len(entry.spans) != 1 for entry in entries):
+    if not entries or any(len(entry.spans) != 1 for entry in entries):
         return list(entries)
+    tags = [LETTERED.fullmatch(str(entry.types[0])) if len(entry.types) == 1 else None for entry in entries]
     several = sum(len((entry.surface or text[slice(*entry.spans[0])]).split()) > 1 for entry in entries)
     kinds = [""] if 2 * several >= len(entries) else [str(kind) for entry in entries for kind in entry.types]
     if not tagging.is_tagged(kinds) or None in tags:

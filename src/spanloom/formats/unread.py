@@ -71,11 +71,7 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
         return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
     if value and (called in _SURE or (called in _LISTS and isinstance(value, list | dict))):
         return True
-    if called in _OF_TYPES and _are_texts(value):
-        return True
-    if not is_other(name) and not _PLACES.search(called) and length and _are_pairs(value, length):
-        return True
-    return any(islice(_signs(value, length, called in OF_MENTIONS, 0), _MOST))
+    return any(islice(_signs({name: value}, length, False, -1), _MOST))
 
 
 def of_each_token(name: str, value: Any, count: int) -> bool:
@@ -114,7 +110,7 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         for key, given in value.items():
             part = _held(given)
             if not is_other(str(key)) and isinstance(part, list | dict):
-                yield _are_pairs(part, length)
+                yield not _PLACES.search(plain(str(key))) and _are_pairs(part, length)
                 yield _are_texts(part) and plain(str(key)) in _OF_TYPES
                 if depth < _DEEPEST:
                     yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
