@@ -135,7 +135,9 @@ def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
     """
     if isinstance(value, list):
         ones = [{"name": one} if isinstance(one, str) else one for one in value]
-        if not are(ones, dict) or not all(isinstance(_one(one, _NAMES), str) and _has_value_only(one) for one in ones):
+        others = [plain(str(key)) for one in ones if isinstance(one, dict) for key in one if type(one[key]) is int]
+        placed = not {*_VALUES, *_SCORES, "id"}.issuperset(others)  # mentions with offsets
+        if placed or not are(ones, dict) or not all(isinstance(_one(one, _NAMES), str) for one in ones):
             return None
         items = [(_one(one, _NAMES), {"value": True, **one}) for one in ones]
     elif isinstance(value, dict):
@@ -158,9 +160,3 @@ def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
         if plain_value is not None and str(name):
             found[str(name)] = plain_value, score
     return found
-
-
-def _has_value_only(item: Mapping[str, Any]) -> bool:
-    """Return whether an object of a list is a name and a value, and not a mention with offsets."""
-    known = (*_VALUES, *_SCORES, "id")
-    return not any(type(value) is int for key, value in item.items() if plain(str(key)) not in known)

@@ -217,7 +217,8 @@ def _records_in(value: dict[str, Any]) -> list[tuple[str, Any]]:
     if isinstance(projects := value.get("projects"), list):
         parts = ((place, records_of(project)) for place, project in _placed("projects", projects))
         return [(f"{outer}.{place}", record) for outer, records in parts for place, record in records]
-    if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
+    articles = value.get("data")  # of SQuAD
+    if are(articles, dict) and all(are(one.get("paragraphs"), dict) for one in articles):
         found = []
         for outer, article in _placed("data", articles):
             for number, (place, paragraph) in enumerate(_placed("paragraphs", article["paragraphs"])):
@@ -258,12 +259,6 @@ def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]
             spans = [{"span": span, "type": one["entity_label"]} for one in queries for span in one["span_position"]]
             first = {"id": name, "context": first["context"], "span_position": spans}
         yield place, first
-
-
-def _is_article(value: Any) -> bool:
-    """Return whether a value is an article of SQuAD."""
-    paragraphs = value.get("paragraphs") if isinstance(value, dict) else None
-    return are(paragraphs, dict) and all("context" in one for one in paragraphs)
 
 
 def _is_record(value: Any) -> bool:

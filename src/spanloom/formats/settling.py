@@ -89,7 +89,9 @@ def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
         result = _settled(scanned, found)
         if found is not _CHARACTERS and not reported:
             reported = True
-            result.problems.insert(0, _counted(scanned, found))
+            message = f"offsets are counted {found}; they were converted to characters"
+            where, line = scanned.place_of(0)
+            result.problems.insert(0, altered("unit of offsets", message, line, where))
         yield result
     yield from ends.remarks(path)
 
@@ -220,12 +222,6 @@ def _decided(scans: Sequence[Scanned]) -> Counting | None:
         for way in simple
     }
     return ways[0] if len(readings) == 1 else None
-
-
-def _counted(scanned: Scanned, counting: Counting) -> Problem:
-    message = f"offsets are counted {counting}; they were converted to characters"
-    path, line = scanned.place_of(0)
-    return altered("unit of offsets", message, line, path)
 
 
 def _settled(scanned: Scanned, counting: Counting) -> Scanned:

@@ -93,24 +93,19 @@ def parse(ann: str) -> list[StandoffLine]:
     end = "\r" if "\n" not in ann else "\n"  # as programs of old Macintoshs write
     lines: list[StandoffLine] = []
     continued: dict[int, list[str]] = {}  # lines of a mention's text, by the number of its first among all
-    lacks = 0  # characters
+    lacks = 0  # characters of the offsets of a mention that its text does not have yet
     for number, raw in enumerate(StringIO(ann, newline=end), start=1):
         if lacks > 0 and not _BEGIN.match(raw):
             continued.setdefault(len(lines) - 1, [lines[-1].raw]).append(raw)
             lacks -= len(raw)
         else:
             lines.append(_line(raw, number))
-            lacks = _lacks(lines[-1])
+            mention, surface = lines[-1].value, lines[-1].surface
+            spans = mention.spans if isinstance(mention, Mention) and surface else ()
+            lacks = sum(end - start for start, end in spans) - len(surface or "")
     for place, raws in continued.items():
         lines[place] = _line("".join(raws), lines[place].number)
     return lines
-
-
-def _lacks(line: StandoffLine) -> int:
-    """Return how many characters the text of a mention lacks of its offsets, because it continues on the next lines."""
-    if not isinstance(line.value, Mention) or not line.surface:
-        return 0
-    return sum(end - start for start, end in line.value.spans) - len(line.surface)
 
 
 def _line(raw: str, number: int) -> StandoffLine:

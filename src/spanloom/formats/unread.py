@@ -61,7 +61,7 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
         found = bool(_LISTED.search(shown) or _WITH_TAGS.search(shown)) or shows_annotation(shown)
     elif isinstance(value, dict) and value:
         tagged = any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values())
-        found = tagged or bool(value.get("answer_start")) or all(_is_range(key, length) for key in value)
+        found = tagged or bool(value.get("answer_start")) or _are_ranges(value, length)
     elif listed:
         found = all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value)
         found = found or (called in _STARTS and are(value, int))
@@ -93,9 +93,9 @@ def holds_records(value: Any) -> bool:
     return any(part[name] for part in parts for name in part if plain(str(name)) in _LISTS)
 
 
-def _is_range(key: Any, length: int) -> bool:
-    found = _RANGE.fullmatch(key) if isinstance(key, str) else None
-    return found is not None and _ordered((int(found[1]), int(found[2])), length)
+def _are_ranges(keys: Iterable[Any], length: int) -> bool:
+    ranges = [_RANGE.fullmatch(key) if isinstance(key, str) else None for key in keys]
+    return all(one is not None and _ordered((int(one[1]), int(one[2])), length) for one in ranges)
 
 
 def _has_ends(value: Any) -> bool:
@@ -111,7 +111,8 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
             part = _held(given)
             if not is_other(str(key)) and isinstance(part, list | dict):
                 yield not _PLACES.search(plain(str(key))) and _are_pairs(part, length)
-                yield _are_texts(part) and plain(str(key)) in _OF_TYPES
+                texts = isinstance(part, dict) and any(part.values()) and all(are(one, str) for one in part.values())
+                yield texts and plain(str(key)) in _OF_TYPES  # as in {"problem": ["chest pain"]}
                 if depth < _DEEPEST:
                     yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
     elif isinstance(value, list | tuple):
@@ -132,11 +133,6 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
 def _are_pairs(value: Any, length: int) -> bool:
     pairs = value[:_LOOKED_AT] if isinstance(value, list) else value
     return are_pairs(pairs) and all(_ordered(pair, length) for pair in pairs)
-
-
-def _are_texts(value: Any) -> bool:
-    """Return whether a value gives texts for each type, as in ``{"problem": ["chest pain"]}``."""
-    return isinstance(value, dict) and any(value.values()) and all(are(part, str) for part in value.values())
 
 
 def _ordered(offsets: Iterable[int], length: int) -> bool:
