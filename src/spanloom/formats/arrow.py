@@ -30,7 +30,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -75,21 +74,12 @@ def arrow_schema() -> Any:
     arguments = pa.list_(pa.struct({"role": string, "ref_id": string}))
     event = {"id": string, "type": string, "trigger": pa.struct(piece), "arguments": arguments}
     relation = {"id": string, "type": string, "arg1_id": string, "arg2_id": string, "normalized": names}
-    lists = {
-        "passages": passage,
-        "entities": {
-            **passage,
-            "normalized": names,
-            "head": pa.list_(pa.int32()),
-            "score": pa.float64(),
-            "attributes": string,
-            "attribute_scores": string,
-            "concept_scores": pa.list_(pa.float64()),
-        },
-        "events": event,
-        "coreferences": {"id": string, "entity_ids": pa.list_(string)},
-        "relations": relation,
-    }
+    scored = {"head": pa.list_(pa.int32()), "score": pa.float64()}
+    entity = {**passage, "normalized": names, **scored, **dict.fromkeys(_AS_TEXT, string)}
+    entity["concept_scores"] = pa.list_(pa.float64())
+    coreference = {"id": string, "entity_ids": pa.list_(string)}
+    lists = {"passages": passage, "entities": entity}
+    lists |= {"events": event, "coreferences": coreference, "relations": relation}
     columns = pa.list_(pa.struct({"name": string, "values": pa.list_(string)}))
     sections = pa.list_(pa.struct({"name": string, "span": pa.list_(pa.int32())}))
     return pa.schema(
@@ -385,12 +375,7 @@ def write_arrow(documents: Iterable[Document], path: str | Path, force: bool = F
     return _write(documents, path, force, pyarrow.ipc.new_file)
 
 
-def _write(
-    documents: Iterable[Document],
-    path: str | Path,
-    force: bool,
-    writer: Callable[[io.RawIOBase, Any], AbstractContextManager[Any]],
-) -> Losses:
+def _write(documents: Iterable[Document], path: str | Path, force: bool, writer: Callable[..., Any]) -> Losses:
     schema = arrow_schema()
     with output_file(path, force=force) as sink, writer(SinkStream(sink), schema) as table:
         for batch in to_batches(documents, schema, path):

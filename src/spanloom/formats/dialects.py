@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
+from spanloom.formats.base import altered
 from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
 from spanloom.formats.entry_repairs import as_characters, doubts, joined, without_others
 from spanloom.formats.json_text import not_as_expected
@@ -218,10 +219,9 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
     field, found, layout = _mentions_of(record, described) if mentions else (None, Found(), PRESUMED)
     rest = {name: value for name, value in record.items() if name != field}
     texts = _texts_of(rest, found, problems)
-    problems += [
-        Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
-        for place, value in found.others
-    ]
+    for place, value in found.others:
+        message = not_as_expected("it", value, "a mention: offsets and a type")
+        problems.append(Problem("error", "wrong field", message, place))
     found.entries[:] = without_others(found.entries, field or "", problems)
     _put_in_order(found.entries, texts[CHARACTERS].text)
     if TOKENS not in texts and texts[CHARACTERS].given:
@@ -234,11 +234,9 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
     kind = at(record, layout.kind) if layout.kind else None
     items = [_item(entry, reading, frame, kind, fields.types, problems) for entry in found.entries]
     if reading.unit == TOKENS and found.entries and not layout.known and not any(e.surface for e in found.entries):
-        message = (
-            f"offsets of {field} count tokens, and are read with the end excluded; if the token at the end is part of "
-            "the mention, describe it: --columns ends=inclusive (columns=)"
-        )
-        problems.append(Problem("warning", "ends of tokens", message, altered=True))
+        how = "if the token at the end is part of the mention, describe it: --columns ends=inclusive (columns=)"
+        message = f"offsets of {field} count tokens, and are read with the end excluded; {how}"
+        problems.append(altered("ends of tokens", message))
     if frame.given or frame.words is not None:
         rest["text"] = frame.text
     elif found.entries and "text" not in rest:
@@ -339,8 +337,8 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
             rest["record_tokens" if strange else "tokens"] = given
             if (kind := next((name for token in tokens for name in _kinds_of(token)), None)) is not None:
                 message = f"the tokens have the field {clip(kind)}, which looks like annotation and is not read"
-                message += "; write a mention for each: start, end and type, in entities"
-                problems.append(Problem("warning", "annotation of tokens", message, altered=True))
+                how = "write a mention for each: start, end and type, in entities"
+                problems.append(altered("annotation of tokens", f"{message}; {how}"))
         return _Frames({CHARACTERS: _Frame(text or "", text is not None)})
     given_words = rest.pop(name)
     sentences = _words(given_words) or []
@@ -469,10 +467,9 @@ def _item(
         return []
     if spans is None:
         given = entry.indices if entry.indices is not None else [list(span) for span in entry.spans]
-        message = (
-            f"offsets {given} do not lie in the {len(frame.words or ()):,} tokens, with ends {way.ends}; describe "
-            f"them: --columns unit=characters or ends={EXCLUSIVE if way.ends == INCLUSIVE else INCLUSIVE} (columns=)"
-        )
+        other = EXCLUSIVE if way.ends == INCLUSIVE else INCLUSIVE
+        message = f"offsets {given} do not lie in the {len(frame.words or ()):,} tokens, with ends {way.ends}"
+        message += f"; describe them: --columns unit=characters or ends={other} (columns=)"
         problems.append(Problem("error", "outside the text", message, entry.place))
         return []
     fields = dict(entry.fields)

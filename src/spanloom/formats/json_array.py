@@ -230,8 +230,8 @@ def _records_in(value: dict[str, Any]) -> list[tuple[str, Any]]:
             return [(place, record) for place, record in _placed(name, held) if record is not None]
     if isinstance(rows := value.get("rows"), list) and are(features := value.get("features"), dict):
         names = dict(features_of({str(one.get("name")): one.get("type") for one in features}))  # of Hugging Face
-        own = ((f"{place}.row", row.get("row")) for place, row in _placed("rows", rows) if isinstance(row, dict))
-        return [(place, with_names(record, names) if isinstance(record, dict) else record) for place, record in own]
+        held = [(f"{place}.row", row.get("row")) for place, row in _placed("rows", rows) if isinstance(row, dict)]
+        return [(place, with_names(record, names) if isinstance(record, dict) else record) for place, record in held]
     for name, held in value.items():  # of any name, also in an object, as of Rasa
         if isinstance(held, dict) and not any(isinstance(part, str) for part in held.values()):
             found = [(f"{name}.{place}", record) for place, record in records_of(held) if place]
@@ -296,15 +296,12 @@ def claims(path: Path) -> bool:
         head = file.read(HEAD).removeprefix(BOM)
     if bare(path).suffix.lower() == ".py":
         return _ASSIGNED.search(head) is not None and _ENTITIES.search(head) is not None
-    if _NONE.match(head):
-        return True  # a list of no records
     if lists_labels(path, head):
         return False
-    if _LITERAL.match(head) is not None and _ENTITIES.search(head) is not None:
-        return True  # of Python
+    if _NONE.match(head) or (_LITERAL.match(head) and _ENTITIES.search(head)):  # of no records, or of Python
+        return True
     if _START.match(head) is None or (_OTHER.search(head) is not None and _ARTICLES.search(head) is None):
         return False
-    if _PAIRS.search(head) is not None:
-        return True
     keys = ((plain(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(head))
-    return any(key in (OF_WORDS if value.startswith(b"[") else OF_TEXT) for key, value in keys)
+    named = any(key in (OF_WORDS if value.startswith(b"[") else OF_TEXT) for key, value in keys)
+    return named or _PAIRS.search(head) is not None

@@ -81,10 +81,8 @@ def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) 
     # where one shows that the project is of HTML, it is of all tasks
     html = any(isinstance(task, dict) and _shows_html(task) for task in tasks)
 
-    calls = (
-        partial(scan_any, task, True, fields, str(path), place=f"tasks[{number}]", html=html, tasks=True)
-        for number, task in enumerate(tasks)
-    )
+    read = partial(scan_any, mentions=True, fields=fields, path=str(path), html=html, tasks=True)
+    calls = (partial(read, task, place=f"tasks[{number}]") for number, task in enumerate(tasks))
     yield from in_turn((fields.tags, fields.kinds), calls)
 
 
@@ -215,9 +213,8 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     found = next((names for names in (holding, list(texts), worded) if len(names) == 1), None)
     if found is None and texts:
         shown = ", ".join(map(clip, list(texts)[:20]))
-        raise DataError(
-            f"data: 'text' is missing, expected a text; name the field of the text, one of {shown}: --columns text=NAME"
-        )
+        advice = f"name the field of the text, one of {shown}: --columns text=NAME"
+        raise DataError(f"data: 'text' is missing, expected a text; {advice}")
     return found[0] if found else "text"
 
 

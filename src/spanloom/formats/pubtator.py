@@ -303,10 +303,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             name = name_of(document, number)
             losses.add(UNNAMED, int(not document.id))
             if not _ID.fullmatch(name):
-                message = (
-                    f"the identifier {name[:40]!r} has '|', a tab, a line end or NUL in it; PubTator cannot hold it"
-                )
-                raise DataError(message, path=path)
+                found = f"the identifier {name[:40]!r} has '|', a tab, a line end or NUL in it"
+                raise DataError(f"{found}; PubTator cannot hold it", path=path)
             rows = list(_rows_of(name, document, losses, path))
             title, _, abstract = document.text.partition("\n")
             title = title if abstract else document.text  # an empty abstract is read as none, without a line end

@@ -30,7 +30,7 @@ from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
-from spanloom.formats.base import Beside, Scanned, writing_as
+from spanloom.formats.base import Beside, Scanned, altered, writing_as
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
@@ -277,7 +277,7 @@ def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]
         return [(None, problems, None)]
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
-        return [(None, [Problem("warning", "records left out", message, altered=True)], None)]
+        return [(None, [altered("records left out", message)], None)]
     if isinstance(record.get("resourceType"), str) and not isinstance(record.get("text"), str):
         return [(None, [Problem("error", "wrong field", FHIR)], None)]
     if fields.layout is None and _is_native(record):
@@ -292,10 +292,8 @@ def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]
         if not mentions:
             own = {name: value for name, value in own.items() if name != "mentions"}
         elif not own.get("mentions") and isinstance(own.get("text"), str) and shows_annotation(own["text"]):
-            message = (
-                "the text looks like one with marks around mentions; read such texts as files (--input-format markup)"
-            )
-            problems.append(Problem("warning", "texts with marks", message, altered=True))
+            message = "the text looks like one with marks around mentions; read such texts as files"
+            problems.append(altered("texts with marks", f"{message} (--input-format markup)"))
         found.append(_document(own, native, [] if found else problems))
     return found
 
@@ -324,10 +322,8 @@ def as_object(value: Any) -> Any:
     """
     if not isinstance(value, list | tuple) or not value:
         return value
-    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict):
-        return {"text": value[0], **value[1]}
-    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], list | tuple):
-        return {"text": value[0], "entities": list(value[1])}
+    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict | list | tuple):
+        return {"text": value[0], **(value[1] if isinstance(value[1], dict) else {"entities": list(value[1])})}
     rows = [row for row in value if isinstance(row, list | tuple) and all(isinstance(part, str) for part in row)]
     if len(rows) < len(value):
         return value

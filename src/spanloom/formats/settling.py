@@ -122,10 +122,8 @@ class _Ends:
     def remarks(self, path: str) -> Iterator[Scanned]:
         """Yield a warning if nearly all are."""
         if self._cut >= _FEWEST and self._cut >= _NEARLY_ALL * self._count:
-            message = (
-                f"{self._cut:,} of the first {self._count:,} mentions end one character before the end of a word; if "
-                "their ends are included, name it (--offsets inclusive)"
-            )
+            found = f"{self._cut:,} of the first {self._count:,} mentions end one character before the end of a word"
+            message = f"{found}; if their ends are included, name it (--offsets inclusive)"
             yield Scanned.altered("ends within words", message, path)
 
 
@@ -335,9 +333,9 @@ def _other_text(
         other = next((way for way in text.countings if way != counting and _fits(alone, way, text)), None)
         if other is not None:
             message = (
-                f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do "
-                f"not; correct them, or name the unit of all (--offsets {other.name})"
+                f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do"
             )
+            message += f" not; correct them, or name the unit of all (--offsets {other.name})"
             return Problem("error", "unit of offsets", message)
     if mention.end > len(text.text) or not all(0 <= start < end for start, end in mention.spans):
         return None  # said better by the check of offsets

@@ -68,8 +68,8 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
         parts = record[name] if some(record[name], dict) else []
         fields = [own for own in map(fields_of, parts) if own is not None]
         if parts and len(fields) == len(parts):
-            words, tags = ([one[own[at]] for one, own in zip(parts, fields, strict=True)] for at in (0, 1))
-            return {**_without(record, name), "tokens": words, "ner_tags": tags}
+            columns = [[one[own[at]] for one, own in zip(parts, fields, strict=True)] for at in (0, 1)]
+            return {**_without(record, name), "tokens": columns[0], "ner_tags": columns[1]}
     for name in named(record, OF_WORDS):
         tokens = record[name]
         if not some(tokens, dict):

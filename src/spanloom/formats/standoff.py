@@ -237,9 +237,8 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
                 message = f"{line.id[:_SHOWN] or '*'} is about {target[:_SHOWN]}, and there is no such line; it is kept"
                 yield Problem("warning", "dangling", message, path=path, line=line.number, altered=lost)
             elif line.kind in ("head", "score") and target not in mentions:
-                message = (
-                    f"{line.id[:_SHOWN]} gives a {line.kind} to {target[:_SHOWN]}, which is no mention; it is kept"
-                )
+                target = f"{target[:_SHOWN]}, which is no mention"
+                message = f"{line.id[:_SHOWN]} gives a {line.kind} to {target}; it is kept"
                 yield Problem("warning", "dangling", message, path=path, line=line.number, altered=True)
 
 

@@ -111,8 +111,8 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
             part = _held(given)
             if not is_other(str(key)) and isinstance(part, list | dict):
                 yield not _PLACES.search(plain(str(key))) and _are_pairs(part, length)
-                texts = isinstance(part, dict) and any(part.values()) and all(are(one, str) for one in part.values())
-                yield texts and plain(str(key)) in _OF_TYPES  # as in {"problem": ["chest pain"]}
+                typed = isinstance(part, dict) and any(part.values()) and all(are(one, str) for one in part.values())
+                yield typed and plain(str(key)) in _OF_TYPES  # as in {"problem": ["chest pain"]}
                 if depth < _DEEPEST:
                     yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
     elif isinstance(value, list | tuple):
