@@ -50,7 +50,7 @@ from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, 
 from spanloom.formats.unread import holds_records, warn_unread
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id"))  # of spaCy and Prodigy
-_OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # of a token
+_OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # types, of a token
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
 _PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
 _SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
@@ -335,7 +335,10 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
             given = [[token["start"], token["end"]] for token in tokens] if sound else tokens
             strange = not sound and any(isinstance(token, dict) for token in tokens)
             rest["record_tokens" if strange else "tokens"] = given
-            if (kind := next((name for token in tokens for name in _kinds_of(token)), None)) is not None:
+            objects = (token for token in tokens if isinstance(token, dict))
+            values = ((name, value) for token in objects for name, value in token.items() if plain(name) in _OF_ENTITY)
+            kinds = (name for name, value in values if isinstance(value, str) and value not in ("", "O", "-"))
+            if (kind := next(kinds, None)) is not None:
                 message = f"the tokens have the field {clip(kind)}, which looks like annotation and is not read"
                 how = "write a mention for each: start, end and type, in entities"
                 problems.append(altered("annotation of tokens", f"{message}; {how}"))
@@ -352,13 +355,6 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
         return _Frames(dict.fromkeys((CHARACTERS, TOKENS), _Frame(text, True, found_places, bounds)))
     rest.setdefault(f"record_{name}", words)  # of another text
     return _Frames({CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)})
-
-
-def _kinds_of(token: object) -> Iterator[str]:
-    """Yield the fields of a token that name the type of a mention."""
-    for name, value in token.items() if isinstance(token, dict) else ():
-        if plain(name) in _OF_ENTITY and isinstance(value, str) and value not in ("", "O", "-"):
-            yield name
 
 
 def _words(value: Any) -> list[list[str]] | None:

@@ -115,8 +115,9 @@ def is_task(record: object) -> bool:
 
 def _task_of_fields(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the task of a record of JSON-MIN whose regions are of HTML or of a dialogue; ``None`` for others."""
-    controls = [name for name, value in record.items() if some(value, dict) and all("startOffset" in x for x in value)]
-    regions = [(name, one) for name in controls for one in record[name] if HTML in one or PARAGRAPHS in one]
+    lists = {name: value for name, value in record.items() if some(value, dict)}
+    controls = [name for name, parts in lists.items() if all("startOffset" in part for part in parts)]
+    regions = [(name, one) for name in controls for one in lists[name] if HTML in one or PARAGRAPHS in one]
     if not regions:
         return None
     own = {name: value for name, value in record.items() if name in ("id", *_OF_MIN)}
