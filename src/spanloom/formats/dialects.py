@@ -20,8 +20,16 @@ from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
 from spanloom.formats.base import altered
-from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
-from spanloom.formats.entry_repairs import as_characters, doubts, joined, without_others
+from spanloom.formats.entries import (
+    Entry,
+    Found,
+    as_characters,
+    doubts,
+    entries_of,
+    has_offsets,
+    joined,
+    without_others,
+)
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.kinds import are, some
 from spanloom.formats.layouts import (

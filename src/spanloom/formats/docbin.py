@@ -216,8 +216,8 @@ def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -
         sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
         further = attributes[number] or {}, sures[number] or {}
         label = strings[found[0][1]] if own and found[0][1] else ""
-        if isinstance(records, tuple) and label.isdecimal() and int(label) < len(records):
-            record = records[int(label)] if isinstance(records[int(label)], Mapping) else {}
+        record = _item(records, int(label)) if label.isdecimal() else None
+        if isinstance(record, Mapping):
             further = record.get("attributes", {}), record.get("attribute_scores", {})
         yield Mention(kind, spans, None, None, concepts, sure, *further)
 

@@ -137,12 +137,11 @@ def _read(table: Any) -> dict[str, list[Any]]:
 
 
 def _values(column: Any) -> list[Any]:
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            return [_plain(value) for value in getattr(column, method)()]
-    if isinstance(column, str) or not isinstance(column, Iterable):
+    method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
+    values = column if method is None else getattr(column, method)()
+    if isinstance(values, str) or not isinstance(values, Iterable):
         raise UsageError(f"a column of the table is a {type(column).__name__}, expected a list")
-    return [_plain(value) for value in column]
+    return [_plain(value) for value in values]
 
 
 def _plain(value: Any) -> Any:

@@ -45,13 +45,9 @@ _EXPECTED: Final = '{"id": ..., "answer": ...}'
 
 
 def from_answers(
-    documents: Iterable[Document],
-    answers: Mapping[str, object] | str | Path,
-    *,
-    type: str | None = None,
-    ambiguous: Ambiguous = "all",
-    annotation: str = "at-least",
-) -> tuple[list[Document], AnswerReport]:
+    documents: Iterable[Document], answers: Mapping[str, object] | str | Path, *, type: str | None = None,
+    ambiguous: Ambiguous = "all", annotation: str = "at-least",
+) -> tuple[list[Document], AnswerReport]:  # fmt: skip
     """Return documents with the mentions that a language model's answers quote, and a report on the quotes.
 
     An answer may be JSON (texts with types, in any of the usual forms), the text again with inline tags, or a table or
@@ -88,13 +84,9 @@ def from_answers(
 
 
 def align_answers(
-    documents: Iterable[Document],
-    answers: Mapping[str, object] | str | Path,
-    settings: AnswerSettings,
-    report: AnswerReport,
-    *,
-    stop: bool = False,
-) -> Iterator[Document]:
+    documents: Iterable[Document], answers: Mapping[str, object] | str | Path, settings: AnswerSettings,
+    report: AnswerReport, *, stop: bool = False,
+) -> Iterator[Document]:  # fmt: skip
     """Yield the documents that have an answer, with its mentions, one at a time.
 
     Args:
