@@ -211,11 +211,8 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
     entry = Entry(place, [], spans)
     if len(texts) > 1 and _NAME.fullmatch(texts[0]):
         entry.fields["id"] = texts.pop(0)
-    if texts:
-        entry.types = [texts[0]]
-        entry.surface = texts[1] if len(texts) > 1 else None
-    else:
-        entry.types, entry.surface = [keys[0]], keys[1] if len(keys) > 1 else None
+    named = texts or list(keys)
+    entry.types, entry.surface = [named[0]], named[1] if len(named) > 1 else None
     score = next((item for item in value if isinstance(item, float) and 0 <= item <= 1), None)
     if score is not None:
         entry.fields["score"] = score
@@ -252,36 +249,40 @@ class _Parts:
                 attribute = depth == 0 and (is_attribute(str(key)) or key == "attribute_scores")
                 if isinstance(value, dict) and depth < _NESTED and not attribute:
                     nested.append((top or key, value, depth + 1))
-        ranked = sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ()))
         self.names: dict[str, list[str]] = {}
-        for _, role, name in ranked:
-            self.names.setdefault(role, []).append(name)
+        for _, role, known in sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ())):
+            self.names.setdefault(role, []).append(known)
 
     def name(self, role: str, *kinds: type) -> str | None:
         """Return the name of a role's field, or its path, if it has a value of one of these kinds."""
         if (path := self.paths.get(role)) is not None:
             return path if _is(at(self.item, path), kinds) else None
-        once = role in ("surface", "type")  # whose names are those of other roles as well
-        names = (name for name in self.names.get(role, ()) if not (once and self.top[name] in self.used))
-        return next((name for name in names if _is(self.own[name], kinds)), None)
-
-    def shown(self, role: str, *kinds: type) -> str:
-        """Return the name that messages have for a role's field; empty without a value of these kinds."""
-        name = self.name(role, *kinds)
-        return "" if name is None else str(self.top.get(name, name))
+        for name in self.names.get(role, ()):
+            # names of surfaces and types are those of other roles as well
+            if _is(self.own[name], kinds) and not (role in ("surface", "type") and self.top[name] in self.used):
+                return name
+        return None
 
     def get(self, role: str, *kinds: type) -> Any:
         """Return the value of a role; ``None`` without one of these kinds."""
-        name = self.name(role, *kinds)
-        value = None if name is None else at(self.item, name) if role in self.paths else self.own[name]
+        if (name := self.name(role, *kinds)) is None:
+            return None
+        value = at(self.item, name) if role in self.paths else self.own[name]
         return _whole(value) if kinds == (int,) else value
+
+    def note(self, role: str, *kinds: type) -> str:
+        """Note that a role's field is read; return its name for messages, empty without a value of these kinds."""
+        if (name := self.name(role, *kinds)) is None:
+            return ""
+        path = self.paths.get(role)
+        self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
+        return str(self.top.get(name, name))
 
     def take(self, role: str, *kinds: type) -> Any:
         """Return the value of a role, and note its field."""
-        value, name = self.get(role, *kinds), self.name(role, *kinds)
-        if name is not None:
-            path = self.paths.get(role)
-            self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
+        value = self.get(role, *kinds)
+        if value is not None:
+            self.note(role, *kinds)
         return value
 
 
@@ -299,15 +300,15 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
     name = parts.name("type", *kinds)
     entry.types = list(_types(parts.take("type", *kinds)))
     if (surface := parts.name("surface", str, list)) is not None:
-        entry.surface_name = parts.shown("surface", str, list)
-        given = parts.take("surface", str, list)
+        given = parts.get("surface", str, list)
+        entry.surface_name = parts.note("surface", str, list)
         whole = " ".join(given) if are(given, str) else given
         if isinstance(whole, str):
             entry.surface, entry.sure = whole, surface in SURE or surface == layout.paths.get("surface")
     if not entry.spans and entry.indices is None:  # only a start
         if entry.surface is None:
             return None
-        start = parts.take("start", int)
+        start = parts.get("start", int)
         entry.spans = [(start, start + len(entry.surface))]
     if (concepts := parts.take("concepts", str, list)) is not None:
         entry.fields["concepts"] = _concepts(concepts)
@@ -340,37 +341,32 @@ def _take_offsets(entry: Entry, parts: _Parts) -> str:
         return found
     value = parts.get("spans", list, dict, str)
     if spans := _pairs(value):
-        named = parts.shown("spans", list, dict, str)
-        parts.take("spans", list, dict, str)
         entry.spans = spans
         texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
         if some(texts, str):
             entry.surface, entry.sure = " ".join(texts), True
-        return named
+        return parts.note("spans", list, dict, str)
     for first, last, tokens in (("start", "end", False), ("start", "length", False), ("tokenstart", "tokenend", True)):
-        if parts.name(first, int) is not None and parts.name(last, int) is not None:
-            named = f"{parts.shown(first, int)}, {parts.shown(last, int)}"
-            start, end = parts.take(first, int), parts.take(last, int)
+        start, end = parts.get(first, int), parts.get(last, int)
+        if start is not None and end is not None:
             entry.spans, entry.tokens = [(start, start + end if last == "length" else end)], tokens
-            return named
+            return f"{parts.note(first, int)}, {parts.note(last, int)}"
     starts, ends = parts.get("start", list) or (), parts.get("end", list) or ()
     if len(starts) == len(ends) and (spans := _pairs([*zip(starts, ends, strict=True)])):  # of each part
-        named = f"{parts.shown('start', list)}, {parts.shown('end', list)}"
-        parts.take("start", list), parts.take("end", list)
         entry.spans = spans
-        return named
+        return f"{parts.note('start', list)}, {parts.note('end', list)}"
     if found := _take_indices(entry, parts):
         return found
-    return "" if parts.name("surface", str) is None else parts.shown("start", int)
+    return "" if parts.name("surface", str) is None else parts.note("start", int)
 
 
 def _take_indices(entry: Entry, parts: _Parts) -> str:
     """Take the numbers of the tokens of a mention; return the name of their field, or none."""
-    if not some(parts.get("indices", list), int):
+    indices = parts.get("indices", list)
+    if not some(indices, int):
         return ""
-    named = str(parts.name("indices", list))
-    entry.indices, entry.tokens = parts.take("indices", list), True
-    return named
+    entry.indices, entry.tokens = indices, True
+    return parts.note("indices", list)
 
 
 def _types(value: Any) -> Iterator[Any]:

@@ -458,11 +458,11 @@ def mention_of(item: object, place: str, names: Native, problems: list[Problem])
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
         return None
     before = len(problems)
-    for name in MENTION if len(item) > len(_REQUIRED) else _REQUIRED:  # most have nothing else
-        value, kind = item.get(name), MENTION[name].kind
-        if _FITS[kind](value) or (value is None and name not in _REQUIRED):
+    for name, fits in _CHECKS if len(item) > len(_REQUIRED) else _FEW_CHECKS:  # most have nothing else
+        value = item.get(name)
+        if (value is None and name not in _REQUIRED) or fits(value):
             continue
-        expected = EXPECTED[kind]
+        expected = EXPECTED[MENTION[name].kind]
         if name == "spans" and names.spans != "spans":
             expected = "integers"
         elif name == "type" and names.places and value is None:
@@ -512,3 +512,5 @@ _FITS: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
     }
 )
 """Kind of a value -> whether a value is of it; arrays are checked where they are read."""
+_CHECKS: Final = tuple((name, _FITS[field.kind]) for name, field in MENTION.items())
+_FEW_CHECKS: Final = tuple((name, fits) for name, fits in _CHECKS if name in _REQUIRED)
