@@ -110,16 +110,14 @@ class _Frame(NamedTuple):
     sentences: list[list[int]] | None = None
 
 
-def rejected(record: object) -> str | None:
+def rejected(record: dict[str, Any]) -> str | None:
     """Return the answer of a Prodigy record that is not gold, "reject" or "ignore"; ``None`` for others.
 
     >>> rejected({"text": "mild pain", "spans": [], "answer": "reject"})
     'reject'
     """
-    if not isinstance(record, dict) or "mentions" in record:
-        return None
     answer = record.get("answer")
-    return answer if answer in _REJECTED else None
+    return answer if answer in _REJECTED and "mentions" not in record else None
 
 
 def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:

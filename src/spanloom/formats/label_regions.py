@@ -103,8 +103,8 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
         found.problems.append(Problem("warning", "relation", message))
     for names in grouped(regions, pairs):
         _add_group(found, names, [regions[name] for name in names])
-    unread = sum(isinstance(other, dict) and other.get("type") != "relation" for other in found.others)
-    unlabelled = sum(isinstance(one, dict) and _has_offsets(one) and not _labels(one) for one in found.others)
+    unread = sum(one.get("type") != "relation" for one in found.others)
+    unlabelled = sum(_has_offsets(one) and not _labels(one) for one in found.others)
     if unlabelled and not found.document.mentions:
         message = f"results with offsets and without labels: {unlabelled}; no mention was read, and they are kept"
         found.problems.append(Problem("warning", "annotation not read", message, altered=True))

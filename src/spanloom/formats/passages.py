@@ -35,17 +35,15 @@ def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) ->
     length, sound = 0, True
     longest = sum(len(piece) for _, _, piece, _ in pieces) * 2 + 10_000  # a gap beyond is a mistake or an attack
     for start, end, piece, place in pieces:
-        if end - start != len(piece):
-            message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
-            problems.append(Problem("error", "passage", message + _unit(piece, end - start), place))
-            sound = False
-        elif start < length or start > longest:
-            message = f"offset {start} does not fit after a text of {length} characters"
-            problems.append(Problem("error", "passage", message, place))
-            sound = False
-        else:
+        if end - start == len(piece) and length <= start <= longest:
             parts += [" " * (start - length), piece]
             length = end
+            continue
+        sound, message = False, f"offset {start} does not fit after a text of {length} characters"
+        if end - start != len(piece):
+            message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
+            message += _unit(piece, end - start)
+        problems.append(Problem("error", "passage", message, place))
     return "".join(parts) if sound else None
 
 
