@@ -237,19 +237,19 @@ def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
     """Return the title and the abstract, or the problem that makes the document invalid."""
     number, line = lines[0]
     title = parse_passage(line)
-    if title is None:
+    if title is None or title.kind == "a":
         message = f"found {line[:_SHOWN]!r}, expected the title that starts a document, such as '1|t|title'"
+        if title is not None:
+            name = title.id[:_SHOWN]
+            message = f"the abstract of {name!r} is without its title; put '{name}|t|' before"
         return Problem("error", "no title", message, line=number)
-    if title.kind == "a":
-        message = f"the abstract of {title.id[:_SHOWN]!r} is without its title; put '{title.id[:_SHOWN]}|t|' before"
-        return Problem("error", "no title", message, line=number)
-    expected = f"expected '{title.id[:_SHOWN]}|a|' and the abstract, if there is one, below the title"
-    if len(lines) == 1:
-        return Problem("error", "no abstract", f"found no more lines, {expected}", line=number)
-    number, line = lines[1]
-    abstract = parse_passage(line)
+    shown, abstract = "no more lines", None
+    if len(lines) > 1:
+        number, line = lines[1]
+        shown, abstract = repr(line[:_SHOWN]), parse_passage(line)
     if abstract is None or abstract.id != title.id:
-        return Problem("error", "no abstract", f"found {line[:_SHOWN]!r}, {expected}", line=number)
+        expected = f"expected '{title.id[:_SHOWN]}|a|' and the abstract, if there is one, below the title"
+        return Problem("error", "no abstract", f"found {shown}, {expected}", line=number)
     return title, abstract
 
 

@@ -159,8 +159,7 @@ def _is_clean(scanned: Scanned) -> bool:
     document, beside = scanned.document, scanned.beside
     if document is None or not document.mentions:
         return True
-    if beside is None:
-        return all(_is_whole(mention, None, document.text) for mention in document.mentions)
+    beside = beside or Beside([None] * len(document.mentions))
     text, needed = document.text, bool(beside.source)
     return all(
         _is_whole(mention, surface, text) and not (needed and surface is None)
