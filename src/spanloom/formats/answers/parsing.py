@@ -490,5 +490,6 @@ def _order(text: str, stands: Stands) -> int:
 def _pieces(text: str, stands: Stands) -> list[str]:
     """Return the texts of an enumeration, or the whole text if it is a quote itself."""
     whole = _bare(text)
-    pieces = [whole] if stands(whole) else map(_bare, text.split(";" if ";" in text else ","))
-    return [piece for piece in pieces if piece]
+    if stands(whole):
+        return [whole]
+    return [piece for piece in map(_bare, text.split(";" if ";" in text else ",")) if piece]
