@@ -183,7 +183,7 @@ def test_columns_in_memory() -> None:
     assert columns["attributes"] == ['{"course": "acute|old", "Stage": "2"}', None]
     assert from_columns(columns, [note.copy(mentions=[])]) == [note]
     assert "attributes" not in to_columns([NOTE.copy(mentions=MENTIONS[2:])])
-    with pytest.raises(DataError, match="row 0: attributes is 'negated', expected an object"):
+    with pytest.raises(DataError, match='row 0: attributes is "negated", expected an object'):
         from_columns({"doc_id": ["n1"], "start": [3], "end": [7], "type": ["x"], "attributes": ["negated"]}, [note])
 
 

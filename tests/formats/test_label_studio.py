@@ -430,9 +430,9 @@ def test_html_as_browsers_understand_it() -> None:
     shown = text_of(html, True)
     assert shown is not None
     assert shown.text == "Hb 9\na\nbc\nd\ne\nf <5\n3 < 4  g"
-    assert {shown.text[shown.elements[path]] for path in shown.elements} >= set("Hb9 abcdef3".replace(" ", ""))
-    assert "/table[1]/tbody[1]/tr[1]/td[2]/text()[1]" in shown.elements
-    assert "/p[2]/text()[2]" in shown.elements
+    assert {shown.text[start] for start, _ in shown.places.values()} >= set("Hb9 abcdef3".replace(" ", ""))
+    assert "/table[1]/tbody[1]/tr[1]/td[2]/text()[1]" in shown.places
+    assert "/p[2]/text()[2]" in shown.places
 
 
 def test_hostile_html_takes_linear_time() -> None:

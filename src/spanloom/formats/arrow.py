@@ -30,34 +30,30 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from spanloom.document import Document, Mention
-from spanloom.document.validate import Problem
+from spanloom.document import Document
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
-from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
 from spanloom.formats.json_text import loads
-from spanloom.formats.label_names import names_beside
+from spanloom.formats.kinds import are, some
+from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.passages import text_of_passages
-from spanloom.formats.record import RECORD, scan_record
+from spanloom.formats.record import RECORD, scan_record, to_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import check_unpacked, opened
 from spanloom.formats.tag_dialects import in_turn
 
 _FROM_META = ("events", "coreferences", "relations")
 _LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
-_CHECKED = {*RECORD, "document_id", "passages", "entities"} - {
-    "meta",
-    "sections",
-}  # whose values the parser of records checks
+_AS_TEXT = ("attributes", "attribute_scores")  # objects in a mention, as JSON
+_CHECKED = RECORD.keys() - {"meta", "sections"} | {"document_id", "passages", "entities"}  # by the parser of records
 _WHOLE = {"id": "text", "type": "text"}  # what the one passage is called, where the text is not divided
 _ROWS = 256  # in a batch
 _MAGIC = b"ARROW1"  # at the start of a file, and not of a stream
@@ -78,21 +74,12 @@ def arrow_schema() -> Any:
     arguments = pa.list_(pa.struct({"role": string, "ref_id": string}))
     event = {"id": string, "type": string, "trigger": pa.struct(piece), "arguments": arguments}
     relation = {"id": string, "type": string, "arg1_id": string, "arg2_id": string, "normalized": names}
-    lists = {
-        "passages": passage,
-        "entities": {
-            **passage,
-            "normalized": names,
-            "head": pa.list_(pa.int32()),
-            "score": pa.float64(),
-            "attributes": string,
-            "attribute_scores": string,
-            "concept_scores": pa.list_(pa.float64()),
-        },
-        "events": event,
-        "coreferences": {"id": string, "entity_ids": pa.list_(string)},
-        "relations": relation,
-    }
+    scored = {"head": pa.list_(pa.int32()), "score": pa.float64()}
+    entity = {**passage, "normalized": names, **scored, **dict.fromkeys(_AS_TEXT, string)}
+    entity["concept_scores"] = pa.list_(pa.float64())
+    coreference = {"id": string, "entity_ids": pa.list_(string)}
+    lists = {"passages": passage, "entities": entity}
+    lists |= {"events": event, "coreferences": coreference, "relations": relation}
     columns = pa.list_(pa.struct({"name": string, "values": pa.list_(string)}))
     sections = pa.list_(pa.struct({"name": string, "span": pa.list_(pa.int32())}))
     return pa.schema(
@@ -113,21 +100,19 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
     Raises:
         DataError: ``meta`` has no JSON form.
     """
-    rest = dict(document.meta)
-    row: dict[str, Any] = {"id": document.id, "document_id": document.id, "passages": _passages(document)}
+    record, rest = to_record(document), dict(document.meta)
+    row: dict[str, Any] = {name: record.get(name) for name in ("tokens", "sentences", "sections")}
+    row |= {"id": document.id, "document_id": document.id, "passages": _passages(document)}
     if row["passages"] is None:
         text = {"text": [document.text], "offsets": [[0, len(document.text)]]}
         row["passages"] = [_WHOLE | text]
     else:
         del rest["passages"]
-    row["entities"] = [_entity(mention, document.text) for mention in document.mentions]
+    row["entities"] = [_entity(mention, document.text) for mention in record["mentions"]]
     for name in _FROM_META:
         fits = bool(rest.get(name)) and _fits(rest[name], schema.field(name).type)
         row[name] = rest.pop(name) if fits else []
-    row["tokens"] = None if document.tokens is None else document.tokens.tolist()
-    row["sentences"] = None if document.sentences is None else document.sentences.tolist()
-    row["columns"] = [{"name": name, "values": list(values)} for name, values in document.columns.items()]
-    row["sections"] = [{"name": name, "span": list(map(int, span))} for name, span in document.sections] or None
+    row["columns"] = [{"name": name, "values": values} for name, values in record.get("columns", {}).items()]
     try:
         row["meta"] = json.dumps(rest, ensure_ascii=False, allow_nan=False) if rest else None
     except (TypeError, ValueError, RecursionError) as error:
@@ -135,19 +120,16 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
     return row
 
 
-def _entity(mention: Mention, text: str) -> dict[str, Any]:
-    return {
-        "id": mention.id,
-        "type": mention.type,
-        "text": [text[start:end] for start, end in mention.spans],
-        "offsets": [[int(start), int(end)] for start, end in mention.spans],
-        "normalized": [_name(concept) for concept in mention.concepts],
-        "head": None if mention.head is None else list(map(int, mention.head)),
-        "score": None if mention.score is None else float(mention.score),
-        "attributes": to_json_text(mention) or None,
-        "attribute_scores": json.dumps(mention.attribute_scores) if mention.attribute_scores else None,
-        "concept_scores": list(mention.concept_scores) or None,
+def _entity(mention: dict[str, Any], text: str) -> dict[str, Any]:
+    """Return the entity of a mention of a native record."""
+    spans, concepts = mention["spans"], mention.get("concepts", ())
+    objects = {name: json.dumps(mention[name], ensure_ascii=False) for name in _AS_TEXT if name in mention}
+    bigbio = {
+        "offsets": spans,
+        "text": [text[start:end] for start, end in spans],
+        "normalized": [_name(concept) for concept in concepts],
     }
+    return {name: value for name, value in mention.items() if name not in ("spans", "concepts")} | objects | bigbio
 
 
 def _name(concept: str) -> dict[str, str]:
@@ -158,30 +140,20 @@ def _name(concept: str) -> dict[str, str]:
 def _passages(document: Document) -> list[dict[str, Any]] | None:
     """Return the passages that the text was read from, if the text is unchanged."""
     kept = document.meta.get("passages")
-    if not isinstance(kept, list) or not kept:
+    if not some(kept, dict) or any(one.keys() != {"id", "type", "offsets"} for one in kept):
         return None
     try:
-        whole = [
-            {"id": passage["id"], "type": passage["type"], "offsets": passage["offsets"]}
-            | {"text": [document.text[start:end] for start, end in passage["offsets"]]}
-            for passage in kept
-            if passage.keys() == {"id", "type", "offsets"}
-        ]
-        sound = len(whole) == len(kept) and all(isinstance(p[key], str) for p in whole for key in ("id", "type"))
-    except (TypeError, KeyError, ValueError, AttributeError):  # whatever else it is
+        whole = [{**one, "text": [document.text[start:end] for start, end in one["offsets"]]} for one in kept]
+    except (TypeError, ValueError):  # whatever else it is
         return None
-    divided = len(whole) > 1 or not _is_whole(whole)
-    return whole if sound and divided and text_of_passages(whole, []) == document.text else None
+    named = all(isinstance(one[key], str) for one in whole for key in ("id", "type"))
+    return whole if named and not _is_whole(whole) and text_of_passages(whole, []) == document.text else None
 
 
 def _is_whole(passages: object) -> bool:
     """Return whether these passages are the single one of an undivided text."""
-    if not isinstance(passages, list) or len(passages) != 1 or not isinstance(passages[0], Mapping):
-        return False
-    texts, rest = passages[0].get("text"), {k: v for k, v in passages[0].items() if k != "text"}
-    if not isinstance(texts, list) or len(texts) != 1 or not isinstance(texts[0], str):
-        return False
-    return bool(rest == _WHOLE | {"offsets": [[0, len(texts[0])]]})
+    texts = passages[0].get("text") if some(passages, dict) else None
+    return some(texts, str) and passages == [_WHOLE | {"text": texts[:1], "offsets": [[0, len(texts[0])]]}]
 
 
 def _fits(value: object, kind: Any) -> bool:
@@ -214,8 +186,10 @@ def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
             record[name] = [_entry(item) for item in record[name]]
     if "text" not in record and _is_whole(record.get("passages")):
         record["text"] = record.pop("passages")[0]["text"][0]
-    if isinstance(record.get("columns"), list):
-        record["columns"] = _columns(record["columns"])
+    columns = record.get("columns")  # those that are no pairs of a name and values stay, for messages
+    if are(columns, dict) and all(one.keys() == {"name", "values"} for one in columns):
+        named = {str(one["name"]): one["values"] for one in columns}
+        record["columns"] = named if len(named) == len(columns) else columns
     if isinstance(record.get("meta"), str):
         record["meta"] = loads(record["meta"].encode("utf-8"), "meta", line=1)
     return record
@@ -236,17 +210,10 @@ def _entry(item: object) -> object:
     if not isinstance(item, Mapping):
         return item
     found = {key: value for key, value in item.items() if value is not None}
-    for name in ("attributes", "attribute_scores"):
+    for name in _AS_TEXT:
         if isinstance(found.get(name), str):
             found[name] = loads(found[name].encode("utf-8"), name, line=1)
     return found
-
-
-def _columns(value: list[Any]) -> object:
-    """Return pairs of a name and values as an object; others stay, for the reader of records to report."""
-    pairs = [item for item in value if isinstance(item, Mapping) and item.keys() == {"name", "values"}]
-    names = {item["name"] for item in pairs if isinstance(item["name"], str)}
-    return {item["name"]: item["values"] for item in pairs} if len(names) == len(value) else value
 
 
 def scan_parquet(
@@ -359,7 +326,10 @@ def _scan(
                     columns, tag_names, class_names(batch.schema.metadata) or names_beside(path)
                 )
                 first, number = number + 1, number + batch.num_rows
-                calls = (partial(_scanned, row, fields, mentions, name, i) for i, row in enumerate(_rows(batch), first))
+                batch.validate(full=True)  # offsets of a hostile file may point anywhere
+                slices = (batch.slice(start, _ROWS).to_pylist() for start in range(0, batch.num_rows, _ROWS))
+                rows = enumerate(chain.from_iterable(slices), first)
+                calls = (partial(_scanned, row, fields, mentions, name, number) for number, row in rows)
                 yield from in_turn((fields.tags, fields.kinds), calls)
             yield from () if fields is None else fields.remarks(path)
         except (pa.ArrowException, OSError, ValueError) as error:
@@ -367,12 +337,6 @@ def _scan(
             raise DataError(f"found a damaged file, or one of another kind ({reason}); get it again") from None
     if not number:
         yield no_document(name, "one row for each")
-
-
-def _rows(batch: Any) -> Iterator[dict[str, Any]]:
-    batch.validate(full=True)  # offsets of a hostile file may point anywhere
-    for start in range(0, batch.num_rows, _ROWS):
-        yield from batch.slice(start, _ROWS).to_pylist()
 
 
 def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
@@ -383,26 +347,16 @@ def class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
     {'ner_tags': ['O', 'B-x']}
     """
     try:
-        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+        return dict(features_of(json.loads((metadata or {})[b"huggingface"])["info"]["features"]))
     except (KeyError, TypeError, ValueError, RecursionError):
         return {}
-    found = {}
-    for column, kind in features.items() if isinstance(features, dict) else ():
-        inner = (
-            kind.get("feature", kind) if isinstance(kind, dict) else kind[0] if isinstance(kind, list) and kind else {}
-        )
-        names = inner.get("names") if isinstance(inner, dict) else None
-        if isinstance(names, list) and all(isinstance(name, str) for name in names):
-            found[column] = names
-    return found
 
 
 def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: str, number: int) -> list[Scanned]:
     try:
         return scan_record(from_row(row), mentions, fields, path, number)
     except DataError as error:
-        problem = Problem("error", "not JSON", error.message, "meta", path=path, line=number)
-        return [Scanned(None, [problem], path, number)]
+        return [Scanned.failed("not JSON", error.message, path, number, "meta")]
 
 
 def write_parquet(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -421,12 +375,7 @@ def write_arrow(documents: Iterable[Document], path: str | Path, force: bool = F
     return _write(documents, path, force, pyarrow.ipc.new_file)
 
 
-def _write(
-    documents: Iterable[Document],
-    path: str | Path,
-    force: bool,
-    writer: Callable[[io.RawIOBase, Any], AbstractContextManager[Any]],
-) -> Losses:
+def _write(documents: Iterable[Document], path: str | Path, force: bool, writer: Callable[..., Any]) -> Losses:
     schema = arrow_schema()
     with output_file(path, force=force) as sink, writer(SinkStream(sink), schema) as table:
         for batch in to_batches(documents, schema, path):

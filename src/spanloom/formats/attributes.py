@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from spanloom.document import Mention
 from spanloom.document.span import attribute_value
+from spanloom.formats.kinds import are
 from spanloom.formats.layouts import plain
 
 OTHERWISE: Final = "attributes that read back in another way"
@@ -98,40 +99,27 @@ def take_attributes(item: dict[str, Any], native: bool = False) -> None:
     >>> item
     {'attributes': {'assertion': 'absent', 'course': 'acute', 'old': True}}
     """
-    values: dict[str, bool | str] = {}
-    scores: dict[str, float] = {}
-    for key in [key for key in item if is_attribute(str(key))]:
-        if native and key == "attributes":
-            continue
+    taken: dict[str, tuple[bool | str, float | None]] = {}
+    for key in [key for key in item if is_attribute(str(key)) and not (native and key == "attributes")]:
         value = item[key]
-        together = plain(str(key)) in CONTAINERS
-        found = _pairs(value if together or _is_group(value) else {key: value})
-        if found is None:
-            if key == "attributes":  # of another kind
-                item["record_attributes"] = item.pop(key)
-            continue
-        del item[key]
-        for name, (own, score) in found.items():
-            values[name] = own
-            if score is not None:
-                scores[name] = score
-    given = item.get("attributes", {})
-    if values and isinstance(given, dict):
-        item["attributes"] = {**values, **given}
-    if scores:
-        given = item.get("attribute_scores")
-        item["attribute_scores"] = {**scores, **(given if isinstance(given, dict) else {})}
+        group = isinstance(value, dict) and _one(value, _VALUES) is None  # of others, as Azure's assertion
+        found = _pairs(value if group or plain(str(key)) in CONTAINERS else {key: value})
+        if found is not None:
+            del item[key]
+            taken |= found
+        elif key == "attributes":  # of another kind
+            item["record_attributes"] = item.pop(key)
+    values = {name: value for name, (value, _) in taken.items()}
+    scores = {name: score for name, (_, score) in taken.items() if score is not None}
+    for field, own in (("attributes", values), ("attribute_scores", scores)):
+        if own and isinstance(given := item.get(field, {}), dict):
+            item[field] = {**own, **given}
 
 
 @lru_cache(maxsize=4096)
 def is_attribute(key: str) -> bool:
     """Return whether a field of a mention holds an attribute, or all of them."""
     return plain(key) in CONTAINERS or _USUAL.fullmatch(plain(key)) is not None
-
-
-def _is_group(value: object) -> bool:
-    """Return whether an attribute is an object of others, as Azure's assertion, and not one with a value."""
-    return isinstance(value, dict) and _one(value, _VALUES) is None
 
 
 def _one(item: Mapping[str, Any], names: tuple[str, ...]) -> Any:
@@ -146,12 +134,12 @@ def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
     ({'NEGATION': (True, 0.99)}, {'Negated': ('yes', None)}, None)
     """
     if isinstance(value, list):
-        items = []
-        for one in value:
-            name = one if isinstance(one, str) else _one(one, _NAMES) if isinstance(one, dict) else None
-            if not isinstance(name, str) or (isinstance(one, dict) and not _has_value_only(one)):
-                return None
-            items.append((name, {"value": True, **one} if isinstance(one, dict) else True))
+        ones = [{"name": one} if isinstance(one, str) else one for one in value]
+        others = [plain(str(key)) for one in ones if isinstance(one, dict) for key in one if type(one[key]) is int]
+        placed = not {*_VALUES, *_SCORES, "id"}.issuperset(others)  # mentions with offsets
+        if placed or not are(ones, dict) or not all(isinstance(_one(one, _NAMES), str) for one in ones):
+            return None
+        items = [(_one(one, _NAMES), {"value": True, **one}) for one in ones]
     elif isinstance(value, dict):
         items = list(value.items())
     else:
@@ -172,9 +160,3 @@ def _pairs(value: object) -> dict[str, tuple[bool | str, float | None]] | None:
         if plain_value is not None and str(name):
             found[str(name)] = plain_value, score
     return found
-
-
-def _has_value_only(item: Mapping[str, Any]) -> bool:
-    """Return whether an object of a list is a name and a value, and not a mention with offsets."""
-    known = (*_VALUES, *_SCORES, "id")
-    return not any(type(value) is int for key, value in item.items() if plain(str(key)) not in known)

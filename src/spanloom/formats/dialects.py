@@ -19,23 +19,32 @@ from typing import Any, Final, NamedTuple
 from spanloom.document.surfaces import beginning, flat
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
-from spanloom.formats.csv_rows import value_of
-from spanloom.formats.entries import Entry, Found, entries_of, has_offsets
-from spanloom.formats.entry_repairs import as_characters, doubts, joined, without_others
+from spanloom.formats.base import altered
+from spanloom.formats.entries import (
+    Entry,
+    Found,
+    as_characters,
+    doubts,
+    entries_of,
+    has_offsets,
+    joined,
+    without_others,
+)
 from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.kinds import are, some
 from spanloom.formats.layouts import (
     CHARACTERS,
     EXCLUSIVE,
     INCLUSIVE,
     OF_ID,
     OF_MENTIONS,
-    OF_TEXT,
     OF_WORDS,
     PRESUMED,
     RENAMED,
     TOKENS,
     Layout,
     at,
+    field_of_text,
     is_other,
     layout_of,
     named,
@@ -44,13 +53,12 @@ from spanloom.formats.layouts import (
 )
 from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
-from spanloom.formats.shapes import in_usual_shape, with_tags
-from spanloom.formats.tag_dialects import Tagging
+from spanloom.formats.shapes import grouped, in_usual_shape, with_tags
 from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
-from spanloom.formats.unread import advice, holds_records, looks_annotated, of_each_token
+from spanloom.formats.unread import holds_records, warn_unread
 
-_TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id", "ws", "disabled"))
-_OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # of a token
+_TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id"))  # of spaCy and Prodigy
+_OF_ENTITY: Final = frozenset(words("label ner nertag ent entity enttype entitytype bio iob"))  # types, of a token
 _FRAGMENT, _CHAINED = "_FRAGMENT", "_lexicallyChainedTo"  # of PubAnnotation
 _PLACE: Final = re.compile(r"[\w.:/\\%~-]*", re.ASCII)  # an identifier, or the place of a text
 _SCALAR: Final = (str, int, float)  # of JSON; true and false are integers
@@ -102,16 +110,14 @@ class _Frame(NamedTuple):
     sentences: list[list[int]] | None = None
 
 
-def rejected(record: object) -> str | None:
+def rejected(record: dict[str, Any]) -> str | None:
     """Return the answer of a Prodigy record that is not gold, "reject" or "ignore"; ``None`` for others.
 
     >>> rejected({"text": "mild pain", "spans": [], "answer": "reject"})
     'reject'
     """
-    if not isinstance(record, dict) or "mentions" in record:
-        return None
     answer = record.get("answer")
-    return answer if answer in _REJECTED else None
+    return answer if answer in _REJECTED and "mentions" not in record else None
 
 
 def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
@@ -126,31 +132,24 @@ def _without_fragments(record: dict[str, Any]) -> dict[str, Any]:
     [{'id': 'T2', 'span': [{'begin': 0, 'end': 4}, {'begin': 9, 'end': 13}], 'obj': 'x'}]
     """
     denotations, relations = (
-        found if isinstance(found := record.get(name), list) and all(isinstance(item, dict) for item in found) else []
-        for name in ("denotations", "relations")
+        found if are(found := record.get(name), dict) else [] for name in ("denotations", "relations")
     )
-    groups = {str(item.get("id")): [item] for item in denotations}
-    if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(groups) < len(denotations):
+    named = {str(item.get("id")): item for item in denotations}
+    if not any(item.get("obj") == _FRAGMENT for item in denotations) or len(named) < len(denotations):
         return record
-    # 1. Parts that relations connect are in one group; the smaller of two groups joins the larger.
-    for relation in relations:
-        ends = [groups.get(str(relation.get(end)), []) for end in ("subj", "obj")]
-        if relation.get("pred") == _CHAINED and all(ends) and ends[0] is not ends[1]:
-            smaller, larger = sorted(ends, key=len)
-            larger += smaller
-            groups |= dict.fromkeys((str(item.get("id")) for item in smaller), larger)
-    # 2. A group with one part that is no fragment, and a span for each, is a mention in the place of that part.
-    mentions: dict[str, dict[str, Any] | None] = {}
-    for parts in {id(parts): parts for parts in groups.values()}.values():
+    chained = (relation for relation in relations if relation.get("pred") == _CHAINED)
+    pairs = [(str(relation.get("subj")), str(relation.get("obj"))) for relation in chained]
+    made = []
+    for names in grouped(named, [pair for pair in pairs if named.keys() >= set(pair)]):
+        parts = [named[name] for name in names]
         heads = [part for part in parts if part.get("obj") != _FRAGMENT]
         spans = [
             span for part in parts if isinstance(span := part.get("span"), dict) and type(span.get("begin")) is int
         ]
         if len(parts) > 1 and len(heads) == 1 and len(spans) == len(parts):
-            mentions |= dict.fromkeys(str(part.get("id")) for part in parts)
-            mentions[str(heads[0].get("id"))] = {**heads[0], "span": sorted(spans, key=lambda span: int(span["begin"]))}
-    made = (mentions.get(str(item.get("id")), item) for item in denotations)
-    return {**record, "denotations": [item for item in made if item is not None]}
+            parts = [{**heads[0], "span": sorted(spans, key=lambda span: int(span["begin"]))}]
+        made += parts
+    return {**record, "denotations": made}
 
 
 def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:
@@ -173,19 +172,28 @@ def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:
             found.setdefault(str(one["subj"]), {})[one["pred"]] = one["obj"]
         else:
             others.append(one)
-    made = [
-        {**item, "attributes": found[str(item.get("id"))]}
-        if isinstance(item, dict) and str(item.get("id")) in found
-        else item
-        for item in denotations
-    ]
+    own = [found.get(str(item.get("id"))) if isinstance(item, dict) else None for item in denotations]
+    made = [{**item, "attributes": one} if one else item for item, one in zip(denotations, own, strict=True)]
     rest = {name: value for name, value in record.items() if name != "attributes"}
     return {**rest, "denotations": made} | ({"attributes": others} if others else {})
 
 
-def to_native(
-    record: dict[str, Any], problems: list[Problem], mentions: bool = True, fields: RecordFields | None = None
-) -> list[Native]:
+def _renamed(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record whose fields mean something else by the names that its mentions have, with usual names."""
+    for key, names in RENAMED:
+        first = _first(record.get(next(reversed(names))))
+        if isinstance(first, dict) and key in first:
+            own = {name: new for name, new in names.items() if new not in record}
+            record = {own.get(name, name): value for name, value in record.items()}
+    return record
+
+
+_STEPS: Final = (_without_fragments, _with_attributes, with_words)
+"""What makes a record more usual, whatever it is; and what does so where the user does not name the mentions."""
+_GUESSED: Final = (_renamed, with_tags, *_STEPS, in_usual_shape)
+
+
+def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, fields: RecordFields) -> list[Native]:
     """Return the native records of a record of another tool; several if several annotators share it.
 
     Args:
@@ -194,56 +202,47 @@ def to_native(
         mentions: if false, mentions are not read.
         fields: the user's description of the fields.
 
-    >>> to_native({"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}, [])[0].record
+    >>> record = {"text": "mild pain", "spans": [{"start": 5, "end": 9, "label": "problem"}]}
+    >>> to_native(record, [], True, RecordFields(None, None))[0].record
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
-    if isinstance(tracks := record.get("tracks"), list) and tracks and all(isinstance(one, dict) for one in tracks):
+    if some(tracks := record.get("tracks"), dict):
         others = {name: value for name, value in record.items() if name != "tracks"}  # of PubAnnotation
         return [
             native._replace(record=_annotated(native.record, track.get("project") or number))
             for number, track in enumerate(tracks, start=1)
             for native in to_native({**others, **track}, problems, mentions, fields)
         ]
-    described = None if fields is None else fields.layout
-    names = {} if fields is None else fields.types
-    asked = described is not None and described.fields
-    for key, names_of in RENAMED if not asked else ():
-        first = _first(record.get(next(reversed(names_of))))
-        if isinstance(first, dict) and key in first:
-            own = {name: new for name, new in names_of.items() if new not in record}
-            record = {own.get(name, name): value for name, value in record.items()}
-    record = record if asked else with_tags(record)
-    record = with_words(_with_attributes(_without_fragments(record)))
-    record = record if asked else in_usual_shape(record)
+    described = fields.layout
+    asked = described is not None and bool(described.fields)
+    for step in _STEPS if asked else _GUESSED:
+        record = step(record)
     if not asked and (tagged := fields_of(record)) is not None:
-        native = from_tagged(record, *tagged, problems, mentions, None if fields is None else fields.tags)
+        native = from_tagged(record, *tagged, problems, mentions, fields.tags)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
         warn_unread(others, problems, mentions)
-        return [Native(_identified(native))]
+        return [Native(identified(native))]
     field, found, layout = _mentions_of(record, described) if mentions else (None, Found(), PRESUMED)
     rest = {name: value for name, value in record.items() if name != field}
     texts = _texts_of(rest, found, problems)
-    problems += [
-        Problem("error", "wrong field", not_as_expected("it", value, "a mention: offsets and a type"), place)
-        for place, value in found.others
-    ]
+    for place, value in found.others:
+        message = not_as_expected("it", value, "a mention: offsets and a type")
+        problems.append(Problem("error", "wrong field", message, place))
     found.entries[:] = without_others(found.entries, field or "", problems)
     _put_in_order(found.entries, texts[CHARACTERS].text)
     if TOKENS not in texts and texts[CHARACTERS].given:
         as_characters(found.entries, len(texts[CHARACTERS].text.split()))
-    problems += doubts(field or "", found.entries, bool(names))
+    problems += doubts(field or "", found.entries, bool(fields.types))
     reading = _reading(found.entries, layout, texts, described)
     counted = texts[CHARACTERS].text if reading.unit == CHARACTERS and texts[CHARACTERS].given else ""
-    found.entries[:] = joined(found.entries, field or "", problems, fields.kinds if fields else Tagging(), counted)
+    found.entries[:] = joined(found.entries, field or "", problems, fields.kinds, counted)
     frame = texts[reading.unit] if found.entries else texts[CHARACTERS]
     kind = at(record, layout.kind) if layout.kind else None
-    items = [_item(entry, reading, frame, kind, names, problems) for entry in found.entries]
+    items = [_item(entry, reading, frame, kind, fields.types, problems) for entry in found.entries]
     if reading.unit == TOKENS and found.entries and not layout.known and not any(e.surface for e in found.entries):
-        message = (
-            f"offsets of {field} count tokens, and are read with the end excluded; if the token at the end is part of "
-            "the mention, describe it: --columns ends=inclusive (columns=)"
-        )
-        problems.append(Problem("warning", "ends of tokens", message, altered=True))
+        how = "if the token at the end is part of the mention, describe it: --columns ends=inclusive (columns=)"
+        message = f"offsets of {field} count tokens, and are read with the end excluded; {how}"
+        problems.append(altered("ends of tokens", message))
     if frame.given or frame.words is not None:
         rest["text"] = frame.text
     elif found.entries and "text" not in rest:
@@ -252,7 +251,7 @@ def to_native(
     if frame.words is not None:
         rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
     warn_unread({name: value for name, value in rest.items() if name not in ("text", "meta")}, problems, mentions)
-    native = _identified(rest)
+    native = identified(rest)
     if field is None:
         return [Native(native)]
     return list(_by_annotator(native, found.entries, items))
@@ -270,26 +269,19 @@ def _mentions_of(record: dict[str, Any], described: Layout | None) -> tuple[str 
         return field, found, layout
     empty = None
     usual = list(named(record, OF_MENTIONS))
-    nested = [name for name, value in record.items() if name not in usual and isinstance(value, dict)]
     marked = [name for name, value in record.items() if isinstance(value, list) and _OF_MIN[0] in record]
-    for name in dict.fromkeys((*usual, *marked, *nested)):
-        value, place = record[name], name
-        if name in nested:
-            if is_other(name):
-                continue
-            inner = next(_usual_within(value, name, 0), None)
-            if inner is None:
-                continue
-            place, value = inner
-        if not value:
-            empty = name if empty is None and value in (None, [], {}) and name in usual else empty
-            continue
+    fields = {name: (name, record[name]) for name in (*usual, *marked)}
+    for name, value in record.items():
+        inner = _usual_within(value, name, 0) if isinstance(value, dict) and not is_other(name) else iter(())
+        if name not in usual and (first := next(inner, None)) is not None:
+            fields[name] = first
+    for name, (place, value) in fields.items():
         layout = _with(layout_of(record, name, _first(value)), described)
         found = entries_of(value, place, layout)
         if found.entries or (name in ("spans", "entities") and any(has_offsets(one) for _, one in found.others)):
             return name, found, layout
-        if not found.others and empty is None:
-            empty = name
+        if not found.others:
+            empty = empty or name
     return empty, Found(), PRESUMED
 
 
@@ -314,11 +306,9 @@ def _first(value: Any) -> Any:
 def _usual_within(value: dict[str, Any], place: str, depth: int) -> Iterator[tuple[str, Any]]:
     """Yield fields of usual names within an object that hold something."""
     for name in named(value, OF_MENTIONS):
-        if value[name] and isinstance(value[name], list | dict):
-            inner = (
-                _usual_within(value[name], f"{place}.{name}", depth + 1) if isinstance(value[name], dict) else iter(())
-            )
-            yield next(inner, (f"{place}.{name}", value[name]))
+        part, path = value[name], f"{place}.{name}"
+        if part and isinstance(part, list | dict):
+            yield next(_usual_within(part, path, depth + 1), (path, part)) if isinstance(part, dict) else (path, part)
     if depth < 2:
         for name, part in value.items():
             if isinstance(part, dict) and not is_other(name):
@@ -328,16 +318,15 @@ def _usual_within(value: dict[str, Any], place: str, depth: int) -> Iterator[tup
 def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _Frames:
     """Return what offsets in characters and in tokens are about; fields that are read are taken out of the record."""
     text = None
-    if (name := next((name for name in named(rest, OF_TEXT) if isinstance(rest[name], str)), None)) is not None:
+    if (name := field_of_text(rest)) is not None:
         text = rest.pop(name)
     elif "passages" in rest and "text" not in rest:
         text = text_of_passages(rest["passages"], problems)
         rest["passages"] = without_texts(rest["passages"])
     name = next((name for name in named(rest, OF_WORDS) if _words(rest[name]) is not None), None)
     if text is None and name is None:
-        inner = {key: part for key, part in rest.items() if isinstance(part, dict)}
-        for key, part in inner.items():
-            if (held := next((one for one in named(part, OF_TEXT) if isinstance(part[one], str)), None)) is not None:
+        for key, part in rest.items():
+            if isinstance(part, dict) and (held := field_of_text(part)) is not None:
                 text, rest[key] = part[held], {other: value for other, value in part.items() if other != held}
                 break
     if text is None and name is None and found.entries:
@@ -348,16 +337,17 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
     if name is None:
         if text is not None and isinstance(rest.get("tokens"), list):
             tokens = rest.pop("tokens")
-            sound = all(
-                isinstance(token, dict) and token.keys() >= _TOKEN_FIELDS - {"ws", "disabled"} for token in tokens
-            )
-            given = [[token.get("start"), token.get("end")] for token in tokens] if sound else tokens
+            sound = are(tokens, dict) and all(token.keys() >= _TOKEN_FIELDS for token in tokens)
+            given = [[token["start"], token["end"]] for token in tokens] if sound else tokens
             strange = not sound and any(isinstance(token, dict) for token in tokens)
             rest["record_tokens" if strange else "tokens"] = given
-            if (kind := next((name for token in tokens for name in _kinds_of(token)), None)) is not None:
+            objects = (token for token in tokens if isinstance(token, dict))
+            values = ((name, value) for token in objects for name, value in token.items() if plain(name) in _OF_ENTITY)
+            kinds = (name for name, value in values if isinstance(value, str) and value not in ("", "O", "-"))
+            if (kind := next(kinds, None)) is not None:
                 message = f"the tokens have the field {clip(kind)}, which looks like annotation and is not read"
-                message += "; write a mention for each: start, end and type, in entities"
-                problems.append(Problem("warning", "annotation of tokens", message, altered=True))
+                how = "write a mention for each: start, end and type, in entities"
+                problems.append(altered("annotation of tokens", f"{message}; {how}"))
         return _Frames({CHARACTERS: _Frame(text or "", text is not None)})
     given_words = rest.pop(name)
     sentences = _words(given_words) or []
@@ -373,26 +363,14 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
     return _Frames({CHARACTERS: _Frame(text), TOKENS: _Frame(own, True, places, bounds)})
 
 
-def _kinds_of(token: object) -> Iterator[str]:
-    """Yield the fields of a token that name the type of a mention."""
-    for name, value in token.items() if isinstance(token, dict) else ():
-        if plain(name) in _OF_ENTITY and isinstance(value, str) and value not in ("", "O", "-"):
-            yield name
-
-
 def _words(value: Any) -> list[list[str]] | None:
     """Return the words of each sentence; ``None`` if a value is no list of words, or of lists of words."""
-    if not isinstance(value, list) or not value:
-        return None
-    if all(isinstance(word, str) and word for word in value):
-        return [value]
-    if all(isinstance(one, dict) and isinstance(one.get("text", one.get("word")), str) for one in value):
-        if any("start" in one for one in value):
-            return None
-        return [[one.get("text", one.get("word")) for one in value]]
-    if all(isinstance(one, list) and all(isinstance(word, str) and word for word in one) for one in value):
-        return value
-    return None
+    if some(value, str):
+        return [value] if all(value) else None
+    if some(value, dict):
+        words = [one.get("text", one.get("word")) for one in value]
+        return [words] if are(words, str) and not any("start" in one for one in value) else None
+    return value if some(value, list) and all(are(one, str) and all(one) for one in value) else None
 
 
 def _of_title(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
@@ -407,21 +385,16 @@ def _of_title(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
 
 def _confirmed(rest: dict[str, Any], entries: Sequence[Entry]) -> str | None:
     """Return the text field in which the surfaces are at their offsets; or the only text that holds all offsets."""
+    shown = [entry for entry in entries if entry.surface]
     texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value.split()) > 1}
     for name, value in texts.items():
-        for ends in (EXCLUSIVE, INCLUSIVE):
-            if any(entry.surface for entry in entries) and all(
-                entry.surface is None or _is_at(entry, _Reading(CHARACTERS, ends, ""), _Frame(value))
-                for entry in entries
-            ):
-                return name
+        ways = [_Reading(CHARACTERS, ends, "") for ends in (EXCLUSIVE, INCLUSIVE)]
+        if shown and any(all(_is_at(entry, way, _Frame(value)) for entry in shown) for way in ways):
+            return name
     last = max((end for entry in entries for _, end in entry.spans), default=0)
-    texts = {
-        name: value
-        for name, value in rest.items()
-        if isinstance(value, str) and len(value) >= last and not _PLACE.fullmatch(value)
-    }
-    return next(iter(texts)) if len(texts) == 1 and not any(entry.surface for entry in entries) else None
+    texts = {name: value for name, value in rest.items() if isinstance(value, str) and len(value) >= last}
+    worded = [name for name, value in texts.items() if not _PLACE.fullmatch(value)]
+    return worded[0] if len(worded) == 1 and not shown else None
 
 
 def _put_in_order(entries: Sequence[Entry], text: str) -> None:
@@ -435,32 +408,20 @@ def _put_in_order(entries: Sequence[Entry], text: str) -> None:
 
 def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described: Layout | None) -> _Reading:
     """Return how offsets are counted: as the layout has it, unless surfaces show another way."""
-    unit, ends = layout.unit, layout.ends
-    if not unit:
-        unit = TOKENS if all(entry.tokens for entry in entries) or not texts[CHARACTERS].given else CHARACTERS
-    first = _Reading(unit, ends or EXCLUSIVE, layout.nested)
+    unit = TOKENS if all(entry.tokens for entry in entries) or not texts[CHARACTERS].given else CHARACTERS
+    first = _Reading(layout.unit or unit, layout.ends or EXCLUSIVE, layout.nested)
+    within = any(entry.sentence is not None for entry in entries)
+    nested = dict.fromkeys((first.nested, "record", "sentence")) if within else [first.nested]
     surfaces = [entry for entry in entries if entry.surface]
-    nested = (
-        dict.fromkeys((layout.nested, "record", "sentence"))
-        if any(e.sentence is not None for e in entries)
-        else [layout.nested]
-    )
-    units = [unit] if described is not None and described.unit else dict.fromkeys((unit, CHARACTERS, TOKENS))
-    every_end = (
-        [ends] if described is not None and described.ends else dict.fromkeys((first.ends, EXCLUSIVE, INCLUSIVE))
-    )
     if not surfaces:
         ways = [first._replace(nested=one) for one in nested]
         return next((way for way in ways if all(_spans(e, way, texts[way.unit]) for e in entries)), first)
-    ways = [_Reading(one, end, base) for one in units for end in every_end for base in nested]
-    best, most = first, 0
-    for way in ways:
-        right = sum(_is_at(entry, way, texts[way.unit]) for entry in surfaces)
-        if right > most:
-            best, most = way, right
-        if most == len(surfaces):
-            break
-    return best
+    said = described or PRESUMED
+    units = [first.unit] if said.unit else dict.fromkeys((first.unit, CHARACTERS, TOKENS))
+    ends = [first.ends] if said.ends else dict.fromkeys((first.ends, EXCLUSIVE, INCLUSIVE))
+    ways = [_Reading(one, end, base) for one in units for end in ends for base in nested]
+    fitting = (way for way in ways if all(_is_at(entry, way, texts[way.unit]) for entry in surfaces))
+    return next(fitting, None) or max(ways, key=lambda way: sum(_is_at(e, way, texts[way.unit]) for e in surfaces))
 
 
 def _is_at(entry: Entry, way: _Reading, frame: _Frame) -> bool:
@@ -508,22 +469,19 @@ def _item(
         return []
     if spans is None:
         given = entry.indices if entry.indices is not None else [list(span) for span in entry.spans]
-        message = (
-            f"offsets {given} do not lie in the {len(frame.words or ()):,} tokens, with ends {way.ends}; describe "
-            f"them: --columns unit=characters or ends={EXCLUSIVE if way.ends == INCLUSIVE else INCLUSIVE} (columns=)"
-        )
+        other = EXCLUSIVE if way.ends == INCLUSIVE else INCLUSIVE
+        message = f"offsets {given} do not lie in the {len(frame.words or ()):,} tokens, with ends {way.ends}"
+        message += f"; describe them: --columns unit=characters or ends={other} (columns=)"
         problems.append(Problem("error", "outside the text", message, entry.place))
         return []
     fields = dict(entry.fields)
     if entry.surface is not None:
-        if (way.unit == CHARACTERS and (entry.sure or _is_at(entry, way, frame))) or (
-            way.unit == TOKENS and entry.sure and not _is_at(entry, way, frame)
-        ):
+        fits = _is_at(entry, way, frame)
+        if (entry.sure or fits) if way.unit == CHARACTERS else (entry.sure and not fits):
             fields["text"] = entry.surface
         elif way.unit == CHARACTERS and entry.surface_name:
-            fields[entry.surface_name if entry.surface_name not in ("type", "spans", "id") else "record_text"] = (
-                entry.surface
-            )
+            taken = entry.surface_name in ("type", "spans", "id")
+            fields["record_text" if taken else entry.surface_name] = entry.surface
     types = [names.get(one, one) if isinstance(one, str) else one for one in entry.types or [kind]]
     return [{"type": one, "spans": spans, **fields} for one in types]
 
@@ -540,53 +498,27 @@ def _by_annotator(
     """Yield a record for each annotator of its mentions; one, if not all mentions have one."""
     pairs = [(entry, item) for entry, own in zip(entries, items, strict=True) for item in own]
     ids = [item["id"] for _, item in pairs if "id" in item]
-    for _, item in pairs if len(set(map(str, ids))) < len(ids) else ():  # of concepts or types, and not of mentions
-        if "id" in item:
+    if len(set(map(str, ids))) < len(ids):  # of concepts or types, and not of mentions
+        for item in (item for _, item in pairs if "id" in item):
             item["record_id"] = item.pop("id")
     names = list(dict.fromkeys(entry.annotator for entry, _ in pairs))
-    meta = native.get("meta")
-    if None in names or not names or not isinstance(meta or {}, dict):
+    if None in names or not isinstance(native.get("meta") or {}, dict):
         for entry, item in pairs:
-            if entry.annotator is not None:
-                item["annotator"] = entry.annotator
-        names, meta = [], meta
+            item |= {} if entry.annotator is None else {"annotator": entry.annotator}
+        names = []
     for name in names or [None]:
         own = [(entry, item) for entry, item in pairs if not names or entry.annotator == name]
-        record = native | {"mentions": [item for _, item in own]}
-        record = record if name is None else _annotated(record, name)
+        record = _annotated(native | {"mentions": [item for _, item in own]}, name)
         first = own[0][0].names if own else ("type", "spans")
         yield Native(record, [entry.place for entry, _ in own], *first)
 
 
-def _identified(record: dict[str, Any]) -> dict[str, Any]:
+def identified(record: dict[str, Any]) -> dict[str, Any]:
     """Return a record whose identifier has our name; another that has it becomes ``record_id``."""
     name = next((name for name in named(record, OF_ID) if type(record[name]) in (str, int)), None)
     if name is None or name == "id":
-        return record
-    if "id" in record and plain(name) != "documentid":
         return record
     rest = {key: value for key, value in record.items() if key not in (name, "id")}
     if record.get("id") not in (None, record[name]):
         rest["record_id"] = record["id"]
     return {"id": record[name], **rest}
-
-
-def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -> None:
-    """Warn of fields that look like annotation and are not read."""
-    if not mentions:
-        return
-    text = rest.get("text")
-    length = len(text) if isinstance(text, str) else 1 << 20
-    words = rest.get("tokens")
-    count = len(words) if isinstance(words, list) else 0
-    for name, kept in rest.items():
-        value = (value_of(kept) or kept) if isinstance(kept, str) and kept[:1] in ("[", "{") else kept
-        if value and of_each_token(name, value, count):
-            message = f"the field {clip(name)} has a value for each token, and is not read; write tags as ner_tags"
-            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
-        elif value and (looks_annotated(name, value, length) if not is_other(name) else holds_records(value)):
-            how = advice(name, value)
-            if isinstance(kept, str) and not isinstance(value, str):
-                how = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
-            message = f"the field {clip(name)} looks like annotation and is not read; {how}"
-            problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))

@@ -14,13 +14,13 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from spanloom.document import Document, Mention, Span
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
@@ -73,15 +73,16 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
     for number, length in enumerate(lengths):
         first, end = end, end + length
         try:
-            known = _is_known(message.get("flags"), number)
-            tokens = _tokens(columns, table[first:end], spaces[first:end] if known else None, strings, attrs.ORTH)
+            flags = _item(message.get("flags"), number)
+            unknown = isinstance(flags, Mapping) and flags.get("has_unknown_spaces")
+            tokens = _tokens(columns, table[first:end], None if unknown else spaces[first:end], strings, attrs.ORTH)
             document = _document(tokens, _item(message.get("user_data"), number), msgpack, strings, attrs)
             if mentions:
                 packed = _item(message.get("span_groups"), number)
                 document.mentions = list(_mentions(tokens, packed, msgpack, strings, attrs))
         except (DataError, *_DAMAGE) as error:
             reason = f"found a damaged record ({_short(error)}); write the file again"
-            yield Scanned(None, [Problem("error", "damaged", reason, f"docs[{number}]", path=str(path))], str(path))
+            yield Scanned.failed("damaged", reason, str(path), place=f"docs[{number}]")
         else:
             beside = Beside([None] * len(document.mentions), within=f"docs[{number}]")
             yield Scanned(document, [], str(path), beside=beside)
@@ -132,12 +133,6 @@ def _item(values: object, number: int) -> Any:
     return values[number] if isinstance(values, tuple) and number < len(values) else None
 
 
-def _is_known(flags: object, number: int) -> bool:
-    """Return whether it is known which tokens have a space behind them."""
-    flag = _item(flags, number)
-    return not (isinstance(flag, Mapping) and flag.get("has_unknown_spaces"))
-
-
 def _names(values: Any, strings: Any) -> list[str]:
     """Return the string of each hash."""
     distinct, inverse = np.unique(values, return_inverse=True)
@@ -149,11 +144,8 @@ def _tokens(columns: list[int], table: Any, spaces: Any, strings: Any, orth: int
     values = {column: table[:, place] for place, column in enumerate(columns)}
     words = _names(values[orth], strings)
     behind = [" "] * len(words) if spaces is None else [" " if space else "" for space in spaces.tolist()]
-    starts, ends, at = [], [], 0
-    for word, space in zip(words, behind, strict=True):
-        starts.append(at)
-        ends.append(at + len(word))
-        at = ends[-1] + len(space)
+    starts = [*accumulate((len(word) + len(space) for word, space in zip(words, behind, strict=True)), initial=0)]
+    ends = [start + len(word) for start, word in zip(starts, words, strict=False)]
     return _Tokens(values, words, starts, ends, "".join(map("".join, zip(words, behind, strict=True))))
 
 
@@ -224,8 +216,8 @@ def _of_group(group: dict[Any, Any], name: str, tokens: _Tokens, strings: Any) -
         sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else None
         further = attributes[number] or {}, sures[number] or {}
         label = strings[found[0][1]] if own and found[0][1] else ""
-        if isinstance(records, tuple) and label.isdecimal() and int(label) < len(records):
-            record = records[int(label)] if isinstance(records[int(label)], Mapping) else {}
+        record = _item(records, int(label)) if label.isdecimal() else None
+        if isinstance(record, Mapping):
             further = record.get("attributes", {}), record.get("attribute_scores", {})
         yield Mention(kind, spans, None, None, concepts, sure, *further)
 

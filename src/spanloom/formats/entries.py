@@ -3,22 +3,31 @@
 A mention is an object, whose fields are known by name (`spanloom.formats.layouts.USUAL`) or by the paths of a layout;
 or a list of two offsets and a type, in any order. Lists and objects around mentions are searched: lists of sentences,
 groups, or objects with a key for each type, as in ``{"problem": [[8, 18]]}``.
+
+Mentions are repaired before they are placed in a text, and doubtful ones are reported.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from spanloom.document.validate import Problem
+from spanloom.errors import plural
 from spanloom.formats.attributes import is_attribute, take_attributes
-from spanloom.formats.layouts import OF_MENTIONS, PLAIN, SURE, USUAL, Layout, at, plain, words
+from spanloom.formats.kinds import are, some
+from spanloom.formats.layouts import LEFT_OUT, OF_MENTIONS, PLAIN, PRESUMED, SURE, USUAL, Layout, at, plain, words
+from spanloom.formats.tag_dialects import LETTERED, Tagging
 
 _DERIVED: Final = frozenset(("tokenstart", "tokenend"))  # Prodigy writes them from the tokens
 _NAME: Final = re.compile(r"[A-Z]{1,2}[0-9]+")  # of a mention, as in brat
 _PAIR: Final = re.compile(r"\s*([0-9]{1,9})\s*[-:;, ]\s*([0-9]{1,9})\s*")
 _DEEPEST: Final = 6  # lists and objects between a record's field and a mention
+_NEAR: Final = 2  # characters, or tokens, between the tokens of a mention
+_DIVIDING: Final = frozenset(("token", "spacetoken", "sentence", "split"))
+_NESTED: Final = 3  # objects in objects within a mention
 _LARGEST: Final = 2**62
 _ABOUT: Final = frozenset(words("author createdby updatedby confidence validation metadata coordinates"))  # mentions
 _ROLES: Final[dict[str, list[tuple[str, int]]]] = {}  # a usual name -> its roles, and how early it counts in each
@@ -131,15 +140,13 @@ def _search(
         before = len(found.entries), len(found.others)
         inner = value.get("mentions", value.get("mention"))
         whole = value.get("type") if isinstance(inner, list) else None  # of all mentions of an entity
-        texts = any(isinstance(part, str) for part in value.values())
         typed = any(isinstance(part, str) for key, part in value.items() if plain(str(key)) in USUAL["type"])
         if typed and any(_are_offsets(item) for item in value.values()):  # parts in fields of unknown names
             found.others.append((place, value))
             return
         for key, item in value.items():
             if isinstance(item, list | dict) and plain(str(key)) not in _ABOUT:
-                own = keys if texts and plain(str(key)) in USUAL["spans"] else (*keys, str(key))
-                _search(item, f"{place}.{key}", layout, own, sentence, found, depth + 1)
+                _search(item, f"{place}.{key}", layout, (*keys, str(key)), sentence, found, depth + 1)
         for entry in found.entries[before[0] :] if isinstance(whole, str) else ():
             entry.types = [whole]
         if len(found.entries) == before[0] and value:
@@ -167,22 +174,17 @@ def _pairs(value: Any) -> list[tuple[int, int]]:
     if isinstance(value, str):
         found = [_PAIR.fullmatch(part) for part in re.split(r"[;|](?=\s*[0-9]+\s*[-:, ])|[|]", value)]
         return [(int(pair[1]), int(pair[2])) for pair in found if pair] if all(found) else []
-    if isinstance(value, dict):
-        value = [value]
-    if not isinstance(value, list | tuple) or not value:
-        return []
-    if len(value) == 2 and all(map(_is_offset, value)):
-        return [(value[0], value[1])]
     pairs: list[tuple[int, int]] = []
-    for item in value:
+    single = isinstance(value, dict) or (isinstance(value, list | tuple) and any(map(_is_offset, value)))
+    for item in [value] if single else value or ():
         if isinstance(item, list | tuple) and len(item) == 2 and all(map(_is_offset, item)):
             pairs.append((item[0], item[1]))
         elif isinstance(item, dict):
-            own = {plain(key): part for key, part in item.items()}
-            start, end = (_first(own, role, int) for role in ("start", "end"))
+            parts = _Parts(item, PRESUMED)
+            start, end = parts.get("start", int), parts.get("end", int)
             if start is None or end is None:
                 return []
-            pairs.append((_whole(own[start]) or 0, _whole(own[end]) or 0))
+            pairs.append((start, end))
         else:
             return []
     return pairs
@@ -196,7 +198,8 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
     if offsets and len(offsets) % 2 == 0:
         spans = list(zip(offsets[::2], offsets[1::2], strict=True))
         if not texts and lists:  # [start, end, [[type, score]]]
-            texts = [item for item in _flat(lists) if isinstance(item, str)][:1]
+            scored = [one[0] if some(one, list) else one for one in lists]
+            texts = [item for one in scored for item in one if isinstance(item, str)][:1]
     elif len(offsets) == 3 and len(value) == 3 and not keys:  # the number of a type behind them
         return Entry(place, [str(offsets[2])], [(offsets[0], offsets[1])])
     elif not offsets and len(lists) == 1 and texts:
@@ -208,32 +211,16 @@ def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ..
     entry = Entry(place, [], spans)
     if len(texts) > 1 and _NAME.fullmatch(texts[0]):
         entry.fields["id"] = texts.pop(0)
-    if texts:
-        entry.types = [texts[0]]
-        entry.surface = texts[1] if len(texts) > 1 else None
-    else:
-        entry.types, entry.surface = [keys[0]], keys[1] if len(keys) > 1 else None
+    named = texts or list(keys)
+    entry.types, entry.surface = [named[0]], named[1] if len(named) > 1 else None
     score = next((item for item in value if isinstance(item, float) and 0 <= item <= 1), None)
     if score is not None:
         entry.fields["score"] = score
     return entry
 
 
-def _flat(value: Any) -> Iterator[Any]:
-    for item in value:
-        if isinstance(item, list | tuple):
-            yield from _flat(item)
-        else:
-            yield item
-
-
-def _first(own: Mapping[str, Any], role: str, kind: type | tuple[type, ...]) -> str | None:
-    """Return the first usual name of a role that an object has with a value of a kind."""
-    return next((name for name in USUAL[role] if name in own and _is(own[name], kind)), None)
-
-
-def _is(value: Any, kind: type | tuple[type, ...]) -> bool:
-    return _whole(value) is not None if kind is int else isinstance(value, kind)
+def _is(value: Any, kinds: tuple[type, ...]) -> bool:
+    return _whole(value) is not None if kinds == (int,) else isinstance(value, kinds)
 
 
 def _whole(value: Any) -> int | None:
@@ -253,86 +240,85 @@ class _Parts:
         self.own: dict[str, Any] = {}
         self.top: dict[str, str] = {}  # usual name -> the field of the item that it is, or is in
         self.used: set[str] = set()
-        nested = []
-        for key, value in item.items():
-            name = plain(str(key))
-            self.own.setdefault(name, value)
-            self.top.setdefault(name, key)
-            if isinstance(value, dict) and not is_attribute(str(key)) and key != "attribute_scores":
-                nested.append((key, value, 1))
-        for key, value, depth in nested:  # a list that grows
-            for inner, part in value.items():
-                name = plain(str(inner))
+        nested: list[tuple[str | None, dict[str, Any], int]] = [(None, item, 0)]
+        for top, fields, depth in nested:  # a list that grows
+            for key, value in fields.items():
+                name = plain(str(key))
                 if name not in self.own:
-                    self.own[name], self.top[name] = part, key
-                if isinstance(part, dict) and depth < 3:
-                    nested.append((key, part, depth + 1))
-        ranked = sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ()))
+                    self.own[name], self.top[name] = value, top or key
+                attribute = depth == 0 and (is_attribute(str(key)) or key == "attribute_scores")
+                if isinstance(value, dict) and depth < _NESTED and not attribute:
+                    nested.append((top or key, value, depth + 1))
         self.names: dict[str, list[str]] = {}
-        for _, role, name in ranked:
-            self.names.setdefault(role, []).append(name)
+        for _, role, known in sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ())):
+            self.names.setdefault(role, []).append(known)
 
-    def take(self, role: str, kind: type | tuple[type, ...]) -> Any:
-        """Return the value of a role, and note its field; ``None`` without a value of that kind."""
-        name = self.name(role, kind)
-        if name is None:
-            return None
-        path = self.paths.get(role)
-        self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
-        value = at(self.item, path) if path else self.own[name]
-        return _whole(value) if kind is int else value
-
-    def name(self, role: str, kind: type | tuple[type, ...]) -> str | None:
-        """Return the name of a role's field, if it has a value of that kind."""
+    def name(self, role: str, *kinds: type) -> str | None:
+        """Return the name of a role's field, or its path, if it has a value of one of these kinds."""
         if (path := self.paths.get(role)) is not None:
-            return path if _is(at(self.item, path), kind) else None
-        names = self.names.get(role)
-        if names is None:
-            return None
-        once = role in ("surface", "type")  # whose names are those of other roles as well
-        for name in names:
-            if _is(self.own[name], kind) and not (once and self.top[name] in self.used):
+            return path if _is(at(self.item, path), kinds) else None
+        for name in self.names.get(role, ()):
+            # names of surfaces and types are those of other roles as well
+            if _is(self.own[name], kinds) and not (role in ("surface", "type") and self.top[name] in self.used):
                 return name
         return None
+
+    def get(self, role: str, *kinds: type) -> Any:
+        """Return the value of a role; ``None`` without one of these kinds."""
+        if (name := self.name(role, *kinds)) is None:
+            return None
+        value = at(self.item, name) if role in self.paths else self.own[name]
+        return _whole(value) if kinds == (int,) else value
+
+    def note(self, role: str, *kinds: type) -> str:
+        """Note that a role's field is read; return its name for messages, empty without a value of these kinds."""
+        if (name := self.name(role, *kinds)) is None:
+            return ""
+        path = self.paths.get(role)
+        self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
+        return str(self.top.get(name, name))
+
+    def take(self, role: str, *kinds: type) -> Any:
+        """Return the value of a role, and note its field."""
+        value = self.get(role, *kinds)
+        if value is not None:
+            self.note(role, *kinds)
+        return value
 
 
 def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str, ...]) -> Entry | None:
     if not layout.paths and (
         all(isinstance(part, dict) for part in item.values())  # mentions by their names
-        or all(isinstance(part, list) and part and isinstance(part[0], dict) for part in item.values())  # or types
+        or all(some(part, list, dict) and isinstance(part[0], dict) for part in item.values())  # or types
     ):
         return None
     parts = _Parts(item, layout)
     entry = Entry(place, [])
-    named = _take_offsets(entry, parts)
-    kinds = (str, int, list, dict)
-    name = parts.name("type", kinds)
-    found = parts.take("type", kinds) if name is not None else None
-    entry.types = list(_types(found))
-    if not named:
+    if not (named := _take_offsets(entry, parts)):
         return None
-    if (surface := parts.name("surface", (str, list))) is not None:
-        given = parts.take("surface", (str, list))
-        whole = " ".join(given) if isinstance(given, list) and all(isinstance(one, str) for one in given) else given
+    kinds = (str, int, list, dict)
+    name = parts.name("type", *kinds)
+    entry.types = list(_types(parts.take("type", *kinds)))
+    if (surface := parts.name("surface", str, list)) is not None:
+        given = parts.get("surface", str, list)
+        entry.surface_name = parts.note("surface", str, list)
+        whole = " ".join(given) if are(given, str) else given
         if isinstance(whole, str):
-            entry.surface = whole
-            entry.sure = surface in SURE or surface == layout.paths.get("surface")
-            entry.surface_name = str(parts.top.get(surface, surface))
+            entry.surface, entry.sure = whole, surface in SURE or surface == layout.paths.get("surface")
     if not entry.spans and entry.indices is None:  # only a start
         if entry.surface is None:
             return None
-        start = parts.take("start", int)
+        start = parts.get("start", int)
         entry.spans = [(start, start + len(entry.surface))]
-    if (concepts := parts.take("concepts", (str, list))) is not None:
+    if (concepts := parts.take("concepts", str, list)) is not None:
         entry.fields["concepts"] = _concepts(concepts)
-    if (identifier := parts.take("id", (str, int))) is not None:
+    if (identifier := parts.take("id", str, int)) is not None:
         entry.fields["id"] = identifier
-    score = parts.name("score", (int, float))
-    if score is not None and 0 <= at(item, score) <= 1 if score in item else score is not None:
-        entry.fields["score"] = parts.take("score", (int, float))
-    if isinstance(sentence := parts.take("sentence", int), int):
+    if (score := parts.get("score", int, float)) is not None and 0 <= score <= 1:
+        entry.fields["score"] = parts.take("score", int, float)
+    if (sentence := parts.take("sentence", int)) is not None:
         entry.sentence = sentence
-    if (annotator := parts.take("annotator", (str, int))) is not None:
+    if (annotator := parts.take("annotator", str, int)) is not None:
         entry.annotator = str(annotator)
     if keys and plain(keys[-1]) in (*OF_MENTIONS, "mention"):  # the names of fields, and not of types
         keys = ()
@@ -350,58 +336,44 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
 
 
 def _take_offsets(entry: Entry, parts: _Parts) -> str:
-    """Take the offsets of a mention; return the names of their fields, possibly empty."""
-    if "indices" in parts.paths and parts.name("indices", list) is not None:
-        entry.indices, entry.tokens = parts.take("indices", list), True
-        return parts.paths["indices"]
-    for role, tokens in (("spans", False), ("start", False), ("tokenspans", True), ("tokenstart", True)):
-        if role == "spans" and (name := parts.name("spans", (list, dict, str))) is not None:
-            value = at(parts.item, name) if "spans" in parts.paths else parts.own[name]
-            if spans := _pairs(value):
-                parts.take("spans", (list, dict, str))
-                entry.spans = spans
-                texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-                if texts and all(isinstance(text, str) for text in texts):
-                    entry.surface, entry.sure = " ".join(map(str, texts)), True
-                return str(parts.top.get(name, name))
-            if isinstance(value, list) and value and all(map(_is_offset, value)) and "spans" not in parts.paths:
-                parts.take("spans", list)
-                entry.indices, entry.tokens = value, True
-                return str(parts.top.get(name, name))
-        elif role == "tokenspans" and (name := parts.name(role, list)) is not None:
-            if spans := _pairs(parts.own.get(name)):
-                parts.take(role, list)
-                entry.spans, entry.tokens = spans, True
-                return name
-        elif role in ("start", "tokenstart") and (name := parts.name(role, int)) is not None:
-            last = "end" if role == "start" else "tokenend"
-            if (other := parts.name(last, int)) is not None:
-                entry.spans, entry.tokens = [(parts.take(role, int), parts.take(last, int))], tokens
-                return f"{parts.top.get(name, name)}, {parts.top.get(other, other)}"
-            if role == "start" and (other := parts.name("length", int)) is not None:
-                start = parts.take(role, int)
-                entry.spans = [(start, start + parts.take("length", int))]
-                return f"{parts.top.get(name, name)}, {parts.top.get(other, other)}"
-    lists = [parts.own[name] for role in ("start", "end") if (name := parts.name(role, list)) is not None]
-    if len(lists) == 2 and (spans := _pairs(list(zip(*lists, strict=False)))) and len(lists[0]) == len(lists[1]):
-        entry.spans = spans  # a start and an end for each part
-        names = [str(parts.name(role, list)) for role in ("start", "end")]
-        parts.take("start", list), parts.take("end", list)
-        return ", ".join(parts.top.get(name, name) for name in names)
-    name = parts.name("indices", list)
-    if name is not None and all(map(_is_offset, value := parts.take("indices", list))) and value:
-        entry.indices, entry.tokens = value, True
-        return name
-    name = parts.name("start", int)
-    return "" if name is None or parts.name("surface", str) is None else str(parts.top.get(name, name))
+    """Take the offsets of a mention, in the first way that it has them; return the names of their fields, or none."""
+    if "indices" in parts.paths and (found := _take_indices(entry, parts)):
+        return found
+    value = parts.get("spans", list, dict, str)
+    if spans := _pairs(value):
+        entry.spans = spans
+        texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+        if some(texts, str):
+            entry.surface, entry.sure = " ".join(texts), True
+        return parts.note("spans", list, dict, str)
+    for first, last, tokens in (("start", "end", False), ("start", "length", False), ("tokenstart", "tokenend", True)):
+        start, end = parts.get(first, int), parts.get(last, int)
+        if start is not None and end is not None:
+            entry.spans, entry.tokens = [(start, start + end if last == "length" else end)], tokens
+            return f"{parts.note(first, int)}, {parts.note(last, int)}"
+    starts, ends = parts.get("start", list) or (), parts.get("end", list) or ()
+    if len(starts) == len(ends) and (spans := _pairs([*zip(starts, ends, strict=True)])):  # of each part
+        entry.spans = spans
+        return f"{parts.note('start', list)}, {parts.note('end', list)}"
+    if found := _take_indices(entry, parts):
+        return found
+    return "" if parts.name("surface", str) is None else parts.note("start", int)
+
+
+def _take_indices(entry: Entry, parts: _Parts) -> str:
+    """Take the numbers of the tokens of a mention; return the name of their field, or none."""
+    indices = parts.get("indices", list)
+    if not some(indices, int):
+        return ""
+    entry.indices, entry.tokens = indices, True
+    return parts.note("indices", list)
 
 
 def _types(value: Any) -> Iterator[Any]:
     """Yield the types of a mention: a name, several, objects with a name each, or the parts of a taxonomy's path."""
     if isinstance(value, list):
         for one in value:
-            path = isinstance(one, list) and all(isinstance(part, str) for part in one)
-            yield "/".join(one) if path else next(_types(one), None)
+            yield "/".join(one) if are(one, str) else next(_types(one), None)
     elif isinstance(value, dict):
         yield from [value[key] for key in PLAIN if isinstance(value.get(key), str)][:1]
     elif not isinstance(value, bool | None):
@@ -412,12 +384,101 @@ def _concepts(value: Any) -> Any:
     """Return identifiers of a list of names, of one, or of BigBIO's objects; other values unchanged."""
     if isinstance(value, str):
         return [value] if value else []
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+    if not are(value, dict):
         return value
-    return [_concept(entry.get("db_name"), entry.get("db_id")) for entry in value]
+    pairs = [(one.get("db_name"), one.get("db_id")) for one in value]  # without a name, of no known vocabulary
+    return [key if name == "" else f"{name}:{key}" if name and key is not None else None for name, key in pairs]
 
 
-def _concept(name: object, key: object) -> object:
-    if name == "":  # an identifier of no named vocabulary
-        return key
-    return f"{name}:{key}" if name and key is not None else None
+def without_others(entries: Sequence[Entry], field: str, problems: list[Problem]) -> list[Entry]:
+    """Return mentions without those marked as wrong, and without annotations that divide a text, such as tokens.
+
+    Args:
+        entries: mentions.
+        field: that holds them.
+        problems: to add to.
+    """
+    gold = [entry for entry in entries if not any(entry.fields.get(name) is value for name, value in LEFT_OUT)]
+    if count := len(entries) - len(gold):
+        message = f"{plural(count, 'mention')} of {field} marked as deleted or wrong: left out"
+        problems.append(Problem("warning", "mentions marked as wrong", message, altered=True))
+    kept = [entry for entry in gold if not all(plain(str(kind)) in _DIVIDING for kind in entry.types or ["-"])]
+    if not kept or len(kept) == len(gold):
+        return gold
+    those = plural(len(gold) - len(kept), "annotation that divides the text", "annotations that divide the text")
+    message = f"left out {those}, such as Token of {field}"
+    problems.append(Problem("warning", "annotations that divide the text", message, altered=True))
+    return kept
+
+
+def joined(
+    entries: Sequence[Entry], field: str, problems: list[Problem], tagging: Tagging, text: str = ""
+) -> list[Entry]:
+    """Return mentions whose types are tags such as ``B-PER``, one for each token, as whole ones.
+
+    Types such as ``B-cell`` that are mostly of several words, or ``E-mail`` where no tag begins a mention, are no tags.
+
+    Args:
+        entries: mentions.
+        field: that holds them.
+        problems: to add to.
+        tagging: of the types of mentions of all records.
+        text: that their offsets are about, if they count its characters.
+    """
+    if not entries or any(len(entry.spans) != 1 for entry in entries):
+        return list(entries)
+    tags = [LETTERED.fullmatch(str(entry.types[0])) if len(entry.types) == 1 else None for entry in entries]
+    several = sum(len((entry.surface or text[slice(*entry.spans[0])]).split()) > 1 for entry in entries)
+    kinds = [""] if 2 * several >= len(entries) else [str(kind) for entry in entries for kind in entry.types]
+    if not tagging.is_tagged(kinds) or None in tags:
+        return list(entries)
+    found: list[Entry] = []
+    last = ""
+    for entry, tag in sorted(zip(entries, tags, strict=True), key=lambda pair: pair[0].spans[0]):
+        letter, kind = (tag or ("", "", ""))[1], (tag or ("", "", ""))[2]
+        entry.types = [kind]
+        near = found and entry.spans[0][0] - found[-1].spans[-1][1] <= _NEAR
+        if near and last not in "UESL" and letter in "IEL" and found[-1].types == [kind]:
+            (start, end), stop = found[-1].spans[0], entry.spans[0][1]
+            found[-1].spans, found[-1].surface = [(start, max(end, stop))], None
+            found[-1].indices = None
+        else:
+            found.append(entry)
+        last = letter
+    message = (
+        f"types of {field} are tags such as B-{found[0].types[0]}; {len(entries):,} tokens are {len(found):,} mentions"
+    )
+    problems.append(Problem("warning", "tags as types", message, altered=True))
+    return found
+
+
+def as_characters(entries: Sequence[Entry], count: int) -> None:
+    """Read pairs of numbers as offsets in characters, where they are too large for the words of a text."""
+    pairs = [entry.indices for entry in entries if entry.indices is not None]
+    if all(len(pair) == 2 and pair[0] < pair[1] for pair in pairs) and any(pair[1] > count for pair in pairs):
+        for entry in entries:
+            if entry.indices is not None:
+                entry.spans, entry.indices, entry.tokens = [(entry.indices[0], entry.indices[1])], None, False
+
+
+def doubts(field: str, entries: Sequence[Entry], named: bool) -> Iterator[Problem]:
+    """Yield warnings on mentions whose types are their texts or numbers, and on mentions within their fields.
+
+    Args:
+        field: that holds them.
+        entries: mentions.
+        named: whether the user gives names of types.
+    """
+    if entries and all(entry.surface and entry.types == [entry.surface] for entry in entries):
+        message = f"the types of {field} are the texts of the mentions; name the field with types: --columns type=NAME"
+        yield Problem("warning", "types that are texts", f"{message} (columns=)", altered=True)
+    if not named and entries and all(str(kind).isdecimal() for entry in entries for kind in entry.types or ["-"]):
+        message = (
+            f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as --tag-names"
+        )
+        yield Problem("warning", "types that are numbers", f"{message} 1=NAME,2=NAME (tag_names=)", altered=True)
+    for entry in entries:
+        for name, value in entry.fields.items():
+            if isinstance(value, list) and value and all(isinstance(one, dict) and has_offsets(one) for one in value):
+                message = f"{name.removeprefix('record_')} of a mention holds further mentions, which are not read"
+                yield Problem("warning", "mentions within mentions", message, entry.place, altered=True)

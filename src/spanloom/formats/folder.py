@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
 from spanloom.files.scratch import WORK_FOLDER
 from spanloom.files.staging import leftover
@@ -65,11 +64,8 @@ def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[
     """Return the files of a folder that lack the suffix of the format named by the user, if all have one suffix."""
     endings = sorted({file.suffix for file in files})
     if len(endings) > 1:
-        message = (
-            f"the folder {root} holds files that end in {', '.join(endings)}, and none in {_endings([kind])}; "
-            "name the file to read"
-        )
-        raise UsageError(message)
+        found = f"files that end in {', '.join(endings)}, and none in {_endings([kind])}"
+        raise UsageError(f"the folder {root} holds {found}; name the file to read")
     return files
 
 
@@ -85,16 +81,14 @@ def stem_in(root: Path, file: Path) -> str:
 def interrupted(parts: Iterable[Path]) -> Iterator[Scanned]:
     """Yield warnings for what interrupted writes left beside or in an input."""
     for part in parts:
-        problem = Problem("warning", "interrupted write", leftover(part), path=str(part), altered=True)
-        yield Scanned(None, [problem], str(part))
+        yield Scanned.altered("interrupted write", leftover(part), str(part))
 
 
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
     """Yield warnings for files that are no input."""
     for file in files:
         hint = _hint(file) or "the name has no known format; name the file alone, with its format"
-        message = f"not read: {hint}"
-        yield Scanned(None, [Problem("warning", "files not read", message, path=str(file), altered=True)], str(file))
+        yield Scanned.altered("files not read", f"not read: {hint}", str(file))
 
 
 def _hint(file: Path) -> str | None:

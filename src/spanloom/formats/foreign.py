@@ -151,10 +151,8 @@ def advice(path: Path) -> str | None:
         return of_content(head) or _unnamed(head, _BY_ENDING[ending])
     if ending == ".json" and lists_labels(path, head):
         return _LABELS
-    found = (
-        next((advice for mark, advice in _KINDS if mark.search(head)), None) if ending in (".json", ".xml") else None
-    )
-    return found or of_content(head)
+    kinds = _KINDS if ending in (".json", ".xml") else ()
+    return next((advice for mark, advice in kinds if mark.search(head)), None) or of_content(head)
 
 
 def lists_labels(path: Path, head: bytes) -> bool:

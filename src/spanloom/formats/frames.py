@@ -7,19 +7,23 @@ methods.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple, NoReturn
+from contextlib import suppress
+from typing import Any, Final
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document
+from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.attributes import to_json_text
 from spanloom.formats.base import Beside, Scanned, name_of
+from spanloom.formats.dialects import Native
+from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.notices import Notices
+from spanloom.formats.record import MENTION, mention_of, mention_record
 from spanloom.formats.settling import settled
 
 _COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "head", "id")
 _FURTHER: Final = ("attributes", "attribute_scores", "concept_scores")  # columns that are left out where they are empty
+_AS_TEXT: Final = ("attributes", "attribute_scores")  # objects, as JSON
 _REQUIRED: Final = ("doc_id", "type")
 
 
@@ -34,6 +38,7 @@ def to_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
         ``concepts`` (a list), ``head`` (a pair) and ``id``; what a mention lacks is ``None``. Where mentions have them,
         ``attributes`` and ``attribute_scores`` (an object of JSON, as text) and ``concept_scores`` (a list).
 
+    >>> from spanloom import Mention
     >>> note = Document("Mild pain.", id="n1", mentions=[Mention("problem", [(5, 9)], score=0.5)])
     >>> {name: values for name, values in to_columns([note]).items() if name in ("doc_id", "start", "text", "spans")}
     {'doc_id': ['n1'], 'start': [5], 'text': ['pain'], 'spans': [[[5, 9]]]}
@@ -41,15 +46,11 @@ def to_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
     table: dict[str, list[Any]] = {name: [] for name in (*_COLUMNS, *_FURTHER)}
     for number, document in _numbered(documents):
         for mention in document.mentions:
-            row = (
-                name_of(document, number), mention.start, mention.end, mention.type, mention.text(document.text),
-                mention.score, [list(span) for span in mention.spans], list(mention.concepts),
-                None if mention.head is None else list(mention.head), mention.id, to_json_text(mention) or None,
-                json.dumps(mention.attribute_scores) if mention.attribute_scores else None,
-                list(mention.concept_scores) or None,
-            )  # fmt: skip
-            for values, value in zip(table.values(), row, strict=True):
-                values.append(value)
+            row = {"concepts": [], **mention_record(mention), "doc_id": name_of(document, number)}
+            row |= {"start": mention.start, "end": mention.end, "text": mention.text(document.text)}
+            row |= {name: json.dumps(row[name], ensure_ascii=False) for name in _AS_TEXT if name in row}
+            for name, values in table.items():
+                values.append(row.get(name))
     return {name: values for name, values in table.items() if name in _COLUMNS or any(values)}
 
 
@@ -136,113 +137,52 @@ def _read(table: Any) -> dict[str, list[Any]]:
 
 
 def _values(column: Any) -> list[Any]:
-    for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
-            return [_plain(value) for value in getattr(column, method)()]
-    if isinstance(column, str) or not isinstance(column, Iterable):
+    method = next((name for name in ("to_pylist", "to_list", "tolist") if hasattr(column, name)), None)
+    values = column if method is None else getattr(column, method)()
+    if isinstance(values, str) or not isinstance(values, Iterable):
         raise UsageError(f"a column of the table is a {type(column).__name__}, expected a list")
-    return [_plain(value) for value in column]
+    return [_plain(value) for value in values]
 
 
 def _plain(value: Any) -> Any:
-    """Return a value; what a table writes for one that is missing becomes ``None``, an array a list."""
+    """Return a value as JSON has it: what a table writes for one that is missing is ``None``, an array a list."""
     if isinstance(value, list | tuple) or getattr(value, "ndim", False):
         return [_plain(item) for item in value]
-    missing = type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and math.isnan(value))
-    return None if missing else value
+    if type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None
+    value = value.item() if hasattr(value, "item") else value  # of NumPy
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _with_rows(document: Document, rows: list[tuple[int, dict[str, Any]]]) -> Scanned:
-    mentions = [_mention(row, number) for number, row in rows]
+    """Return a document with the mentions of its rows.
+
+    Raises:
+        DataError: an invalid value for its column; the message names the row and the column.
+    """
+    mentions, problems = [], list[Problem]()
+    for number, row in rows:
+        mention = mention_of(_item(row, f"row {number}"), f"row {number}", Native({}), problems)
+        if mention is None:
+            raise problems[0].to_error()
+        mentions.append(mention)
     surfaces = [surface if isinstance(surface := row.get("text"), str) else None for _, row in rows]
     beside = Beside(surfaces, names=[f"row {number}" for number, _ in rows])
     return Scanned(document.copy(mentions=mentions), [], "", beside=beside)
 
 
-def _mention(row: dict[str, Any], number: int) -> Mention:
-    """Return the mention of a row.
-
-    Raises:
-        DataError: an invalid value for its column; the message names the row and the column.
-    """
-    cells = _Cells(row, number)
-    spans = [(cells.offset("start"), cells.offset("end"))] if row.get("spans") is None else cells.spans()
-    return Mention(
-        cells.text("type"), spans, None if row.get("id") is None else str(row["id"]), cells.head(),
-        cells.concepts(), cells.score(), cells.mapping("attributes"), cells.mapping("attribute_scores"),
-        row.get("concept_scores") or (),
-    )  # fmt: skip
-
-
-class _Cells(NamedTuple):
-    """The values of a row by column, with its number for messages."""
-
-    row: Mapping[str, Any]
-    number: int
-
-    def text(self, name: str) -> str:
-        value = self.row[name]
-        return value if isinstance(value, str) else self._refuse(name, "a string")
-
-    def offset(self, name: str) -> int:
-        value = _whole(self.row.get(name))
-        return self._refuse(name, "a number of characters, from 0") if value is None else value
-
-    def spans(self) -> list[tuple[int, int]]:
-        given = self.row["spans"]
-        pairs = [_pair(value) for value in given] if isinstance(given, list) else [None]
-        if None in pairs:
-            self._refuse("spans", "a list of pairs of offsets, such as [[12, 18], [25, 30]]")
-        return sorted(pair for pair in pairs if pair is not None)
-
-    def head(self) -> tuple[int, int] | None:
-        value = self.row.get("head")
-        return None if value is None else _pair(value) or self._refuse("head", "a pair of offsets, such as [12, 18]")
-
-    def concepts(self) -> list[str]:
-        value = self.row.get("concepts") or []
-        return [str(one) for one in value] if isinstance(value, list) else self._refuse("concepts", "a list")
-
-    def mapping(self, name: str) -> dict[str, Any]:
-        value = self.row.get(name)
-        try:
-            found = json.loads(value) if isinstance(value, str) else value
-        except (ValueError, RecursionError):
-            found = ()
-        expected = 'an object, as JSON, such as {"negated": true}'
-        return {} if found is None else found if isinstance(found, dict) else self._refuse(name, expected)
-
-    def score(self) -> float | None:
-        value = self.row.get("score")
-        if value is None:
-            return None
-        if isinstance(value, str | bool | list):
-            self._refuse("score", "a number from 0 to 1")
-        try:
-            return float(value)
-        except (TypeError, ValueError, OverflowError):
-            self._refuse("score", "a number from 0 to 1")
-
-    def _refuse(self, name: str, expected: str) -> NoReturn:
-        value = self.row.get(name)
-        found = "missing" if value is None else clip(value) if isinstance(value, str) else clip(repr(value))[1:-1]
-        raise DataError(f"row {self.number}: {name} is {found}, expected {expected}")
-
-
-def _pair(value: Any) -> tuple[int, int] | None:
-    """Return a pair of offsets, if it is one."""
-    if not isinstance(value, list) or len(value) != 2:
-        return None
-    start, end = map(_whole, value)
-    return None if start is None or end is None else (start, end)
-
-
-def _whole(value: Any) -> int | None:
-    """Return an offset, or ``None`` if it is invalid."""
-    if isinstance(value, str | bool):
-        return None
-    try:
-        number = int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if number == value and -(2**62) < number < 2**62 else None
+def _item(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Return the mention of a row as a native record has it; what is wrong with it is left to its reader."""
+    item = {name: value for name, value in row.items() if name in MENTION and value is not None}
+    if "spans" not in item:
+        for name in ("start", "end"):
+            if type(row[name]) is not int:
+                raise DataError(f"{place}: {not_as_expected(name, row[name], 'a number of characters, from 0')}")
+        item["spans"] = [[row["start"], row["end"]]]
+    if "id" in item:
+        item["id"] = str(item["id"])
+    for name in _AS_TEXT:
+        if isinstance(item.get(name), str):
+            with suppress(ValueError, RecursionError):
+                item[name] = json.loads(item[name])
+    return item

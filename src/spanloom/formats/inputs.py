@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar, cast
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.entries import entries_of
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, PRESUMED, named
@@ -161,9 +161,8 @@ def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[
     lists = []
     for i, row in enumerate(rows):
         if isinstance(row, Document):
-            raise UsageError(
-                f"item {i} of y is a Document, expected for each text its {own}; development data are given as dev="
-            )
+            advice = "development data are given as dev="
+            raise UsageError(f"item {i} of y is a Document, expected for each text its {own}; {advice}")
         if isinstance(row, Mapping) and isinstance(row.get("entities"), Iterable):  # the second half of spaCy's pairs
             row = row["entities"]
         if isinstance(row, str | Mention | Mapping) or not isinstance(row, Iterable):
@@ -247,10 +246,7 @@ def _mentions(values: list[Any], document: Document, i: int) -> list[Mention]:
         if not found and any(value != "O" for value in values):
             raise UsageError(f"item {i} of y is a list of texts, expected {MENTIONS}, or a tag for each word")
     elif all(isinstance(value, Mention) or _is_typed(value) for value in values):
-        found = [
-            value if isinstance(value, Mention) else Mention(value[0], (Span(int(value[1]), int(value[2])),))
-            for value in values
-        ]
+        found = [one if isinstance(one, Mention) else Mention(one[0], [(int(one[1]), int(one[2]))]) for one in values]
     else:
         items = [_plain(value) for value in values]
         odd = next((place for place, item in enumerate(items) if not entries_of([item], "y", PRESUMED).entries), None)
@@ -275,12 +271,8 @@ def _of_record(record: dict[str, Any], i: int) -> list[Mention]:
 
 def _is_typed(value: object) -> bool:
     """Return whether a value is ``(type, start, end)``."""
-    return (
-        isinstance(value, tuple | list)
-        and len(value) == 3
-        and isinstance(value[0], str)
-        and all(hasattr(at, "__index__") for at in value[1:])
-    )
+    given = isinstance(value, tuple | list) and len(value) == 3 and isinstance(value[0], str)
+    return given and all(hasattr(at, "__index__") for at in value[1:])  # type: ignore[index]
 
 
 def _places(mention: Mention) -> str:

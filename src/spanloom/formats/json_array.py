@@ -12,18 +12,18 @@ from typing import Any, Final
 from warnings import catch_warnings
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip, plural
-from spanloom.formats.base import Losses, Scanned, no_document, writing_as
+from spanloom.formats.base import Losses, Scanned, no_document
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
 from spanloom.formats.foreign import lists_labels
-from spanloom.formats.json_text import loads
+from spanloom.formats.json_text import loads, write_list
+from spanloom.formats.kinds import are
 from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.label_studio import scan_any
-from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, named, plain, words
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, field_of_text, named, plain, words
 from spanloom.formats.packed import output_file
 from spanloom.formats.pipelines import sentences_of
-from spanloom.formats.record import as_object, record_text
+from spanloom.formats.record import as_object, record_json
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.shapes import pieces_of
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, read_bytes
@@ -51,9 +51,7 @@ def scan(
     raw = read_bytes(path).removeprefix(BOM)
     if bare(path).suffix.lower() == ".py":
         name, value = assigned_list(decode(raw, path), path)
-        found = records_of(value, fields.names.get("text", "text"))
-        named = ((place.replace("records", name, 1), record) for place, record in found)
-        yield from _scan_places(named, str(path), fields, mentions)
+        yield from _scan_places(value, str(path), fields, mentions, name)
         return
     yield from scan_array(raw, path, fields, mentions)
     yield from fields.remarks(path)
@@ -69,21 +67,24 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
         value, name = loads(raw, path), str(path)
     except DataError:
         if _LITERAL.match(raw) and (literal := literal_of(raw.decode("utf-8", "replace").strip())) is not None:
-            yield from _scan_places(records_of(literal, fields.names.get("text", "text")), str(path), fields, mentions)
+            yield from _scan_places(literal, str(path), fields, mentions)
             return
         if not _LINES.match(raw):
             raise
         yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
         return
-    yield from _scan_places(records_of(value, fields.names.get("text", "text")), name, fields, mentions)
+    yield from _scan_places(value, name, fields, mentions)
     if not value:
         yield no_document(name, "a list of records")
 
 
 def _scan_places(
-    records: Iterable[tuple[str, Any]], path: str, fields: RecordFields, mentions: bool
+    value: Any, path: str, fields: RecordFields, mentions: bool, name: str = "records"
 ) -> Iterator[Scanned]:
-    calls = (partial(scan_any, record, mentions, fields, path, place=place) for place, record in records)
+    """Yield the documents of the records in a value; `name` is that of a list in messages."""
+    records = records_of(value, fields.names.get("text", "text"))
+    named = ((place.replace("records", name, 1), record) for place, record in records)
+    calls = (partial(scan_any, record, mentions, fields, path, place=place) for place, record in named)
     yield from in_turn((fields.tags, fields.kinds), calls)
 
 
@@ -161,8 +162,7 @@ def _line_calls(
                 yield partial(scan_array, whole, path, fields, mentions)
                 return
             found = True
-            problem = Problem("error", "not JSON", error.message, path=name, line=number)
-            yield partial(list, [Scanned(None, [problem], name, number)])
+            yield partial(list, [Scanned.failed("not JSON", error.message, name, number)])
             continue
         if not found and isinstance(record, list) and as_object(record) is record:  # a list of records on one line
             yield partial(scan_array, raw + b"".join(line for _, line in lines), path, fields, mentions)
@@ -193,60 +193,54 @@ def records_of(value: Any, text: str = "text") -> Iterator[tuple[str, Any]]:
     """
     if sentences_of(value) is not None:  # of one document of Stanza
         yield "", {"sentences": value}
-        return
-    if isinstance(value, list):
-        yield from _of_queries((f"records[{number}]", record) for number, record in enumerate(value))
-        return
-    if (
-        isinstance(value, dict)
-        and at(value, text) is None
-        and not any(
-            plain(str(name)) in (*OF_TEXT, *OF_WORDS, "passages")
-            and (plain(str(name)) not in ("sentences", "sents") or not _are_annotated(held))
-            for name, held in value.items()
-        )
-        and pieces_of(value) is None
-    ):
-        if isinstance(projects := value.get("projects"), list):
-            for number, project in enumerate(projects):
-                yield from ((f"projects[{number}].{place}", record) for place, record in records_of(project))
-            return
-        if isinstance(articles := value.get("data"), list) and all(map(_is_article, articles)):
-            for number, article in enumerate(articles):
-                for inner, paragraph in enumerate(article["paragraphs"]):
-                    own = {"id": f"{article['title']}-{inner}"} if isinstance(article.get("title"), str) else {}
-                    yield f"data[{number}].paragraphs[{inner}]", {**own, **paragraph}
-            return
-        for name in _LISTS:
-            held = value.get(name)
-            if isinstance(held, list) and any(map(_is_record, held)):
-                yield from ((f"{name}[{i}]", record) for i, record in enumerate(held) if record is not None)
-                return
-        if isinstance(rows := value.get("rows"), list) and isinstance(value.get("features"), list):
-            yield from _of_viewer(rows, value["features"])
-            return
-        for name, held in value.items():  # of any name, also in an object, as of Rasa
-            if isinstance(held, dict) and not any(isinstance(part, str) for part in held.values()):
-                found = [(f"{name}.{place}", record) for place, record in records_of(held) if place]
-                if found and all(_is_annotated(record) for _, record in found):
-                    yield from found
-                    return
-            elif _are_annotated(held):
-                yield from ((f"{name}[{i}]", record) for i, record in enumerate(held))
-                return
-        if value and all(isinstance(record, dict) and next(named(record, OF_TEXT), None) for record in value.values()):
-            yield from ((name, {"id": name, **record}) for name, record in value.items())
-            return
-    yield "", value
+    elif isinstance(value, list):
+        yield from _of_queries(_placed("records", value))
+    else:
+        several = isinstance(value, dict) and at(value, text) is None and not _is_one(value)
+        yield from (_records_in(value) if several else ()) or [("", value)]
 
 
-def _of_viewer(rows: list[Any], features: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the records of an answer of the viewer of Hugging Face's data sets."""
-    kinds = {str(one.get("name")): one.get("type") for one in features if isinstance(one, dict)}
-    names = dict(features_of(kinds))
-    for number, row in enumerate(rows):
-        record = row.get("row") if isinstance(row, dict) else row
-        yield f"rows[{number}].row", with_names(record, names) if isinstance(record, dict) else record
+def _placed(name: str, records: list[Any]) -> list[tuple[str, Any]]:
+    return [(f"{name}[{number}]", record) for number, record in enumerate(records)]
+
+
+def _is_one(value: dict[str, Any]) -> bool:
+    """Return whether an object is a record itself: it has a text or words, and not a list of annotated sentences."""
+    held = {plain(str(name)): part for name, part in value.items()}
+    lists = any(_are_annotated(held.get(name)) for name in ("sentences", "sents"))
+    names = {*OF_TEXT, *OF_WORDS, "passages"} - ({"sentences", "sents"} if lists else set())
+    return not names.isdisjoint(held) or pieces_of(value) is not None
+
+
+def _records_in(value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return the records in an object, with their places; none if it holds no list or object of records."""
+    if isinstance(projects := value.get("projects"), list):
+        parts = ((place, records_of(project)) for place, project in _placed("projects", projects))
+        return [(f"{outer}.{place}", record) for outer, records in parts for place, record in records]
+    articles = value.get("data")  # of SQuAD
+    if are(articles, dict) and all(are(one.get("paragraphs"), dict) for one in articles):
+        found = []
+        for outer, article in _placed("data", articles):
+            for number, (place, paragraph) in enumerate(_placed("paragraphs", article["paragraphs"])):
+                own = {"id": f"{article['title']}-{number}"} if isinstance(article.get("title"), str) else {}
+                found.append((f"{outer}.{place}", {**own, **paragraph}))
+        return found
+    for name in _LISTS:
+        if isinstance(held := value.get(name), list) and any(map(_is_record, held)):
+            return [(place, record) for place, record in _placed(name, held) if record is not None]
+    if isinstance(rows := value.get("rows"), list) and are(features := value.get("features"), dict):
+        names = dict(features_of({str(one.get("name")): one.get("type") for one in features}))  # of Hugging Face
+        held = [(f"{place}.row", row.get("row")) for place, row in _placed("rows", rows) if isinstance(row, dict)]
+        return [(place, with_names(record, names) if isinstance(record, dict) else record) for place, record in held]
+    for name, held in value.items():  # of any name, also in an object, as of Rasa
+        if isinstance(held, dict) and not any(isinstance(part, str) for part in held.values()):
+            found = [(f"{name}.{place}", record) for place, record in records_of(held) if place]
+            if found and all(_is_annotated(record) for _, record in found):
+                return found
+        elif _are_annotated(held):
+            return _placed(name, held)
+    texts = all(isinstance(record, dict) and any(named(record, OF_TEXT)) for record in value.values())
+    return [(name, {"id": name, **record}) for name, record in value.items()] if texts else []
 
 
 def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
@@ -267,66 +261,47 @@ def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]
         yield place, first
 
 
-def _is_article(value: Any) -> bool:
-    """Return whether a value is an article of SQuAD."""
-    paragraphs = value.get("paragraphs") if isinstance(value, dict) else None
-    return isinstance(paragraphs, list) and all(isinstance(one, dict) and "context" in one for one in paragraphs)
-
-
 def _is_record(value: Any) -> bool:
     if isinstance(value, dict):
-        return "passages" in value or next(named(value, (*OF_TEXT, *OF_WORDS, "data")), None) is not None
+        return "passages" in value or any(named(value, (*OF_TEXT, *OF_WORDS, "data")))
     return isinstance(value, list)
 
 
 def _are_annotated(values: Any) -> bool:
     """Return whether a value is a list of records with texts, some of which have a field for mentions."""
-    if not isinstance(values, list) or not any(map(_is_annotated, values)) or sentences_of(values) is not None:
+    if not are(values, dict) or not any(map(_is_annotated, values)) or sentences_of(values) is not None:
         return False
-    return all(isinstance(one, dict) and (pieces_of(one) is not None or _has_text(one)) for one in values)
-
-
-def _has_text(record: dict[str, Any]) -> bool:
-    return any(isinstance(record[name], str) for name in named(record, OF_TEXT))
+    return all(pieces_of(one) is not None or field_of_text(one) is not None for one in values)
 
 
 def _is_annotated(value: Any) -> bool:
-    """Return whether a value is a record with a text and a field for mentions."""
-    if isinstance(value, dict) and pieces_of(value) is not None:
-        return True
-    return isinstance(value, dict) and _has_text(value) and next(named(value, OF_MENTIONS), None) is not None
+    """Return whether a value is a record with a text and a field for mentions, or with a text in pieces."""
+    if not isinstance(value, dict):
+        return False
+    return pieces_of(value) is not None or (field_of_text(value) is not None and any(named(value, OF_MENTIONS)))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
     """Write a list of native records, one a line. The format holds everything."""
     with output_file(path, force=force) as file:
-        mark = "["
-        for document in documents:
-            with writing_as("JSON", document, path):
-                file.write(f"{mark}\n{record_text(document)}")
-            mark = ","
-        file.write("[]\n" if mark == "[" else "\n]\n")
+        write_list(file, (record_json(document, path) for document in documents))
     return Losses()
 
 
 def claims(path: Path) -> bool:
     """Return whether a file may hold records: it begins as a list or an object does, and is of no other known kind."""
-    ending = bare(path).suffix.lower()
-    if ending not in (".json", ".py") or not path.is_file():
+    if not path.is_file():
         return False
     with opened(path) as file:
         head = file.read(HEAD).removeprefix(BOM)
-    if ending == ".py":
+    if bare(path).suffix.lower() == ".py":
         return _ASSIGNED.search(head) is not None and _ENTITIES.search(head) is not None
-    if _NONE.match(head):
-        return True  # a list of no records
     if lists_labels(path, head):
         return False
-    if _LITERAL.match(head) is not None and _ENTITIES.search(head) is not None:
-        return True  # of Python
+    if _NONE.match(head) or (_LITERAL.match(head) and _ENTITIES.search(head)):  # of no records, or of Python
+        return True
     if _START.match(head) is None or (_OTHER.search(head) is not None and _ARTICLES.search(head) is None):
         return False
-    if _PAIRS.search(head) is not None:
-        return True
     keys = ((plain(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(head))
-    return any(key in (OF_WORDS if value.startswith(b"[") else OF_TEXT) for key, value in keys)
+    named = any(key in (OF_WORDS if value.startswith(b"[") else OF_TEXT) for key, value in keys)
+    return named or _PAIRS.search(head) is not None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from spanloom.errors import DataError, clip
+from spanloom.files.output import Sink
 from spanloom.formats.source import decode
 
 _SHOWN = 60  # characters of a wrong value in a message
@@ -71,6 +73,15 @@ def not_as_expected(name: str, value: object, expected: str) -> str:
 
 
 to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def write_list(file: Sink, texts: Iterable[str]) -> None:
+    """Write texts of JSON as a list, each on a line."""
+    before = "[\n"
+    for text in texts:
+        file.write(before + text)
+        before = ",\n"
+    file.write("[]\n" if before == "[\n" else "\n]\n")
 
 
 def _refuse(name: str) -> float:

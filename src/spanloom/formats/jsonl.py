@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.formats.base import Losses, Scanned, writing_as
+from spanloom.formats.base import Losses, Scanned
 from spanloom.formats.json_array import scan_lines
 from spanloom.formats.label_names import names_beside
 from spanloom.formats.packed import output_file
-from spanloom.formats.record import record_text
+from spanloom.formats.record import record_json
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import raw_lines
 
@@ -35,10 +35,5 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """Write native records. The format holds everything; a document without a JSON form is an error."""
     with output_file(path, force=force) as file:
         for document in documents:
-            try:
-                line = record_text(document)
-            except (TypeError, ValueError, RecursionError):
-                with writing_as("JSON", document, path):
-                    raise
-            file.write(line + "\n")
+            file.write(record_json(document, path) + "\n")
     return Losses()

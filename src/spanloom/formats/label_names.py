@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
+from spanloom.formats.kinds import are
 from spanloom.formats.source import opened
 from spanloom.formats.tagged import TAGS
 
@@ -87,17 +88,17 @@ def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
 def _in_order(names: Mapping[str, Any]) -> list[str]:
     """Return the names of the numbers from 0; none if they are others."""
     found = [names.get(str(number)) for number in range(len(names))]
-    return [name for name in found if isinstance(name, str)] if all(isinstance(name, str) for name in found) else []
+    return found if are(found, str) else []
 
 
 def features_of(value: Any) -> Iterator[tuple[str, list[str]]]:
     """Yield the fields whose values have names, and these, of the features of a data set of Hugging Face."""
     for name, inner in value.items() if isinstance(value, dict) else ():
         kind = inner
-        while isinstance(kind, dict) and isinstance(kind.get("feature"), dict):
-            kind = kind["feature"]
+        while isinstance(kind, list) or (isinstance(kind, dict) and isinstance(kind.get("feature"), dict | list)):
+            kind = next(iter(kind), None) if isinstance(kind, list) else kind["feature"]
         names = kind.get("names") if isinstance(kind, dict) and kind.get("_type") == "ClassLabel" else None
-        if isinstance(names, list) and all(isinstance(one, str) for one in names):
+        if are(names, str):
             yield name, names
         else:
             yield from features_of(inner)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +10,8 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import from_texts, to_text
 from spanloom.formats.base import Surface
+from spanloom.formats.kinds import are, some
+from spanloom.formats.shapes import grouped
 from spanloom.formats.task_texts import Task
 
 FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
@@ -72,7 +73,7 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
     for number, result in enumerate(results):
         if not isinstance(result, dict):
             raise DataError(f"result[{number}] is no object, expected a region")
-        if result.get("type") in _VALUED and result.get("id") in labelled and not _is_concept(result):
+        if result.get("type") in _VALUED and result.get("id") in labelled:
             about.append(result)
         elif (region := _region(result, number, found)) is not None:
             name = result.get("id")
@@ -82,29 +83,28 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
                 regions[name] = region
             elif other.control == result.get("from_name"):
                 raise DataError(f"two regions have the id {name[:40]!r}; regions of a task have ids of their own")
-            elif not other.labels and other.span == region.span:  # labels in a control of their own
-                regions[name] = region
             else:
                 found.others.append(result)
-        elif result.get("type") == "relation" and _are(result.get("labels"), str) and FRAGMENT in result["labels"]:
+        elif result.get("type") == "relation" and are(result.get("labels"), str) and FRAGMENT in result["labels"]:
             joins.append(result)
-        elif not _is_concept(result):
+        else:
             found.others.append(result)
-    for result in results:
-        if _is_concept(result):
-            _add_concepts(found, regions, result)
     for result in about:
         _add_value(found, regions, result)
-    groups = {name: deque([name]) for name in regions}
+    pairs: list[tuple[Any, Any]] = []
     for join in joins:
-        if not _join(groups, regions, join.get("from_id"), join.get("to_id")):
-            found.others.append(join)
-            message = "a relation 'fragment' that joins no two regions of one label; it is kept as a relation"
-            found.problems.append(Problem("warning", "relation", message))
-    for names in {id(group): group for group in groups.values()}.values():
-        _add_group(found, list(names), [regions[name] for name in names])
-    unread = sum(isinstance(other, dict) and other.get("type") != "relation" for other in found.others)
-    unlabelled = sum(isinstance(one, dict) and _has_offsets(one) and not _labels(one) for one in found.others)
+        ends = join.get("from_id"), join.get("to_id")
+        labels = [regions[end].labels for end in ends if isinstance(end, str) and end in regions]
+        if len(labels) == len(ends) and labels[0] == labels[1]:
+            pairs.append(ends)
+            continue
+        found.others.append(join)
+        message = "a relation 'fragment' that joins no two regions of one label; it is kept as a relation"
+        found.problems.append(Problem("warning", "relation", message))
+    for names in grouped(regions, pairs):
+        _add_group(found, names, [regions[name] for name in names])
+    unread = sum(one.get("type") != "relation" for one in found.others)
+    unlabelled = sum(_has_offsets(one) and not _labels(one) for one in found.others)
     if unlabelled and not found.document.mentions:
         message = f"results with offsets and without labels: {unlabelled}; no mention was read, and they are kept"
         found.problems.append(Problem("warning", "annotation not read", message, altered=True))
@@ -121,7 +121,7 @@ def _region(result: dict[str, Any], number: int, found: Understood) -> _Region |
     """
     value, kind = result.get("value"), result.get("type")
     if kind == "labels":
-        if not isinstance(value, dict) or not _are(value.get("labels"), str):
+        if not isinstance(value, dict) or not are(value.get("labels"), str):
             raise DataError(f"result[{number}]: value is no object with a list of 'labels'; export the tasks as JSON")
         offsets = value.get("start"), value.get("end")
         if not _has_offsets(result) or any(type(one) is int and abs(one) >= _LARGEST for one in offsets):
@@ -158,49 +158,33 @@ def _labels(result: dict[str, Any]) -> list[str]:
     value, kind = result["value"], result.get("type")
     names = [kind, *(name for name in value if name != "text")] if isinstance(kind, str) else list(value)
     for name in names:
-        if _are(labels := value.get(name), str) and labels:
+        if some(labels := value.get(name), str):
             return list(labels)
-        if isinstance(labels, list) and labels and all(_are(path, str) and path for path in labels):
+        if some(labels, list) and all(some(path, str) for path in labels):
             return ["/".join(path) for path in labels]
     return []
 
 
-def _are(values: object, kind: type) -> bool:
-    return isinstance(values, list) and all(isinstance(value, kind) for value in values)
-
-
-def _is_concept(result: dict[str, Any]) -> bool:
-    return (result.get("type"), result.get("from_name")) == ("textarea", CONCEPT)
-
-
-def _add_concepts(found: Understood, regions: dict[str, _Region], result: dict[str, Any]) -> None:
-    texts = result["value"].get("text") if isinstance(result.get("value"), dict) else None
-    texts = [texts] if isinstance(texts, str) else texts
-    name = result.get("id")
-    if isinstance(name, str) and name in regions and _are(texts, str):
-        regions[name].concepts += texts  # type: ignore[arg-type]
-    else:
-        found.others.append(result)
-
-
 def _add_value(found: Understood, regions: dict[str, _Region], result: dict[str, Any]) -> None:
-    """Add an attribute to a region."""
+    """Add an attribute, or concepts, to a region."""
     value, control = result.get("value"), result.get("from_name")
     given = value.get(_VALUED[result["type"]]) if isinstance(value, dict) else None
     texts = []
     for one in given if isinstance(given, list) else [given]:
         path = one if isinstance(one, list) else [one]
-        if not path or not all(isinstance(part, str | int | float) for part in path):
+        if not some(path, str, int, float, bool):
             break
         texts.append("/".join(to_text(part) if isinstance(part, bool) else str(part) for part in path))
     else:
-        name = result["id"]
-        if name in regions and isinstance(control, str) and control and texts:
-            region = regions[name]
+        region = regions.get(result["id"])
+        if region is not None and (result["type"], control) == ("textarea", CONCEPT):
+            region.concepts += texts
+            return
+        if region is not None and isinstance(control, str) and control and texts:
             region.attributes.setdefault(control, []).extend(texts)
             if (score := _score_of(result)) is not None:
                 region.sure[control] = score
-            found.valued.setdefault((name, control), []).append(result)
+            found.valued.setdefault((result["id"], control), []).append(result)
             return
     found.others.append(result)
 
@@ -208,25 +192,6 @@ def _add_value(found: Understood, regions: dict[str, _Region], result: dict[str,
 def _score_of(result: dict[str, Any]) -> float | None:
     score = result.get("score")
     return float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
-
-
-def _join(groups: dict[str, deque[str]], regions: dict[str, _Region], one: object, other: object) -> bool:
-    if not isinstance(one, str) or not isinstance(other, str) or not {one, other} <= regions.keys():
-        return False
-    if regions[one].labels != regions[other].labels:
-        return False
-    first, second = groups[one], groups[other]
-    if first is second:
-        return True
-    # the shorter one moves, so that no chain of relations takes more than a logarithm of moves for each region
-    moved = second if len(second) <= len(first) else first
-    for name in moved:
-        groups[name] = first if moved is second else second
-    if moved is second:
-        first.extend(second)
-    else:
-        second.extendleft(reversed(first))
-    return True
 
 
 def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> None:

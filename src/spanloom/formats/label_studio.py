@@ -27,7 +27,6 @@ from types import MappingProxyType
 from typing import Any
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import OTHERWISE, held
 from spanloom.formats.base import (
@@ -37,12 +36,14 @@ from spanloom.formats.base import (
     Losses,
     Scanned,
     altered,
+    count_mention,
     count_meta,
     count_unwritten,
     unwritable,
     writing_as,
 )
-from spanloom.formats.json_text import loads, to_json
+from spanloom.formats.json_text import loads, to_json, write_list
+from spanloom.formats.kinds import are, some
 from spanloom.formats.label_regions import CONCEPT, FRAGMENT, Understood, add_mentions
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
 from spanloom.formats.listed import scan_bioc
@@ -80,32 +81,31 @@ def scan(path: str | Path, columns: Columns = None, tag_names: TagNames = None) 
     # where one shows that the project is of HTML, it is of all tasks
     html = any(isinstance(task, dict) and _shows_html(task) for task in tasks)
 
-    def read(number: int, task: Any) -> list[Scanned]:
-        place = f"tasks[{number}]"
-        if isinstance(task, dict) and not is_task(task) and next(named(task, (*OF_TEXT, *OF_WORDS)), None):
-            return scan_any(task, True, fields, str(path), None, place)
-        return [_scan_task(task, fields, str(path), None, place, html)]
-
-    yield from in_turn((fields.tags, fields.kinds), (partial(read, *numbered) for numbered in enumerate(tasks)))
+    read = partial(scan_any, mentions=True, fields=fields, path=str(path), html=html, tasks=True)
+    calls = (partial(read, task, place=f"tasks[{number}]") for number, task in enumerate(tasks))
+    yield from in_turn((fields.tags, fields.kinds), calls)
 
 
 def scan_any(
-    record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = ""
-) -> list[Scanned]:
-    """Return the documents of a task, or of a record of any other layout, as `scan_record` does."""
-    if isinstance(record, dict) and _is_bioc(record.get("passages")):
+    record: Any, mentions: bool, fields: RecordFields, path: str, line: int | None = None, place: str = "",
+    html: bool = False, tasks: bool = False,
+) -> list[Scanned]:  # fmt: skip
+    """Return the documents of a task, or of a record of any other layout, as `scan_record` does.
+
+    Args:
+        record: the task or record.
+        mentions: as in `scan_record`; likewise `fields`, `path`, `line` and `place`.
+        html: whether the text of a task is HTML even where no region shows it.
+        tasks: whether what is neither should be a task.
+    """
+    known = record if isinstance(record, dict) else {}
+    passages = known.get("passages")
+    if some(passages, dict) and "offset" in passages[0] and "offsets" not in passages[0]:  # of BioC, not of BigBIO
         return [scan_bioc(record, path, line, place)]
-    task = record if is_task(record) else _task_of_fields(record)
-    if task is not None:
-        return [_scan_task(task, fields, path, line, place)]
-    return scan_record(record, mentions, fields, path, line, place)
-
-
-def _is_bioc(passages: object) -> bool:
-    """Return whether these are passages of BioC, and not of BigBIO."""
-    if not isinstance(passages, list) or not passages or not isinstance(passages[0], dict):
-        return False
-    return "offset" in passages[0] and "offsets" not in passages[0]
+    task = record if is_task(record) else _task_of_fields(known)
+    if task is None and not (tasks and next(named(known, (*OF_TEXT, *OF_WORDS)), None) is None):
+        return scan_record(record, mentions, fields, path, line, place)
+    return [_scan_task(record if task is None else task, fields, path, line, place, html)]
 
 
 def is_task(record: object) -> bool:
@@ -113,16 +113,11 @@ def is_task(record: object) -> bool:
     return isinstance(record, dict) and isinstance(record.get("data"), dict) and not isinstance(record.get("text"), str)
 
 
-def _task_of_fields(record: object) -> dict[str, Any] | None:
+def _task_of_fields(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the task of a record of JSON-MIN whose regions are of HTML or of a dialogue; ``None`` for others."""
-    if not isinstance(record, dict):
-        return None
-    controls = {
-        name: value
-        for name, value in record.items()
-        if isinstance(value, list) and value and all(isinstance(one, dict) and "startOffset" in one for one in value)
-    }
-    regions = [(name, one) for name, value in controls.items() for one in value if HTML in one or PARAGRAPHS in one]
+    lists = {name: value for name, value in record.items() if some(value, dict)}
+    controls = [name for name, parts in lists.items() if all("startOffset" in part for part in parts)]
+    regions = [(name, one) for name in controls for one in lists[name] if HTML in one or PARAGRAPHS in one]
     if not regions:
         return None
     own = {name: value for name, value in record.items() if name in ("id", *_OF_MIN)}
@@ -139,22 +134,16 @@ def _shows_html(task: dict[str, Any]) -> bool:
         results = [] if slot is None else slot.value.get("result")
         for result in results if isinstance(results, list) else ():
             value = result.get("value") if isinstance(result, dict) else None
-            if isinstance(value, dict) and (result.get("type") == HTML or _names_node(value.get("start"))):
+            if isinstance(value, dict) and (result.get("type") == HTML or str(value.get("start")).startswith("/")):
                 return True
     return False
 
 
-def _names_node(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("/")
-
-
-def _scan_task(
-    task: object, fields: RecordFields, path: str, line: int | None, place: str, html: bool = False
-) -> Scanned:
+def _scan_task(task: object, fields: RecordFields, path: str, line: int | None, place: str, html: bool) -> Scanned:
     try:
         found = understand(task, fields.names, html)
     except DataError as error:
-        return Scanned(None, [Problem("error", "wrong field", error.message, place, path=path, line=line)], path, line)
+        return Scanned.failed("wrong field", error.message, path, line, place)
     document = found.document
     assert isinstance(task, dict)  # else it would not have been understood
     kept = dict(task)
@@ -216,9 +205,7 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     dialogues = {name: shown.text for name, shown in tried.items() if shown is not None}
     if dialogues and (not texts or any(isinstance(one, dict) and one.get("type") == PARAGRAPHS for one in results)):
         texts = dialogues
-    values = [
-        result["value"] for result in results if isinstance(result, dict) and isinstance(result.get("value"), dict)
-    ]
+    values = [one["value"] for one in results if isinstance(one, dict) and isinstance(one.get("value"), dict)]
     surfaces = [value["text"] for value in values if isinstance(value.get("text"), str) and "start" in value]
     wanted = [_stripped(surface) for surface in surfaces[:_MOST_SURFACES]]
     whole = {name: _stripped(text) for name, text in texts.items()}
@@ -227,9 +214,8 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
     found = next((names for names in (holding, list(texts), worded) if len(names) == 1), None)
     if found is None and texts:
         shown = ", ".join(map(clip, list(texts)[:20]))
-        raise DataError(
-            f"data: 'text' is missing, expected a text; name the field of the text, one of {shown}: --columns text=NAME"
-        )
+        advice = f"name the field of the text, one of {shown}: --columns text=NAME"
+        raise DataError(f"data: 'text' is missing, expected a text; {advice}")
     return found[0] if found else "text"
 
 
@@ -264,7 +250,7 @@ def chosen(task: dict[str, Any]) -> Slot | None:
     slots: list[Slot] = []
     for kind in _KINDS:
         values = task.get(kind) or []
-        if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+        if not are(values, dict):
             raise DataError(f"{kind} is no list of objects; export the tasks as JSON")
         done = [(i, value) for i, value in enumerate(values) if not value.get("was_cancelled")]
         if done:
@@ -300,35 +286,33 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     """
     losses = Losses()
     with output_file(path, force=force) as file:
-        before = "[\n"
-        for document in documents:
-            with writing_as("JSON", document, path):
-                try:
-                    task = _task(document)
-                except DataError as error:
-                    message = f": meta['label_studio'] should be a task ({error.message}); remove it"
-                    raise unwritable(document, message, path) from error
-                file.write(before + to_json(task))
-            before = ",\n"
-            losses.add("mention identifiers", sum(mention.id == "" for mention in document.mentions))
-            losses.add(TWICE, sum(len(mention.concepts) - len(set(mention.concepts)) for mention in document.mentions))
-            losses.add("heads", sum(mention.head is not None for mention in document.mentions))
-            losses.add(OTHERWISE, sum(held(mention)[1] for mention in document.mentions if mention.attributes))
-            losses.add(CONCEPT_SCORES, sum(len(mention.concept_scores) for mention in document.mentions))
-            count_unwritten(losses, document, "tokens", "sentences", "token columns")
-            count_meta(losses, document, "label_studio", TEXT_FIELD)
-        file.write("[]\n" if before == "[\n" else "\n]\n")
+        write_list(file, (_written(document, losses, path) for document in documents))
     return losses
+
+
+def _written(document: Document, losses: Losses, path: str | Path) -> str:
+    """Return the task of a document as JSON, and count what it cannot hold."""
+    with writing_as("JSON", document, path):
+        try:
+            task = _task(document)
+        except DataError as error:
+            message = f": meta['label_studio'] should be a task ({error.message}); remove it"
+            raise unwritable(document, message, path) from error
+        text = to_json(task)
+    for mention in document.mentions:
+        losses.add("mention identifiers", mention.id == "")
+        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
+        losses.add(OTHERWISE, held(mention)[1] if mention.attributes else 0)
+        count_mention(losses, mention, "heads", CONCEPT_SCORES)
+    count_unwritten(losses, document, "tokens", "sentences", "token columns")
+    count_meta(losses, document, "label_studio", TEXT_FIELD)
+    return text
 
 
 def _task(document: Document) -> dict[str, Any]:
     kept = document.meta.get("label_studio", {"data": {}})
-    data = kept.get("data") if isinstance(kept, dict) else None
-    if not isinstance(data, dict):
-        raise DataError("it has no data")
-    field = document.meta.get(TEXT_FIELD, "text")
-    if not isinstance(field, str):
-        raise DataError(f"meta['{TEXT_FIELD}'] is no name of a field")
+    data = _field(kept, "data", dict, "it")
+    field = _field({TEXT_FIELD: "text", **document.meta}, TEXT_FIELD, str, "meta")
     source = text_of(data.get(field), True)
     shown = Task(document.text)
     task: dict[str, Any] = dict(kept)
@@ -342,14 +326,14 @@ def _task(document: Document) -> dict[str, Any]:
     before = understand(task, {"text": field}, not shown.is_plain)
     if before.document.mentions == document.mentions:
         return task
-    if any(mention.score is not None for mention in document.mentions):
-        mine = [one for one in task.get("predictions") or [] if one.get("model_version") == _MODEL]
-        others = [one for one in task.get("predictions") or [] if one not in mine]
-        return task | {"predictions": [*others, _prediction(document, shown)]}
+    if scores := [float(mention.score) for mention in document.mentions if mention.score is not None]:
+        others = [one for one in task.get("predictions") or () if one.get("model_version") != _MODEL]
+        # the least sure mention decides, so that tasks can be sorted by what most needs a look
+        own = {"model_version": _MODEL, "score": min(scores), "result": new_results(document, shown)}
+        return task | {"predictions": [*others, own]}
     slot = chosen(task)
     if slot is None or slot.kind == "predictions":
-        annotations = list(task.get("annotations") or [])
-        return task | {"annotations": [*annotations, {"result": new_results(document, shown)}]}
+        return task | {"annotations": [*(task.get("annotations") or ()), {"result": new_results(document, shown)}]}
     annotations = list(task[slot.kind])
     regions = [one for one in slot.value["result"] if one.get("type") in ("labels", HTML, PARAGRAPHS)]
     old = {one["id"]: one for one in regions if isinstance(one.get("id"), str)}
@@ -378,12 +362,6 @@ def new_results(document: Document, shown: Task) -> list[dict[str, Any]]:
     {'start': 3, 'end': 7, 'text': 'pain', 'labels': ['problem']}
     """
     return list(_results(document, shown, {}, set(), {}))
-
-
-def _prediction(document: Document, shown: Task) -> dict[str, Any]:
-    scores = [float(mention.score) for mention in document.mentions if mention.score is not None]
-    # the least sure mention decides, so that tasks can be sorted by what most needs a look
-    return {"model_version": _MODEL, "score": min(scores), "result": new_results(document, shown)}
 
 
 def _results(

@@ -177,6 +177,11 @@ def named(record: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
     yield from (own[name] for name in names if name in own)
 
 
+def field_of_text(record: Mapping[str, Any]) -> str | None:
+    """Return the field of a record that holds its text, by its name; ``None`` without one."""
+    return next((name for name in named(record, OF_TEXT) if isinstance(record[name], str)), None)
+
+
 def at(value: Any, path: str) -> Any:
     """Return the value at a path in objects and lists, or ``None``.
 

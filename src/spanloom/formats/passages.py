@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spanloom.document.validate import Problem
+from spanloom.formats.kinds import are, is_pair
 
 
 def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
@@ -14,9 +15,13 @@ def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
         texts = [texts] if isinstance(texts, str) else texts
         if not isinstance(passage, dict):
             wrong = "it is missing or of another type, expected an object with text and offsets"
-        elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        elif not are(texts, str):
             wrong = "text is missing or of another type, expected a list of strings"
-        elif not isinstance(offsets, list) or len(offsets) != len(texts) or not all(map(_is_span, offsets)):
+        elif (
+            not isinstance(offsets, list)
+            or len(offsets) != len(texts)
+            or not all(is_pair(one) and min(one) >= 0 for one in offsets)
+        ):
             wrong = "offsets is missing or of another type, expected one [start, end] pair of integers for each text"
         if wrong:
             problems.append(Problem("error", "wrong field", wrong, place))
@@ -30,17 +35,15 @@ def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) ->
     length, sound = 0, True
     longest = sum(len(piece) for _, _, piece, _ in pieces) * 2 + 10_000  # a gap beyond is a mistake or an attack
     for start, end, piece, place in pieces:
-        if end - start != len(piece):
-            message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
-            problems.append(Problem("error", "passage", message + _unit(piece, end - start), place))
-            sound = False
-        elif start < length or start > longest:
-            message = f"offset {start} does not fit after a text of {length} characters"
-            problems.append(Problem("error", "passage", message, place))
-            sound = False
-        else:
+        if end - start == len(piece) and length <= start <= longest:
             parts += [" " * (start - length), piece]
             length = end
+            continue
+        sound, message = False, f"offset {start} does not fit after a text of {length} characters"
+        if end - start != len(piece):
+            message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
+            message += _unit(piece, end - start)
+        problems.append(Problem("error", "passage", message, place))
     return "".join(parts) if sound else None
 
 
@@ -60,7 +63,3 @@ def without_texts(passages: object) -> object:
         {name: value for name, value in passage.items() if name != "text"} if isinstance(passage, dict) else passage
         for passage in passages
     ]
-
-
-def _is_span(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(part) is int and part >= 0 for part in value)

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from spanloom.document import from_tags
 from spanloom.formats.blocks import TAG
-from spanloom.formats.layouts import OF_ID, named
+from spanloom.formats.dialects import identified
+from spanloom.formats.kinds import are, is_pair, some
 from spanloom.formats.tagged import found_in
 
 _OFFSETS: Final = (("characterOffsetBegin", "characterOffsetEnd"), ("start_char", "end_char"))
@@ -53,10 +54,7 @@ def with_sentences(record: dict[str, Any]) -> dict[str, Any]:
     lists = sentences_of(record.get("sentences"))
     if lists is None:
         return record
-    rest = {name: value for name, value in record.items() if name not in _MADE}
-    name = next((name for name in named(rest, OF_ID) if type(rest[name]) in (str, int)), None)
-    if name is not None and "id" not in rest:
-        rest = {"id": rest.pop(name), **rest}
+    rest = identified({name: value for name, value in record.items() if name not in _MADE})
     sentences = [_whole(tokens) for tokens in lists]
     tokens = [token for one in sentences for token in one]
     given = record.get("text")
@@ -91,7 +89,7 @@ def _offsets(token: Mapping[str, Any]) -> tuple[int, int] | None:
             return token[start], token[end]
     for name in ("dspan", "span"):  # of Trankit: in the document, and in the sentence
         span = token.get(name)
-        if isinstance(span, list) and len(span) == 2 and all(type(one) is int for one in span) and "ner" in token:
+        if is_pair(span) and "ner" in token:
             return span[0], span[1]
     misc = token.get("misc")
     found = dict(_MISC.findall(misc)) if isinstance(misc, str) else {}
@@ -105,7 +103,7 @@ def _whole(tokens: list[dict[str, Any]]) -> list[dict[str, Any]]:
         number = token.get("id")
         if isinstance(number, list) and len(number) == 1:
             number = number[0]
-        if isinstance(number, list) and number and all(type(one) is int for one in number):
+        if some(number, int):
             last = number[-1]
         elif type(number) is int and number <= last:
             continue
@@ -132,9 +130,9 @@ def _laid_out(tokens: list[dict[str, Any]]) -> tuple[str, list[list[int]]]:
 def _mentions(sentence: Any, tokens: list[dict[str, Any]], first: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield the mentions of a sentence: the first token and the end in the document, and other fields."""
     found = sentence.get("entitymentions") if isinstance(sentence, dict) else None
-    if isinstance(found, list) and (not found or any(isinstance(one, dict) and "tokenBegin" in one for one in found)):
+    if are(found, dict) and (not found or any("tokenBegin" in one for one in found)):
         for one in found:
-            if isinstance(one, dict) and type(one.get("tokenBegin")) is int and type(one.get("tokenEnd")) is int:
+            if type(one.get("tokenBegin")) is int and type(one.get("tokenEnd")) is int:
                 sure = one.get("nerConfidences")
                 score = sure.get(one.get("ner")) if isinstance(sure, dict) else None
                 sound = isinstance(score, float) and 0 <= score <= 1

@@ -237,19 +237,19 @@ def _passages(lines: list[NumberedLine]) -> tuple[Passage, Passage] | Problem:
     """Return the title and the abstract, or the problem that makes the document invalid."""
     number, line = lines[0]
     title = parse_passage(line)
-    if title is None:
+    if title is None or title.kind == "a":
         message = f"found {line[:_SHOWN]!r}, expected the title that starts a document, such as '1|t|title'"
+        if title is not None:
+            name = title.id[:_SHOWN]
+            message = f"the abstract of {name!r} is without its title; put '{name}|t|' before"
         return Problem("error", "no title", message, line=number)
-    if title.kind == "a":
-        message = f"the abstract of {title.id[:_SHOWN]!r} is without its title; put '{title.id[:_SHOWN]}|t|' before"
-        return Problem("error", "no title", message, line=number)
-    expected = f"expected '{title.id[:_SHOWN]}|a|' and the abstract, if there is one, below the title"
-    if len(lines) == 1:
-        return Problem("error", "no abstract", f"found no more lines, {expected}", line=number)
-    number, line = lines[1]
-    abstract = parse_passage(line)
+    shown, abstract = "no more lines", None
+    if len(lines) > 1:
+        number, line = lines[1]
+        shown, abstract = repr(line[:_SHOWN]), parse_passage(line)
     if abstract is None or abstract.id != title.id:
-        return Problem("error", "no abstract", f"found {line[:_SHOWN]!r}, {expected}", line=number)
+        expected = f"expected '{title.id[:_SHOWN]}|a|' and the abstract, if there is one, below the title"
+        return Problem("error", "no abstract", f"found {shown}, {expected}", line=number)
     return title, abstract
 
 
@@ -303,25 +303,17 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             name = name_of(document, number)
             losses.add(UNNAMED, int(not document.id))
             if not _ID.fullmatch(name):
-                message = (
-                    f"the identifier {name[:40]!r} has '|', a tab, a line end or NUL in it; PubTator cannot hold it"
-                )
-                raise DataError(message, path=path)
+                found = f"the identifier {name[:40]!r} has '|', a tab, a line end or NUL in it"
+                raise DataError(f"{found}; PubTator cannot hold it", path=path)
             rows = list(_rows_of(name, document, losses, path))
-            passages = _text_lines(name, document.text, losses)
-            file.write("".join(line + "\n" for line in (*passages, *rows)) + "\n")
+            title, _, abstract = document.text.partition("\n")
+            title = title if abstract else document.text  # an empty abstract is read as none, without a line end
+            losses.add(LINE_ENDS, sum(part.count(end) for part in (title, abstract) for end in "\n\r"))
+            texts = [f"{name}|{kind}|{part.translate(_LINE_ENDS)}" for kind, part in (("t", title), ("a", abstract))]
+            file.write("".join(line + "\n" for line in (*texts, *rows)) + "\n")
             count_unwritten(losses, document, "tokens", "sentences", "token columns")
             count_meta(losses, document, "pubtator", inside=_KEPT)
     return losses
-
-
-def _text_lines(name: str, text: str, losses: Losses) -> Iterator[str]:
-    title, _, abstract = text.partition("\n")
-    title = title if abstract else text  # an empty abstract is read as none, without the line end before it
-    changed = sum(part.count("\n") + part.count("\r") for part in (title, abstract))
-    losses.add(LINE_ENDS, changed)
-    yield f"{name}|t|{title.translate(_LINE_ENDS)}"
-    yield f"{name}|a|{abstract.translate(_LINE_ENDS)}"
 
 
 def _rows_of(name: str, document: Document, losses: Losses, path: str | Path) -> Iterator[str]:
@@ -352,14 +344,12 @@ def _row(mention: Mention, text: str, losses: Losses) -> str | None:
     if row is None:
         losses.add(DISCONTIGUOUS)
         return None
-    count_mention(losses, mention, TOUCHING)
+    count_mention(losses, mention, TOUCHING, "heads", "scores", "mention identifiers")
     losses.add(UNSTRIPPED, sum(concept != concept.strip() for concept in held))
     again = parse_annotation(row)
     stripped = tuple(concept.strip() for concept in held)
     losses.add("concepts that read back in another way", int(again is None or again.mention.concepts != stripped))
-    count_mention(losses, mention, "heads")
     losses.add("concepts", len(mention.concepts) - len(held))
-    count_mention(losses, mention, "scores", "mention identifiers")
     count_attributes(losses, mention)
     return row
 

@@ -17,8 +17,10 @@ its place, such as ``"mentions[0].colour"``; but usual names of attributes, such
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,19 +30,20 @@ from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
-from spanloom.formats.base import Beside, Scanned
+from spanloom.formats.base import Beside, Scanned, altered, writing_as
 from spanloom.formats.blocks import TAG
-from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native, warn_unread
+from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
 from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import not_as_expected, to_json
+from spanloom.formats.kinds import are, some
 from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.looks import shows_annotation
 from spanloom.formats.notices import Notices
 from spanloom.formats.pipelines import sentences_of, with_sentences
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.settling import settled_one
-from spanloom.formats.unread import TO_FIND
+from spanloom.formats.unread import TO_FIND, warn_unread
 from spanloom.native import Kernel
 
 
@@ -92,7 +95,7 @@ MENTION = {
 
 _write_pairs = Kernel("write_pairs")
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
-_FURTHER = frozenset(("attributes", "attribute_scores", "concept_scores"))  # fields that few mentions have
+_REQUIRED = ("type", "spans")  # of a mention
 _FEW: Final = 8  # pairs that Python writes in less time than a call of the kernel takes
 _LARGEST = 2**62  # what an int64 holds with room to add
 
@@ -125,6 +128,16 @@ def record_text(document: Document) -> str:
             text = to_json(value)
         fields.append(f'"{name}":{text}')
     return f"{{{','.join(fields)}}}"
+
+
+def record_json(document: Document, path: str | Path) -> str:
+    """Return `record_text`.
+
+    Raises:
+        DataError: a document without a JSON form.
+    """
+    with writing_as("JSON", document, path):
+        return record_text(document)
 
 
 def _fields(document: Document) -> dict[str, Any]:
@@ -264,7 +277,7 @@ def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]
         return [(None, problems, None)]
     if mentions and (answer := rejected(record)) is not None:
         message = f"the answer is {answer!r}, so the record is no gold; it is left out"
-        return [(None, [Problem("warning", "records left out", message, altered=True)], None)]
+        return [(None, [altered("records left out", message)], None)]
     if isinstance(record.get("resourceType"), str) and not isinstance(record.get("text"), str):
         return [(None, [Problem("error", "wrong field", FHIR)], None)]
     if fields.layout is None and _is_native(record):
@@ -279,10 +292,8 @@ def _parsed(record: object, mentions: bool, fields: RecordFields) -> list[_Read]
         if not mentions:
             own = {name: value for name, value in own.items() if name != "mentions"}
         elif not own.get("mentions") and isinstance(own.get("text"), str) and shows_annotation(own["text"]):
-            message = (
-                "the text looks like one with marks around mentions; read such texts as files (--input-format markup)"
-            )
-            problems.append(Problem("warning", "texts with marks", message, altered=True))
+            message = "the text looks like one with marks around mentions; read such texts as files"
+            problems.append(altered("texts with marks", f"{message} (--input-format markup)"))
         found.append(_document(own, native, [] if found else problems))
     return found
 
@@ -311,10 +322,8 @@ def as_object(value: Any) -> Any:
     """
     if not isinstance(value, list | tuple) or not value:
         return value
-    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict):
-        return {"text": value[0], **value[1]}
-    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], list | tuple):
-        return {"text": value[0], "entities": list(value[1])}
+    if len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], dict | list | tuple):
+        return {"text": value[0], **(value[1] if isinstance(value[1], dict) else {"entities": list(value[1])})}
     rows = [row for row in value if isinstance(row, list | tuple) and all(isinstance(part, str) for part in row)]
     if len(rows) < len(value):
         return value
@@ -333,46 +342,32 @@ def _wrong(problems: list[Problem], place: str, name: str, value: object, expect
 def _document(record: dict[str, Any], names: Native, problems: list[Problem]) -> _Read:
     text = record.get("text")
     if not isinstance(text, str):
-        texts = [name for name, value in record.items() if isinstance(value, str) and name not in ("text", "id")]
-        shown = ", ".join(map(clip, texts[:10]))
-        hint = f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)" if texts else ""
-        if not texts and set(record) - {"id", "mentions"}:
-            shown = ", ".join(clip(str(name)) for name in list(record)[:10] if name not in ("id", "mentions"))
-            hint = (
-                f"; the fields are {shown}: write the text as text, and its mentions as entities with start, end, type"
-            )
-        if "pattern" in record and "label" in record:
-            hint = "; it is a pattern: spanloom label PATTERNS TEXTS marks what patterns match"
-        if (chat := next((name for name, value in record.items() if _is_chat(value)), None)) is not None:
-            hint = (
-                f"; {clip(chat)} holds the messages of a chat: write the text that it is about as text, with an id, "
-                f"and the answer beside it as answer, {TO_FIND}"
-            )
         if not any(problem.kind == NO_TEXT for problem in problems):
-            _wrong(problems, "", "text", text, f"the document's text{hint if text is None else ''}")
+            _wrong(problems, "", "text", text, f"the document's text{_hint(record) if text is None else ''}")
         return None, problems, None
-    document = Document(text, id=_name(record.get("id"), problems, "") or "")
+    given = {name: record.get(name) for name in ("id", "columns", "mentions", "meta")}
+    for name, value in given.items():
+        if value is not None and not _FITS[RECORD[name].kind](value):
+            _wrong(problems, "", name, value, EXPECTED[RECORD[name].kind])
+            given[name] = None
+    document = Document(text, id="" if given["id"] is None else str(given["id"]))
     if record.get("tokens") is not None:
         document.tokens = _offsets(record["tokens"], "tokens", problems)
     if record.get("sentences") is not None:
         document.sentences = _offsets(record["sentences"], "sentences", problems)
-    if record.get("columns") is not None:
-        document.columns = _columns(record["columns"], problems)
-    meta, unread = record.get("meta"), dict[str, Any]()
-    if meta is not None and not isinstance(meta, dict):
-        _wrong(problems, "", "meta", meta, EXPECTED["object"])
-        meta = None
-    mentions = record.get("mentions")
-    if mentions is not None and not isinstance(mentions, list):
-        _wrong(problems, "", "mentions", mentions, EXPECTED["mentions"])
-        mentions = None
+    for name, values in (given["columns"] or {}).items():
+        if are(values, str):
+            document.columns[name] = values
+        else:
+            _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
+    meta, unread = given["meta"] or {}, dict[str, Any]()
     surfaces, places = [], []
-    for i, item in enumerate(mentions or ()):
+    for i, item in enumerate(given["mentions"] or ()):
         place = names.places[i] if names.places else f"mentions[{i}]"
         if isinstance(item, dict) and not _MENTION_FIELDS.issuperset(item):
             item = dict(item)
             take_attributes(item, native=True)
-        mention = _mention(item, place, names, problems)
+        mention = mention_of(item, place, names, problems)
         if mention is None:
             continue
         document.mentions.append(mention)
@@ -380,38 +375,39 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         places.append(place if names.places or mention.id is None else place_of(mention, i))
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
-    if (sections := record.get("sections")) is not None:
-        found = _sections(sections)
-        if found is not None:
-            document.sections = found
-        elif ("mentions" in record and not names.places) or _have_spans(sections):
+    sections = record.get("sections")
+    if sections is not None and _FITS["sections"](sections):
+        document.sections = [Section(one["name"], Span(*one["span"])) for one in sections]
+    elif sections is not None:
+        spans = isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
+        if spans or ("mentions" in record and not names.places):
             _wrong(problems, "", "sections", sections, EXPECTED["sections"])
         else:  # of another tool, and of another kind
-            meta = {"sections": sections, **(meta or {})}
-    document.meta = _meta(record, dict(meta or {}), unread, problems)
+            meta = {"sections": sections, **meta}
+    document.meta = _meta(record, meta, unread, problems)
     return document, problems, Beside(surfaces, names=places)
 
 
-def _have_spans(sections: object) -> bool:
-    return isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
-
-
-def _sections(value: object) -> list[Section] | None:
-    """Return sections; ``None`` if one of them is invalid."""
-    if not isinstance(value, list):
-        return None
-    for one in value:
-        if not (isinstance(one, dict) and isinstance(one.get("name"), str) and _is_pair(one.get("span"))):
-            return None
-    return [Section(one["name"], Span(*one["span"])) for one in value]
+def _hint(record: dict[str, Any]) -> str:
+    """Return what to do with a record without a text; empty if it has nothing else either."""
+    others = [str(name) for name in record if name not in ("id", "text", "mentions")]
+    texts = [name for name, value in record.items() if name in others and isinstance(value, str)]
+    if (chat := next((name for name, value in record.items() if _is_chat(value)), None)) is not None:
+        how = "write the text that it is about as text, with an id, and the answer beside it as answer"
+        return f"; {clip(chat)} holds the messages of a chat: {how}, {TO_FIND}"
+    if record.keys() >= {"pattern", "label"}:
+        return "; it is a pattern: spanloom label PATTERNS TEXTS marks what patterns match"
+    shown = ", ".join(map(clip, (texts or others)[:10]))
+    if texts:
+        return f"; name the field that holds it, of {shown}: --columns text=NAME (columns=)"
+    how = "write the text as text, and its mentions as entities with start, end, type"
+    return f"; the fields are {shown}: {how}" if others else ""
 
 
 def _is_chat(value: object) -> bool:
     """Return whether a value is a list of messages, each with its role or author."""
-    if not isinstance(value, list) or not value:
-        return False
     names = ({"role", "content"}, {"from", "value"})
-    return all(isinstance(one, dict) and any(one.keys() >= both for both in names) for one in value)
+    return some(value, dict) and all(any(one.keys() >= both for both in names) for one in value)
 
 
 def _meta(
@@ -424,15 +420,6 @@ def _meta(
         message = f"the field {clip(name)} is both beside meta and in it; unknown fields are kept in meta: rename one"
         problems.append(Problem("error", "wrong field", message))
     return meta | others
-
-
-def _name(value: object, problems: list[Problem], place: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    _wrong(problems, place, "id", value, EXPECTED["name"])
-    return None
 
 
 def _is_pair(value: object) -> bool:
@@ -465,71 +452,65 @@ def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | Non
     return None
 
 
-def _columns(value: object, problems: list[Problem]) -> dict[str, list[str]]:
-    if not isinstance(value, dict):
-        _wrong(problems, "", "columns", value, EXPECTED["columns"])
-        return {}
-    for name, values in value.items():
-        if not isinstance(values, list) or not set(map(type, values)) <= {str}:
-            _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
-            return {}
-    return value
-
-
-def _mention(item: object, place: str, names: Native, problems: list[Problem]) -> Mention | None:
-    before = len(problems)
+def mention_of(item: object, place: str, names: Native, problems: list[Problem]) -> Mention | None:
+    """Return the mention of a record's item; ``None``, with problems, if a field has a value of the wrong kind."""
     if not isinstance(item, dict):
         _wrong(problems, place, "it", item, f"an object with {names.type} and {names.spans}")
         return None
-    kind, spans = item.get("type"), item.get("spans")
-    if not isinstance(kind, str):
-        how = "; name its field (--columns type=NAME)" if names.places and kind is None else ""
-        _wrong(problems, place, names.type, kind, EXPECTED["text"] + how)
-    if not isinstance(spans, list) or not spans or not all(map(_is_pair, spans)):
-        _wrong(problems, place, names.spans, spans, EXPECTED["spans"] if names.spans == "spans" else "integers")
-    head = score = identifier = None
-    concepts: Any = ()
-    surface: Any = ""
-    if len(item) > 2 or kind is None or spans is None:  # more than a type and spans
-        head, score, concepts = item.get("head"), item.get("score"), item.get("concepts") or ()
-        if head is not None and not _is_pair(head):
-            _wrong(problems, place, "head", head, EXPECTED["pair"])
-        if score is not None and type(score) not in (int, float):
-            _wrong(problems, place, "score", score, EXPECTED["probability"])
-        if not isinstance(concepts, list | tuple) or not all(isinstance(concept, str) for concept in concepts):
-            _wrong(problems, place, "concepts", concepts, EXPECTED["texts"])
-        identifier = _name(item.get("id"), problems, place)
-        surface = item.get("text", "")  # what stands there, as the record has it
-    if not isinstance(surface, str) and len(problems) == before:
-        _wrong(problems, place, "text", surface, EXPECTED["text"])
+    before = len(problems)
+    for name, fits in _CHECKS if len(item) > len(_REQUIRED) else _FEW_CHECKS:  # most have nothing else
+        value = item.get(name)
+        if (value is None and name not in _REQUIRED) or fits(value):
+            continue
+        expected = EXPECTED[MENTION[name].kind]
+        if name == "spans" and names.spans != "spans":
+            expected = "integers"
+        elif name == "type" and names.places and value is None:
+            expected += "; name its field (--columns type=NAME)"
+        _wrong(problems, place, {"type": names.type, "spans": names.spans}.get(name, name), value, expected)
+    concepts, scores = item.get("concepts") or (), item.get("concept_scores") or ()
+    if len(problems) == before and not isinstance(item.get("text", ""), str):
+        _wrong(problems, place, "text", item["text"], EXPECTED["text"])
+    if len(problems) == before and scores and len(scores) != len(concepts):
+        _wrong(problems, place, "concept_scores", scores, f"a number for each of its {len(concepts)} concepts")
     if len(problems) > before:
         return None
-    further = () if _FURTHER.isdisjoint(item) else _further(item, len(concepts), place, problems)
-    if len(problems) > before:
-        return None
-    score = None if score is None else float(score)
-    return found_mention(kind, spans, head, tuple(concepts), score, identifier, *further)  # type: ignore[arg-type]
+    score, identifier, attributes = item.get("score"), item.get("id"), item.get("attributes")
+    return found_mention(
+        item["type"], item["spans"], item.get("head"), tuple(concepts), None if score is None else float(score),
+        None if identifier is None else str(identifier), attributes and _attributes(attributes),
+        {one: float(value) for one, value in (item.get("attribute_scores") or {}).items()}, tuple(map(float, scores)),
+    )  # fmt: skip
 
 
-def _further(item: dict[str, Any], concepts: int, place: str, problems: list[Problem]) -> tuple[Any, ...]:
-    """Return the attributes of a mention, their probabilities, and those of its concepts."""
-    given, sure, linked = (item.get(name) for name in ("attributes", "attribute_scores", "concept_scores"))
-    attributes: dict[str, bool | str] = {}
+def _attributes(value: Any) -> dict[str, bool | str] | None:
+    """Return attributes as a mention keeps them; ``None`` for something else."""
     try:
-        values = {name: attribute_value(value) for name, value in (given or {}).items()}
-        attributes = {name: value for name, value in values.items() if value is not None}
+        found = {name: attribute_value(one) for name, one in value.items()}
     except (AttributeError, TypeError):
-        _wrong(problems, place, "attributes", given, EXPECTED["attributes"])
-    scores: dict[str, float] = {}
-    if not isinstance(sure, dict | None) or not {type(value) for value in (sure or {}).values()} <= {int, float}:
-        _wrong(problems, place, "attribute_scores", sure, EXPECTED["named probabilities"])
-    elif sure:
-        scores = {name: float(value) for name, value in sure.items()}
-    probabilities: tuple[float, ...] = ()
-    if not isinstance(linked, list | None) or not {type(value) for value in linked or ()} <= {int, float}:
-        _wrong(problems, place, "concept_scores", linked, EXPECTED["probabilities"])
-    elif linked and len(linked) != concepts:
-        _wrong(problems, place, "concept_scores", linked, f"a number for each of its {concepts} concepts")
-    else:
-        probabilities = tuple(map(float, linked or ()))
-    return attributes, scores, probabilities
+        return None
+    return {name: one for name, one in found.items() if one is not None}
+
+
+_FITS: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
+    {
+        "name": lambda value: type(value) in (str, int),
+        "text": lambda value: isinstance(value, str),
+        "pair": _is_pair,
+        "spans": lambda value: isinstance(value, list) and bool(value) and all(map(_is_pair, value)),
+        "texts": lambda value: not value or are(list(value) if isinstance(value, tuple) else value, str),
+        "probability": lambda value: type(value) in (int, float),
+        "mentions": lambda value: isinstance(value, list),
+        "columns": lambda value: isinstance(value, dict),
+        "object": lambda value: isinstance(value, dict),
+        "sections": lambda value: (
+            are(value, dict) and all(isinstance(one.get("name"), str) and _is_pair(one.get("span")) for one in value)
+        ),
+        "attributes": lambda value: not value or _attributes(value) is not None,
+        "named probabilities": lambda value: isinstance(value, dict) and are([*value.values()], int, float),
+        "probabilities": lambda value: are(value, int, float),
+    }
+)
+"""Kind of a value -> whether a value is of it; arrays are checked where they are read."""
+_CHECKS: Final = tuple((name, _FITS[field.kind]) for name, field in MENTION.items())
+_FEW_CHECKS: Final = tuple((name, fits) for name, fits in _CHECKS if name in _REQUIRED)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby, islice
 from typing import Final
 
 from spanloom.document import Document, Mention
@@ -27,7 +28,7 @@ from spanloom.document.counting import CountedText, Counting, shifts
 from spanloom.document.surfaces import beginning, difference, has_blank_ends, trimmed
 from spanloom.document.validate import Problem, find_errors, place_of
 from spanloom.errors import clip
-from spanloom.formats.base import Beside, Scanned, Surface
+from spanloom.formats.base import Beside, Scanned, Surface, altered
 
 _CHARACTERS: Final = Counting()
 _AROUND: Final = 64  # documents that are looked at
@@ -49,32 +50,30 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
         counting: of offsets; found out for each file if not given.
         mentions: if false, mentions are left out, and not checked.
     """
-    ahead = iter(scans)
+    for path, own in groupby(scans, key=lambda scanned: scanned.path):
+        if mentions and counting is None:
+            yield from _of_file(own, path)
+            continue
+        for scanned in own:
+            if scanned.document is None:
+                yield scanned
+            elif mentions:
+                yield _settled(scanned, counting or _CHARACTERS)
+            else:
+                scanned.document.mentions = []
+                problems = [problem for problem in scanned.problems if problem.mention is None]
+                yield _checked(scanned, scanned.document, problems)
+
+
+def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
+    """Yield the records of a file, whose way of counting is found out."""
     waiting: deque[Scanned] = deque()
     before: deque[Scanned] = deque(maxlen=_AROUND)
-    path, found, reported = "", _CHARACTERS, False
-    ends = _Ends()
-    while True:
-        scanned = waiting.popleft() if waiting else next(ahead, None)
-        if scanned is None or (scanned.path != path and counting is None and mentions):
-            yield from ends.remarks(path)
-            ends = _Ends()
-        if scanned is None:
-            return
+    found, reported, ends = _CHARACTERS, False, _Ends()
+    while (scanned := waiting.popleft() if waiting else next(scans, None)) is not None:
         if scanned.document is None:
             yield scanned
             continue
-        if not mentions:
-            problems = [problem for problem in scanned.problems if problem.mention is None]
-            scanned.document.mentions = []
-            yield _checked(scanned, scanned.document, problems)
-            continue
-        if counting is not None:
-            yield _settled(scanned, counting)
-            continue
-        if scanned.path != path:
-            path, found, reported = scanned.path, _CHARACTERS, False
-            before.clear()
         if ends.open:
             ends.add(scanned)
         if found is _CHARACTERS and _is_clean(scanned):
@@ -83,20 +82,18 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
             yield _checked(scanned, scanned.document, scanned.problems)
             continue
         if found is _CHARACTERS and not _fits(scanned, found, CountedText(scanned.document.text)):
-            while len(waiting) < _AROUND and (not waiting or waiting[-1].path == path):
-                following = next(ahead, None)
-                if following is None:
-                    break
-                waiting.append(following)
-            behind = [one for one in waiting if one.path == path]
-            found = _decided([scanned, *before, *behind]) or _CHARACTERS
+            waiting += islice(scans, _AROUND - len(waiting))
+            found = _decided([scanned, *before, *waiting]) or _CHARACTERS
         elif found is _CHARACTERS and _given(scanned):
             before.append(scanned)
         result = _settled(scanned, found)
         if found is not _CHARACTERS and not reported:
             reported = True
-            result.problems.insert(0, _counted(scanned, found))
+            message = f"offsets are counted {found}; they were converted to characters"
+            where, line = scanned.place_of(0)
+            result.problems.insert(0, altered("unit of offsets", message, line, where))
         yield result
+    yield from ends.remarks(path)
 
 
 class _Ends:
@@ -125,10 +122,8 @@ class _Ends:
     def remarks(self, path: str) -> Iterator[Scanned]:
         """Yield a warning if nearly all are."""
         if self._cut >= _FEWEST and self._cut >= _NEARLY_ALL * self._count:
-            message = (
-                f"{self._cut:,} of the first {self._count:,} mentions end one character before the end of a word; if "
-                "their ends are included, name it (--offsets inclusive)"
-            )
+            found = f"{self._cut:,} of the first {self._count:,} mentions end one character before the end of a word"
+            message = f"{found}; if their ends are included, name it (--offsets inclusive)"
             yield Scanned.altered("ends within words", message, path)
 
 
@@ -164,8 +159,7 @@ def _is_clean(scanned: Scanned) -> bool:
     document, beside = scanned.document, scanned.beside
     if document is None or not document.mentions:
         return True
-    if beside is None:
-        return all(_is_whole(mention, None, document.text) for mention in document.mentions)
+    beside = beside or Beside([None] * len(document.mentions))
     text, needed = document.text, bool(beside.source)
     return all(
         _is_whole(mention, surface, text) and not (needed and surface is None)
@@ -227,12 +221,6 @@ def _decided(scans: Sequence[Scanned]) -> Counting | None:
     return ways[0] if len(readings) == 1 else None
 
 
-def _counted(scanned: Scanned, counting: Counting) -> Problem:
-    message = f"offsets are counted {counting}; they were converted to characters"
-    path, line = scanned.place_of(0)
-    return Problem("warning", "unit of offsets", message, path=path, line=line, altered=True)
-
-
 def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     document = scanned.document
     assert document is not None
@@ -242,14 +230,13 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     problems, kept = [], []
     mentions: list[Mention] = []
     for i, (given, surface) in enumerate(zip(document.mentions, beside.surfaces, strict=True)):
-        if counting is _CHARACTERS and _is_whole(given, surface, document.text) and (surface or not beside.source):
-            kept.append(i)
-            mentions.append(given)
-            continue
-        mention, found = _repaired(given, surface, counting, text, beside.source)
+        whole = counting is _CHARACTERS and _is_whole(given, surface, document.text) and (surface or not beside.source)
+        mention, found = (given, []) if whole else _repaired(given, surface, counting, text, beside.source)
         if mention is not None:
             kept.append(i)
             mentions.append(mention)
+        if not found:
+            continue
         name = beside.names[i] if beside.names is not None else place_of(given, i)
         path, line = scanned.place_of(i)
         index = None if mention is None else len(mentions) - 1
@@ -269,9 +256,8 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     if mentions != document.mentions:
         document = document.copy(mentions=mentions)
     if document.sections and counting is not _CHARACTERS:
-        spans = [counting.to_characters(text, section.span) or section.span for section in document.sections]
-        pairs = zip(document.sections, spans, strict=True)
-        document = document.copy(sections=[(section.name, span) for section, span in pairs])
+        sections = [(name, counting.to_characters(text, span) or span) for name, span in document.sections]
+        document = document.copy(sections=sections)
     return _checked(scanned, document, problems)
 
 
@@ -300,13 +286,13 @@ def _repaired(
     """Return a mention in characters, with what was repaired or is wrong; ``None`` if it has no character."""
     problems: list[Problem] = []
 
-    def report(kind: str, message: str, altered: bool = True) -> None:
-        problems.append(Problem("warning" if altered else "error", kind, message, altered=altered))
+    def report(kind: str, message: str) -> None:
+        problems.append(altered(kind, message))
 
     spans = [counting.to_characters(text, span) for span in given.spans]
     if None in spans:
-        report("unit of offsets", f"{_spans(given)} begins or ends inside a character, counted {counting}", False)
-        return given, problems
+        message = f"{_spans(given)} begins or ends inside a character, counted {counting}"
+        return given, [Problem("error", "unit of offsets", message)]
     mention = given
     if counting is not _CHARACTERS:
         head = None if given.head is None else counting.to_characters(text, given.head)
@@ -329,9 +315,8 @@ def _repaired(
         return None, problems
     shown = clip(beginning(left.spans, text.text, _SHOWN + 1), _SHOWN)
     for kind in sorted((kinds or set()) - {""}):
-        file = clip(surface if isinstance(surface, str) else " ".join(filter(None, surface or ())), _SHOWN)
-        message = f"the text {file} differs in {kind} from the text at {_spans(mention)}; read as {shown}"
-        report(_DIFFERS[kind], message)
+        found = f"differs in {kind} from the text at {_spans(mention)}; read as {shown}"
+        report(_DIFFERS[kind], f"the text {clip(_joined(surface), _SHOWN)} {found}")
     if left is not mention and has_blank_ends(mention, text.text) and not (kinds or set()) - {""}:
         report("blanks at the ends", f"{_spans(mention)} is read without the blanks at its ends, as {shown}")
     return left, problems
@@ -341,21 +326,25 @@ def _other_text(
     mention: Mention, given: Mention, surface: Surface, text: CountedText, counting: Counting
 ) -> Problem | None:
     """Return the error of a mention whose text in the file is another than that at its offsets."""
-    file = surface if isinstance(surface, str) else " ".join(filter(None, surface or ()))
+    file = _joined(surface)
     if all(0 <= start < end for start, end in given.spans):
         alone = Scanned(Document(text.text, mentions=[given]), [], "", beside=Beside([surface]))
         other = next((way for way in text.countings if way != counting and _fits(alone, way, text)), None)
         if other is not None:
             message = (
-                f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do "
-                f"not; correct them, or name the unit of all (--offsets {other.name})"
+                f"offsets {_spans(given)} of {clip(file)} fit if they are counted {other}, and others of the file do"
             )
+            message += f" not; correct them, or name the unit of all (--offsets {other.name})"
             return Problem("error", "unit of offsets", message)
     if mention.end > len(text.text) or not all(0 <= start < end for start, end in mention.spans):
         return None  # said better by the check of offsets
     found = beginning(mention.spans, text.text, len(file) + _SHOWN + 1)
     message = f"the text is {clip(file)}, but {clip(found)} is at {_spans(mention)}; correct one of them"
     return Problem("error", "other text", message)
+
+
+def _joined(surface: Surface) -> str:
+    return surface if isinstance(surface, str) else " ".join(filter(None, surface or ()))
 
 
 def _spans(mention: Mention) -> str:

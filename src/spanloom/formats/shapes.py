@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
-from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, named
+from spanloom.formats.kinds import are, are_pairs, some
+from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, field_of_text, named
 from spanloom.formats.tagged import fields_of
 
 _OF_TYPES: Final = (*USUAL["type"], "entitytypes", "entitylabels", "spanlabels", "categories", "classes")
@@ -40,24 +41,21 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
         return {**_without(record, name), "text": text, "entities": entities}
     if next(named(record, (*OF_TEXT, *OF_WORDS)), None) is None:
         return record
-    starts, ends = (next(_side(record, role), None) for role in ("start", "end"))
-    spans = next(
-        (name for name in named(record, (*OF_MENTIONS, *USUAL["spans"])) if _are_pairs(record[name])), None
-    )  # pairs without types
-    first = record[starts] if starts else record[spans] if spans else None
-    types = named(record, tuple(f"{one}{s}" for one in _OF_TYPES for s in ("", "s")))
-    kind = next((name for name in types if first and _are(record[name], str, len(first))), None)
-    if first is None or kind is None:
-        return record
-    if starts and ends and len(record[ends]) == len(first):
-        rows = [{"start": a, "end": b} for a, b in zip(first, record[ends], strict=True)]
-        rest = _without(record, starts, ends, kind)
-    elif spans and not starts:
-        rows = [{"start": start, "end": end} for start, end in first]
-        rest = _without(record, spans, kind)
+    starts, ends = _side(record, "start"), _side(record, "end")
+    pairs = (name for name in named(record, (*OF_MENTIONS, *USUAL["spans"])) if are_pairs(record[name]))
+    if starts and ends and len(record[starts]) == len(record[ends]):
+        own, offsets = [starts, ends], [*zip(record[starts], record[ends], strict=True)]
+    elif spans := next(pairs, None):  # without types
+        own, offsets = [spans], record[spans]
     else:
         return record
-    return {**rest, "entities": [{**row, "type": one} for row, one in zip(rows, record[kind], strict=True)]}
+    types = named(record, tuple(f"{one}{s}" for one in _OF_TYPES for s in ("", "s")))
+    kind = next((name for name in types if are(record[name], str) and len(record[name]) == len(offsets)), None)
+    if kind is None:
+        return record
+    typed = zip(offsets, record[kind], strict=True)
+    entities = [{"start": start, "end": end, "type": one} for (start, end), one in typed]
+    return {**_without(record, *own, kind), "entities": entities}
 
 
 def with_tags(record: dict[str, Any]) -> dict[str, Any]:
@@ -67,24 +65,19 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
     {'tokens': ['No', 'pain'], 'ner_tags': ['O', 'B-problem']}
     """
     for name in named(record, ("sentences", "sents")):
-        parts = record[name]
-        if isinstance(parts, list) and parts and all(isinstance(one, dict) for one in parts):
-            fields = [fields_of(one) for one in parts]
-            if None not in fields:
-                pairs = [(one[own[0]], one[own[1]]) for one, own in zip(parts, fields, strict=True) if own is not None]
-                return {
-                    **_without(record, name),
-                    "tokens": [words for words, _ in pairs],
-                    "ner_tags": [t for _, t in pairs],
-                }
+        parts = record[name] if some(record[name], dict) else []
+        fields = [own for own in map(fields_of, parts) if own is not None]
+        if parts and len(fields) == len(parts):
+            columns = [[one[own[at]] for one, own in zip(parts, fields, strict=True)] for at in (0, 1)]
+            return {**_without(record, name), "tokens": columns[0], "ner_tags": columns[1]}
     for name in named(record, OF_WORDS):
         tokens = record[name]
-        if not isinstance(tokens, list) or not tokens or not all(isinstance(one, dict) for one in tokens):
+        if not some(tokens, dict):
             continue
         names = {key: None for one in tokens for key in one}
         tokens = _with_letters(tokens, names)
-        words = next((key for key in named(names, _OF_WORD) if _are([one.get(key) for one in tokens], str)), None)
-        tags = next((key for key in named(names, _OF_TAG) if _are([one.get(key) or "O" for one in tokens], str)), None)
+        words = next((key for key in named(names, _OF_WORD) if are([one.get(key) for one in tokens], str)), None)
+        tags = next((key for key in named(names, _OF_TAG) if are([one.get(key) or "O" for one in tokens], str)), None)
         values = [one.get(tags) or "O" for one in tokens] if tags and words else []
         given = [one[tags] for one in tokens if one.get(tags)] if values else []
         if "O" in given or (given and all(map(TAG.fullmatch, given))):  # outside a mention, some leave the tag out
@@ -109,13 +102,11 @@ def _with_letters(tokens: Any, names: Mapping[str, None]) -> Any:
 
 def pieces_of(record: Mapping[str, Any]) -> str | None:
     """Return the name of a field that holds a text in pieces, of which some have a type, as of Snips; or ``None``."""
-    if any(isinstance(record[name], str) for name in named(record, OF_TEXT)):
+    if field_of_text(record) is not None:
         return None
     for name in named(record, _OF_PIECES):
         pieces = record[name]
-        if not isinstance(pieces, list) or not all(isinstance(one, dict) for one in pieces):
-            continue
-        if pieces and all(isinstance(one.get("text"), str) for one in pieces):
+        if some(pieces, dict) and all(isinstance(one.get("text"), str) for one in pieces):
             typed = [any(isinstance(one[key], str) for key in named(one, _KINDS)) for one in pieces]
             texts = [one["text"] for one in pieces]
             blank = any(text != text.strip() for text in texts)
@@ -126,20 +117,26 @@ def pieces_of(record: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _side(record: Mapping[str, Any], role: str) -> Iterator[str]:
-    """Yield the fields with a list of offsets of a role, such as ``starts``."""
-    for name in named(record, tuple(f"{one}{s}" for one in USUAL[role] for s in ("s", "es", ""))):
-        if isinstance(record[name], list) and record[name] and _are(record[name], int, len(record[name])):
-            yield name
+def grouped(names: Iterable[str], pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return names in groups, of which each holds what pairs connect; all in the order of the names.
+
+    >>> grouped("abcd", [("c", "a")])
+    [['a', 'c'], ['b'], ['d']]
+    """
+    groups = {name: [name] for name in names}
+    order = {name: number for number, name in enumerate(groups)}
+    for one, other in pairs:
+        smaller, larger = sorted((groups[one], groups[other]), key=len)
+        if smaller is not larger:  # so few names move that any chain of pairs takes nearly linear time
+            larger += smaller
+            groups |= dict.fromkeys(smaller, larger)
+    return [sorted(group, key=order.__getitem__) for group in {id(group): group for group in groups.values()}.values()]
 
 
-def _are(value: Any, kind: type, length: int | None = None) -> bool:
-    fits = isinstance(value, list) and len(value) == (len(value) if length is None else length)
-    return fits and all(type(one) is kind for one in value)
-
-
-def _are_pairs(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(_are(one, int, 2) for one in value)
+def _side(record: Mapping[str, Any], role: str) -> str | None:
+    """Return the field with a list of offsets of a role, such as ``starts``."""
+    names = named(record, tuple(f"{one}{s}" for one in USUAL[role] for s in ("s", "es", "")))
+    return next((name for name in names if some(record[name], int)), None)
 
 
 def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:

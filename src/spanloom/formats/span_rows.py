@@ -104,13 +104,10 @@ def parse_row(row: Row, at: Mapping[str, int], path: str | Path) -> SpanRow:
 
 def surface_of(row: SpanRow, text: str) -> str | None:
     """Return the text of a row's mention, without the mark that keeps a spreadsheet from taking it for a formula."""
-    if (
-        row.surface is None
-        or row.mention is None
-        or row.surface == beginning(row.mention.spans, text, len(row.surface))
-    ):
+    if row.surface is None or row.mention is None:
         return row.surface
-    return unguarded(row.surface)
+    shown = beginning(row.mention.spans, text, len(row.surface))
+    return row.surface if row.surface == shown else unguarded(row.surface)
 
 
 def _spans(cells: Mapping[str, str]) -> tuple[list[Span], bool]:

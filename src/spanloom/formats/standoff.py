@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,30 +91,21 @@ def parse(ann: str) -> list[StandoffLine]:
     [('T1', 'mention', ()), ('A1', 'attribute', ('T1',))]
     """
     end = "\r" if "\n" not in ann else "\n"  # as programs of old Macintoshs write
-    raws = ann.split(end)
     lines: list[StandoffLine] = []
-    rest: list[str] = []  # of a mention's text with line ends
-    lacks = 0  # characters
-    for number, raw in enumerate([raw + end for raw in raws[:-1]] + ([raws[-1]] if raws[-1] else []), start=1):
+    continued: dict[int, list[str]] = {}  # lines of a mention's text, by the number of its first among all
+    lacks = 0  # characters of the offsets of a mention that its text does not have yet
+    for number, raw in enumerate(StringIO(ann, newline=end), start=1):
         if lacks > 0 and not _BEGIN.match(raw):
-            rest.append(raw)
+            continued.setdefault(len(lines) - 1, [lines[-1].raw]).append(raw)
             lacks -= len(raw)
-            continue
-        if rest:
-            lines[-1] = _line("".join((lines[-1].raw, *rest)), lines[-1].number)
-            rest.clear()
-        lines.append(_line(raw, number))
-        lacks = _lacks(lines[-1])
-    if rest:
-        lines[-1] = _line("".join((lines[-1].raw, *rest)), lines[-1].number)
+        else:
+            lines.append(_line(raw, number))
+            mention, surface = lines[-1].value, lines[-1].surface
+            spans = mention.spans if isinstance(mention, Mention) and surface else ()
+            lacks = sum(end - start for start, end in spans) - len(surface or "")
+    for place, raws in continued.items():
+        lines[place] = _line("".join(raws), lines[place].number)
     return lines
-
-
-def _lacks(line: StandoffLine) -> int:
-    """Return how many characters the text of a mention lacks of its offsets, because it continues on the next lines."""
-    if not isinstance(line.value, Mention) or not line.surface:
-        return 0
-    return sum(end - start for start, end in line.value.spans) - len(line.surface)
 
 
 def _line(raw: str, number: int) -> StandoffLine:
@@ -121,11 +113,9 @@ def _line(raw: str, number: int) -> StandoffLine:
     if number == 1:
         content = content.removeprefix("\ufeff")
     found = _fields(content) if content.strip() else ()
-    return (
-        StandoffLine(raw, number, kind="unknown", expected=found)
-        if isinstance(found, str)
-        else StandoffLine(raw, number, *found)
-    )
+    if isinstance(found, str):
+        return StandoffLine(raw, number, kind="unknown", expected=found)
+    return StandoffLine(raw, number, *found)
 
 
 def _fields(content: str) -> tuple[Any, ...] | str:
@@ -194,20 +184,15 @@ def collect(lines: list[StandoffLine], path: str) -> Annotations:
 
 
 def _completed(mention: Mention, about: list[StandoffLine], path: str, problems: list[Problem]) -> Mention:
-    concepts: dict[str, None] = {}
-    single: dict[str, object] = {}
-    for line in about:
-        if line.kind == "concept":
-            concepts[str(line.value)] = None
-        elif line.kind == "attribute":
-            continue
-        elif line.kind in single:
-            message = f"a second note {line.kind.title()!r} on {line.refers[0][:_SHOWN]}; a mention has at most one"
-            problems.append(Problem("error", "second note", message, path=path, line=line.number))
-        else:
-            single[line.kind] = line.value
     if not about:
         return mention
+    concepts = dict.fromkeys(str(line.value) for line in about if line.kind == "concept")
+    single: dict[str, object] = {}
+    for line in about:
+        if line.kind in single and line.kind in ("head", "score"):
+            message = f"a second note {line.kind.title()!r} on {line.refers[0][:_SHOWN]}; a mention has at most one"
+            problems.append(Problem("error", "second note", message, path=path, line=line.number))
+        single.setdefault(line.kind, line.value)
     head, score, attributes = single.get("head"), single.get("score"), _attributes(about)
     return mention.replace(concepts=tuple(concepts), head=head, score=score, attributes=attributes)
 
@@ -252,9 +237,8 @@ def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
                 message = f"{line.id[:_SHOWN] or '*'} is about {target[:_SHOWN]}, and there is no such line; it is kept"
                 yield Problem("warning", "dangling", message, path=path, line=line.number, altered=lost)
             elif line.kind in ("head", "score") and target not in mentions:
-                message = (
-                    f"{line.id[:_SHOWN]} gives a {line.kind} to {target[:_SHOWN]}, which is no mention; it is kept"
-                )
+                target = f"{target[:_SHOWN]}, which is no mention"
+                message = f"{line.id[:_SHOWN]} gives a {line.kind} to {target}; it is kept"
                 yield Problem("warning", "dangling", message, path=path, line=line.number, altered=True)
 
 
@@ -336,7 +320,7 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses, p
 
 def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
     """Return the identifiers of T lines without a mention, and of all lines about them, directly or not."""
-    gone = {line.id for line in lines if isinstance(line.value, Mention) and line.id not in by_id and _is_read(line)}
+    gone = {line.id for line in lines if line.id not in by_id and _is_read(line)}
     size = -1
     while gone and size != len(gone):
         size = len(gone)
@@ -362,23 +346,17 @@ def _current(
         end = line.raw[len(line.raw.rstrip("\r\n")) :]
         return _mention_line(line.id, mention, text) + end
     if line.kind == "attribute" and isinstance(line.value, tuple):
-        name = line.value[0]
-        return line.raw if mention.attributes.get(str(name)) == read[line.refers[0]][str(name)] else None
-    statements = {
-        "concept": lambda: line.value in mention.concepts,
-        "head": lambda: line.value == mention.head,
-        "score": lambda: line.value == mention.score,
-    }
-    return line.raw if line.kind not in statements or statements[line.kind]() else None
+        name = str(line.value[0])
+        return line.raw if mention.attributes.get(name) == read[line.refers[0]][name] else None
+    own = {"concept": mention.concepts, "head": (mention.head,), "score": (mention.score,)}
+    return line.raw if line.kind not in own or line.value in own[line.kind] else None
 
 
 def _statement(line: StandoffLine) -> tuple[str, str, object]:
-    if line.kind == "mention":
-        return line.id, "mention", None
     value = line.value if line.kind == "concept" else None
     if line.kind == "attribute" and isinstance(line.value, tuple):
         value = str(line.value[0])
-    return (line.refers[0] if line.refers else "", line.kind, value)
+    return line.refers[0] if line.refers else line.id, line.kind, value
 
 
 def _new_lines(

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from spanloom.document import Document
-from spanloom.document.validate import Problem, find_errors
+from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError, clip, one_line
 from spanloom.formats.base import Scanned
 from spanloom.formats.record import from_record, to_record
@@ -178,6 +178,10 @@ class Store:
             )  # fmt: skip
             raise DataError(f"the store cannot be used: {one_line(str(error))}; {advice}", path=self.path) from error
 
+    def _rows(self, query: str, *given: object) -> list[Any]:
+        with self._reporting():
+            return self.connection.execute(query, given).fetchall()
+
     @contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[None]:
         """Write all of what is done within, or nothing.
@@ -201,8 +205,7 @@ class Store:
                 raise
 
     def _migrate(self, write: bool) -> None:
-        with self._reporting():
-            [version] = self.connection.execute("PRAGMA user_version").fetchone()
+        [(version,)] = self._rows("PRAGMA user_version")
         newest = len(_MIGRATIONS)
         if version > newest:
             raise DataError(
@@ -217,8 +220,7 @@ class Store:
                     f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; {script}"
                     f"PRAGMA user_version = {number}; COMMIT"
                 )
-        with self._reporting():  # only now, so that the file's head says what it is even if this process is killed
-            self.connection.execute("PRAGMA journal_mode = WAL")
+        self._rows("PRAGMA journal_mode = WAL")  # last: a killed process leaves a file whose head says what it is
 
     # ---- documents
 
@@ -230,13 +232,11 @@ class Store:
 
     def numbers(self) -> dict[str, int]:
         """Return the number of each document, by its identifier, in their order."""
-        with self._reporting():
-            return dict(self.connection.execute("SELECT id, number FROM documents ORDER BY number"))
+        return dict(self._rows("SELECT id, number FROM documents ORDER BY number"))
 
     def digests(self) -> dict[str, str]:
         """Return the digest of each document as it was imported, by its identifier."""
-        with self._reporting():
-            return dict(self.connection.execute("SELECT id, digest FROM documents ORDER BY number"))
+        return dict(self._rows("SELECT id, digest FROM documents ORDER BY number"))
 
     def record(self, number: int) -> dict[str, Any]:
         """Return the native record of a document, as it was imported.
@@ -244,11 +244,10 @@ class Store:
         Raises:
             UsageError: no document has this number.
         """
-        with self._reporting():
-            row = self.connection.execute("SELECT record FROM documents WHERE number = ?", (number,)).fetchone()
-        if row is None:
+        rows = self._rows("SELECT record FROM documents WHERE number = ?", number)
+        if not rows:
             raise UsageError(f"the store has no document of number {number}; reload the page")
-        found: dict[str, Any] = self._object(row[0], f"document {number}")
+        found: dict[str, Any] = self._object(rows[0][0], f"document {number}")
         return found
 
     def _object(self, text: Any, what: str) -> Any:
@@ -268,18 +267,15 @@ class Store:
         if value is not None:
             with self.writing():
                 self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
-        with self._reporting():
-            row = self.connection.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else ""
+        rows = self._rows("SELECT value FROM settings WHERE name = ?", name)
+        return rows[0][0] if rows else ""
 
     # ---- actions
 
     def layers(self, number: int | None = None) -> list[str]:
         """Return the layers that have actions, of one document or of any."""
         where, given = ("", ()) if number is None else ("WHERE document = ?", (number,))
-        with self._reporting():
-            rows = self.connection.execute(f"SELECT DISTINCT layer FROM actions {where} ORDER BY layer", given)
-            return [layer for (layer,) in rows]
+        return [layer for (layer,) in self._rows(f"SELECT DISTINCT layer FROM actions {where} ORDER BY layer", *given)]
 
     def actions(self, number: int | None, layer: str | None, after: int = 0) -> Iterator[Action]:
         """Yield the actions of a document in a layer, in their order; of all documents or layers when ``None``."""
@@ -443,5 +439,5 @@ def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
     except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
         what = error.message if isinstance(error, DataError) else repr(error)
         message = f"{name} of the store cannot be replayed: {one_line(what)}"
-        return Scanned(None, [Problem("error", "damaged store", message, path=path)], path)
+        return Scanned.failed("damaged store", message, path)
     return Scanned(document, problems, path)

@@ -22,6 +22,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import difference
+from spanloom.formats.kinds import some
 from spanloom.formats.layouts import OF_TEXT, named
 from spanloom.text.patterns import pattern
 
@@ -94,6 +95,14 @@ def _pieces(html: str) -> Iterator[tuple[str, str]]:
         yield "", unescape(html[begin:])
 
 
+class _Element(NamedTuple):
+    """An open element: its name, its path, and how many children of each name it has."""
+
+    name: str
+    path: str | None
+    counts: Counter[str]
+
+
 class _Nodes:
     """Collects the text nodes of HTML, and the text as shown."""
 
@@ -102,21 +111,19 @@ class _Nodes:
         self.nodes: list[_Node] = []
         self.elements: dict[str, int] = {}
         self._counted = self._length = 0
-        self._open: list[str] = []
+        self._open = [_Element("", "", Counter())]
         self._names: Counter[str] = Counter()  # of open elements
-        self._path: list[str | None] = [""]
-        self._counts: list[dict[str, int]] = [{}]
         self._between = ""  # what stands before the next text, if none does
         steps = {"<": self._start, "</": self._end, "": self._data}
         for kind, value in _pieces(html):
             steps[kind](value)
 
     def _next(self, name: str) -> str | None:
-        if self._path[-1] is None or len(self._path) > _DEEPEST:
+        last = self._open[-1]
+        if last.path is None or len(self._open) > _DEEPEST:
             return None
-        counts = self._counts[-1]
-        counts[name] = counts.get(name, 0) + 1
-        return f"{self._path[-1]}/{name}[{counts[name]}]"
+        last.counts[name] += 1
+        return f"{last.path}/{name}[{last.counts[name]}]"
 
     def _add(self, text: str) -> None:
         self.parts.append(text)
@@ -133,7 +140,7 @@ class _Nodes:
     def _start(self, tag: str) -> None:
         if tag in _ROOTS:
             return
-        last = self._open[-1] if self._open else ""
+        last = self._open[-1].name
         if tag == last in _ALONE or (last == "p" and _BLOCKS.fullmatch(tag)):
             self._end(last)
         elif tag == "tr" and last == "table":
@@ -148,26 +155,21 @@ class _Nodes:
             self._add("\n")
         self._divide(tag)
         if not _VOID.fullmatch(tag):
-            self._open.append(tag)
+            self._open.append(_Element(tag, path, Counter()))
             self._names[tag] += 1
-            self._path.append(path)
-            self._counts.append({})
 
     def _end(self, tag: str) -> None:
         if not self._names[tag]:
             return
-        while self._open:  # with elements that the HTML does not close
-            last = self._open.pop()
+        last = ""
+        while last != tag:  # with elements that the HTML does not close
+            last = self._open.pop().name
             self._names[last] -= 1
-            self._path.pop()
-            self._counts.pop()
-            if last == tag:
-                break
         self._divide(tag)
 
     def _data(self, data: str) -> None:
         path = self._next("text()")
-        if self._open and self._open[-1] in _UNSHOWN:
+        if self._open[-1].name in _UNSHOWN:
             self._counted += len(data)
             return
         if self._between and not data[:1].isspace():
@@ -183,22 +185,22 @@ class Task(NamedTuple):
 
     Args:
         text: as shown.
-        nodes: of HTML, in the order of the text; none for others.
-        elements: path of a node or element -> its place in the text.
+        kind: of its regions: ``labels`` in plain text, or `HTML` or `PARAGRAPHS`.
+        nodes: of HTML, or the paragraphs, in the order of the text.
+        places: path of a node or element -> its place in the text, and the largest offset in it.
         counted: of each node, the characters of all nodes before it.
-        paragraphs: where each begins, and its length; none for others.
     """
 
     text: str
+    kind: str = "labels"
     nodes: Sequence[_Node] = ()
-    elements: Mapping[str, int] = MappingProxyType({})
+    places: Mapping[str, Span] = MappingProxyType({})
     counted: Sequence[int] = ()
-    paragraphs: Sequence[Span] = ()
 
     @property
     def is_plain(self) -> bool:
         """Whether the text is the task's, unchanged."""
-        return not self.nodes and not self.elements and not self.paragraphs
+        return self.kind == "labels"
 
     def span(self, value: Mapping[str, Any]) -> Span | None:
         """Return the offsets of a region in the text; ``None`` if the region has none, or names no place in it.
@@ -219,39 +221,31 @@ class Task(NamedTuple):
         relative = [offset for offset in inner if type(offset) is int]
         whole = value.get("globalOffsets")
         given = (whole.get("start"), whole.get("end")) if isinstance(whole, dict) else (None, None)
-        if self.paragraphs or (len(relative) == 2 and isinstance(first, str) and self.nodes):
-            for wide in (False, True) if len(relative) == 2 else ():
-                start, end = (
-                    self._at(node, offset, wide) for node, offset in zip((first, last), relative, strict=True)
-                )
-                yield None if start is None or end is None else (start, end)
-        elif type(first) is int and type(last) is int and not relative:
-            yield self._shown((first, last)) if self.nodes else (first, last)
+        if not self.is_plain and len(relative) == 2:
+            for wide in (False, True):
+                ends = [self._at(str(name), at, wide) for name, at in zip((first, last), relative, strict=True)]
+                yield None if None in ends else (ends[0] or 0, ends[1] or 0)
+        elif type(first) is int and type(last) is int and not relative and self.kind != PARAGRAPHS:
+            yield self._shown((first, last))
         elif self.is_plain and len(relative) == 2 and isinstance(first, str) and first[:1] == "/":  # the only node
             yield relative[0], relative[1]
         if type(given[0]) is int and type(given[1]) is int:
-            yield self._shown((given[0], given[1])) if self.nodes else (given[0], given[1])
+            yield self._shown((given[0], given[1]))
 
-    def _at(self, name: object, offset: int, wide: bool) -> int | None:
+    def _at(self, name: str, offset: int, wide: bool) -> int | None:
         """Return the place of an offset in a node or a paragraph; `wide` offsets count UTF-16 units."""
-        if self.paragraphs:
-            number = int(name) if isinstance(name, str) and name.isdecimal() and len(name) < 10 else name
-            if type(number) is not int or not 0 <= number < len(self.paragraphs):
-                return None
-            start, length = self.paragraphs[number]
-        else:
-            if not isinstance(name, str) or name not in self.elements:
-                return None
-            start, length = self.elements[name], len(self.text)
+        start, length = self.places.get(name, (0, -1))
         if wide and 0 <= offset < 1 << 31:
-            raw = self.text[start : start + min(length, offset)].encode("utf-16-le", "surrogatepass")
+            raw = self.text[start : start + max(min(length, offset), 0)].encode("utf-16-le", "surrogatepass")
             offset = len(raw[: 2 * offset].decode("utf-16-le", "ignore"))
         return start + offset if 0 <= offset <= length else None
 
     def _shown(self, pair: Span) -> Span | None:
-        """Return the place in the text of offsets that count the characters of all nodes."""
+        """Return the place in the text of offsets that, in HTML, count the characters of all nodes."""
         start, end = pair
         counted = self.counted
+        if self.kind != HTML:
+            return pair
         if not counted or not 0 <= start < end <= self.nodes[-1].counted + self.nodes[-1].length:
             return None
         first = self.nodes[max(bisect_right(counted, start) - 1, 0)]
@@ -261,12 +255,6 @@ class Task(NamedTuple):
     def region(self, start: int, end: int, label: str) -> tuple[str, dict[str, Any]]:
         """Return the kind of a new region, and its value, as `span` reads them."""
         value: dict[str, Any] = {"start": start, "end": end, "text": self.text[start:end]}
-        if self.paragraphs:
-            begins = [begin for begin, _ in self.paragraphs]
-            first, last = bisect_right(begins, start) - 1, bisect_left(begins, end) - 1
-            value |= {"start": str(first), "startOffset": start - begins[first]}
-            value |= {"end": str(last), "endOffset": end - begins[last]}
-            return PARAGRAPHS, {**value, PARAGRAPHS: [label]}
         if self.nodes:
             begins = [node.start for node in self.nodes]
             one = self.nodes[max(bisect_right(begins, start) - 1, 0)]
@@ -274,9 +262,9 @@ class Task(NamedTuple):
             near, far = min(start - one.start, one.length), min(end - other.start, other.length)
             if one.path is not None and other.path is not None:
                 value |= {"start": one.path, "startOffset": near, "end": other.path, "endOffset": far}
-            value["globalOffsets"] = {"start": one.counted + near, "end": other.counted + far}
-            return HTML, {**value, HTML: [label]}
-        return "labels", {**value, "labels": [label]}
+            if self.kind == HTML:
+                value["globalOffsets"] = {"start": one.counted + near, "end": other.counted + far}
+        return self.kind, {**value, self.kind: [label]}
 
 
 def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
@@ -296,22 +284,22 @@ def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
         if not html or not (unmarked or _MARKUP.search(value)):
             return Task(value)
         nodes = _Nodes(value)
-        paths = nodes.elements | {node.path: node.start for node in nodes.nodes if node.path is not None}
-        return Task("".join(nodes.parts), nodes.nodes, paths, [node.counted for node in nodes.nodes])
-    texts = _paragraphs(value)
-    if texts is None:
+        text, starts = "".join(nodes.parts), {node.path: node.start for node in nodes.nodes if node.path is not None}
+        places = {path: (start, len(text)) for path, start in (nodes.elements | starts).items()}
+        return Task(text, HTML, nodes.nodes, places, [node.counted for node in nodes.nodes])
+    if (texts := _paragraphs(value)) is None:
         return None
-    begins = list(accumulate((len(text) + 1 for text in texts), initial=0))
-    return Task("\n".join(texts), paragraphs=[(begin, len(text)) for begin, text in zip(begins, texts, strict=False)])
+    begins = accumulate((len(text) + 1 for text in texts), initial=0)
+    pairs = enumerate(zip(begins, texts, strict=False))
+    parts = [_Node(begin, begin, len(text), str(number)) for number, (begin, text) in pairs]
+    return Task("\n".join(texts), PARAGRAPHS, parts, {str(part.path): (part.start, part.length) for part in parts})
 
 
 def _paragraphs(value: Any) -> list[str] | None:
     """Return the texts of paragraphs, each an object with a text and perhaps an author; ``None`` of other values."""
-    if not isinstance(value, list) or not value:
-        return None
-    if all(isinstance(one, str) for one in value):
+    if some(value, str):
         return value
-    if not all(isinstance(one, dict) for one in value):
+    if not some(value, dict):
         return None
     sizes: Counter[str] = Counter()
     for one in value:

@@ -8,8 +8,10 @@ from itertools import islice
 from typing import Any, Final
 
 from spanloom.document import Document
+from spanloom.document.validate import Problem
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
+from spanloom.formats.kinds import are, are_pairs, is_pair, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, USUAL, is_other, plain, words
 from spanloom.formats.looks import shows_annotation
 
@@ -52,36 +54,24 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     >>> looks_annotated("labels", ["sad", "angry"], 30), looks_annotated("found", ["O", "B-problem"], 30)
     (False, True)
     """
-    usual = plain(name) in OF_MENTIONS
-    if isinstance(value, dict) and value and all(_is_range(key, length) for key in value):
+    called, found = plain(name), False
+    listed = isinstance(value, list) and bool(value)
+    if isinstance(value, str):
+        shown = value[:_MOST]
+        found = bool(_LISTED.search(shown) or _WITH_TAGS.search(shown)) or shows_annotation(shown)
+    elif isinstance(value, dict) and value:
+        tagged = any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values())
+        found = tagged or bool(value.get("answer_start")) or _are_ranges(value, length)
+    elif listed:
+        found = all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value)
+        found = found or (called in _STARTS and are(value, int))
+    if found or (not _PLACES.search(called) and listed and all(map(_has_ends, value))):
         return True
-    if not _PLACES.search(plain(name)) and isinstance(value, list) and value and all(map(_has_ends, value)):
-        return True
-    if isinstance(value, list) and value and all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value):
-        return True
-    if isinstance(value, str) and any(
-        looks(value[:_MOST]) for looks in (_LISTED.search, _WITH_TAGS.search, shows_annotation)
-    ):
-        return True
-    if plain(name) in _OF_ANSWERS and (isinstance(value, str) or _are(value, str)):
+    if called in _OF_ANSWERS and (isinstance(value, str) or are(value, str)):
         return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
-    if isinstance(value, dict) and value.get("answer_start"):
+    if value and (called in _SURE or (called in _LISTS and isinstance(value, list | dict))):
         return True
-    if _are_texts(value) and plain(name) in _OF_TYPES:
-        return True
-    if not is_other(name) and not _PLACES.search(plain(name)) and length and _are_pairs(value, length):
-        return True
-    if plain(name) in _STARTS and isinstance(value, list) and value and _are(value, int):
-        return True
-    if isinstance(value, dict) and any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values()):
-        return True
-    if plain(name) in _LISTS and isinstance(value, list | dict) and value:
-        return True
-    if plain(name) in _SURE and not isinstance(value, dict):
-        flat = isinstance(value, list) and not any(isinstance(item, list | dict) for item in value)
-        if value and (flat or not isinstance(value, list)):
-            return True
-    return any(islice(_signs(value, length, usual, 0), _MOST))
+    return any(islice(_signs({name: value}, length, False, -1), _MOST))
 
 
 def of_each_token(name: str, value: Any, count: int) -> bool:
@@ -92,7 +82,7 @@ def of_each_token(name: str, value: Any, count: int) -> bool:
     """
     if not isinstance(value, list) or len(value) != count or count < 3 or _NO_MASK.search(plain(name)):
         return False
-    if plain(name) in (*OF_MENTIONS, *OF_TAGS) and all(_are(one, str) for one in value):
+    if plain(name) in (*OF_MENTIONS, *OF_TAGS) and all(are(one, str) for one in value):
         return any(value)
     return all(one in (0, 1) and type(one) in (int, bool) for one in value) and 0 < sum(value) < count
 
@@ -103,9 +93,9 @@ def holds_records(value: Any) -> bool:
     return any(part[name] for part in parts for name in part if plain(str(name)) in _LISTS)
 
 
-def _is_range(key: Any, length: int) -> bool:
-    found = _RANGE.fullmatch(key) if isinstance(key, str) else None
-    return found is not None and _ordered((int(found[1]), int(found[2])), length)
+def _are_ranges(keys: Iterable[Any], length: int) -> bool:
+    ranges = [_RANGE.fullmatch(key) if isinstance(key, str) else None for key in keys]
+    return all(one is not None and _ordered((int(one[1]), int(one[2])), length) for one in ranges)
 
 
 def _has_ends(value: Any) -> bool:
@@ -118,10 +108,11 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
     if isinstance(value, dict):
         yield depth > 0 and _is_mention(value, length, usual)
         for key, given in value.items():
-            part = (value_of(given) or given) if isinstance(given, str) and given[:2] in ("[{", "[[") else given
+            part = _held(given)
             if not is_other(str(key)) and isinstance(part, list | dict):
-                yield _are_pairs(part, length)
-                yield _are_texts(part) and plain(str(key)) in _OF_TYPES
+                yield not _PLACES.search(plain(str(key))) and _are_pairs(part, length)
+                typed = isinstance(part, dict) and any(part.values()) and all(are(one, str) for one in part.values())
+                yield typed and plain(str(key)) in _OF_TYPES  # as in {"problem": ["chest pain"]}
                 if depth < _DEEPEST:
                     yield from _signs(part, length, usual or plain(str(key)) in OF_MENTIONS, depth + 1)
     elif isinstance(value, list | tuple):
@@ -131,36 +122,17 @@ def _signs(value: Any, length: int, usual: bool, depth: int) -> Iterator[bool]:
         yield usual and depth > 0 and bool(offsets) and 2 <= len(value) <= 8
         whole = len(texts) == len(value[:_LOOKED_AT])
         yield whole and (any(map(_TAG.fullmatch, texts)) or ("O" in texts and len(set(texts)) > 1))
-        yield bool(texts) and any(_are_numbers(item) for item in value[:_LOOKED_AT])
+        yield bool(texts) and any(
+            some(item, list) and all(some(one, int) for one in item) for item in value[:_LOOKED_AT]
+        )
         for item in value[:_LOOKED_AT] if depth < _DEEPEST else ():
             if isinstance(item, list | tuple | dict):
                 yield from _signs(item, length, usual, depth + 1)
 
 
 def _are_pairs(value: Any, length: int) -> bool:
-    return isinstance(value, list) and bool(value) and all(
-        isinstance(pair, list | tuple) and len(pair) == 2 and all(type(item) is int for item in pair)
-        and _ordered(pair, length)
-        for pair in value[:_LOOKED_AT]
-    )  # fmt: skip
-
-
-def _are(value: Any, kind: type) -> bool:
-    return isinstance(value, list) and all(isinstance(one, kind) for one in value)
-
-
-def _are_texts(value: Any) -> bool:
-    """Return whether a value gives texts for each type, as in ``{"problem": ["chest pain"]}``."""
-    return (
-        isinstance(value, dict)
-        and any(isinstance(part, list) and part for part in value.values())
-        and all(isinstance(part, list) and all(isinstance(one, str) for one in part) for part in value.values())
-    )
-
-
-def _are_numbers(value: Any) -> bool:
-    """Return whether a value is a list of lists of numbers of tokens."""
-    return isinstance(value, list) and bool(value) and all(_are(one, int) and one for one in value)
+    pairs = value[:_LOOKED_AT] if isinstance(value, list) else value
+    return are_pairs(pairs) and all(_ordered(pair, length) for pair in pairs)
 
 
 def _ordered(offsets: Iterable[int], length: int) -> bool:
@@ -179,13 +151,9 @@ def _is_mention(item: dict[str, Any], length: int, usual: bool) -> bool:
     offsets = [value for name, value in own.items() if type(value) is int and name not in _NO_OFFSET]
     if len(offsets) >= 2 and texts and _ordered(offsets[:2], length):
         return True
-    if texts and any(_are_pairs([value] if _is_pair(value) else value, length) for value in own.values()):
+    if texts and any(_are_pairs([value] if is_pair(value) else value, length) for value in own.values()):
         return True
     return usual and texts >= 2 and any(name in own for name in USUAL["type"])
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(item) is int for item in value)
 
 
 TO_FIND: Final = (
@@ -211,67 +179,78 @@ def advice(name: str, value: Any) -> str:
     path, item = _sample(name, value)
     if (isinstance(item, str) and _TAG.fullmatch(item)) or item == "O" or (isinstance(value, list) and "O" in value):
         return f"describe it: --columns tokens=NAME,tags={path} (columns=)"
-    if isinstance(item, dict) and any(str(part)[:2] in ("[{", "[[") for part in item.values() if isinstance(part, str)):
+    fields = item if isinstance(item, dict) else {}
+    if any(str(part)[:2] in ("[{", "[[") for part in fields.values() if isinstance(part, str)):
         return f"it is JSON within the texts of {path}; make lists of them first (fromjson of jq)"
+    texts = [key for key, one in fields.items() if isinstance(one, str) and not one.isdecimal()]
+    numbers = [key for key, one in fields.items() if type(one) is int or (isinstance(one, str) and one.isdecimal())]
+    offsets = [key for key in numbers if plain(str(key)) not in _NO_OFFSET]
+    spans = [key for key, one in fields.items() if some(one, int) or (some(one, list) and is_pair(one[0]))]
     mixed = isinstance(value, list) and any(isinstance(one, list) for one in value)
-    if (isinstance(item, str) and not mixed) or (
-        isinstance(item, dict) and all(isinstance(part, str) for part in item.values())
-    ):
+    if (isinstance(item, str) and not mixed) or (texts and not offsets and not spans):
         return f"it gives texts without offsets, {TO_FIND}"
-    pairs = []
-    if isinstance(item, dict):
-        offsets = [key for key, one in item.items() if type(one) is int and plain(str(key)) not in _NO_OFFSET]
-        texts = [key for key, one in item.items() if isinstance(one, str)]
-        spans = [
-            key
-            for key, one in item.items()
-            if isinstance(one, list) and one and (type(one[0]) is int or _is_pair(one[0]))
-        ]
-        if (
-            not offsets
-            and not spans
-            and texts
-            and not any(isinstance(one, str) and one.isdecimal() for one in item.values())
-        ):
-            return f"it gives texts without offsets, {TO_FIND}"
-        if spans and len(offsets) < 2:
-            pairs.append(f"spans={spans[0]}")
-        else:
-            pairs += [f"{role}={key}" for role, key in zip(("start", "end"), [*offsets, "NAME", "NAME"], strict=False)]
-        kinds = [key for key in texts if plain(str(key)) in USUAL["type"]] or texts or ["NAME"]
-        pairs.append(f"type={kinds[0]}")
-    return ",".join((f"describe it: --columns mentions={path}", *pairs)) + " (columns=)"
+    named = ""
+    if fields:
+        start, end = [*offsets, "NAME", "NAME"][:2]
+        kind = [*(key for key in texts if plain(str(key)) in USUAL["type"]), *texts, "NAME"][0]
+        where = f"spans={spans[0]}" if spans and len(offsets) < 2 else f"start={start},end={end}"
+        named = f",{where},type={kind}"
+    return f"describe it: --columns mentions={path}{named} (columns=)"
 
 
-def _sample(path: str, value: Any) -> tuple[str, Any]:
+def _sample(path: str, value: Any, depth: int = 0) -> tuple[str, Any]:
     """Return the path of a list of mentions, and the first of them."""
-    for _ in range(_DEEPEST):
-        if isinstance(value, dict):
-            inner = next(((key, part) for key, part in value.items() if isinstance(part, list | dict) and part), None)
-            if inner is None or any(type(part) is int for part in value.values()):
-                return path, value
-            path, value = f"{path}.{inner[0]}", inner[1]
-        elif isinstance(value, list) and value and isinstance(value[0], list | dict):
-            if any(type(item) is int for item in value[0]):
-                return path, value[0]
-            if isinstance(value[0], dict):
-                return path, _innermost(value[0], 0) or value[0]
-            value = value[0]
-        else:
-            break
-    return path, value[0] if isinstance(value, list) and value else value
+    if isinstance(value, dict) and not any(type(part) is int for part in value.values()) and depth < _DEEPEST:
+        inner = ((key, part) for key, part in value.items() if isinstance(part, list | dict) and part)
+        key, part = next(inner, ("", None))
+        return (path, value) if part is None else _sample(f"{path}.{key}", part, depth + 1)
+    if not isinstance(value, list) or not value:
+        return path, value
+    first = value[0]
+    if isinstance(first, list) and first and not any(type(item) is int for item in first) and depth < _DEEPEST:
+        return _sample(path, first, depth + 1)
+    return path, _innermost(first, 0) or first if isinstance(first, dict) else first
 
 
 def _innermost(value: Any, depth: int) -> dict[str, Any] | None:
     """Return the first object with two numbers, or a pair, in a value."""
     if isinstance(value, dict) and (
         sum(type(one) is int for key, one in value.items() if plain(str(key)) not in _NO_OFFSET) > 1
-        or any(map(_is_pair, value.values()))
+        or any(map(is_pair, value.values()))
     ):
         return value
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     inner = (_innermost(part, depth + 1) for part in islice(parts, _LOOKED_AT) if depth < _DEEPEST)
     return next((one for one in inner if one is not None), None)
+
+
+def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -> None:
+    """Warn of fields that look like annotation and are not read."""
+    text, words = rest.get("text"), rest.get("tokens")
+    length = len(text) if isinstance(text, str) else 1 << 20
+    count = len(words) if isinstance(words, list) else 0
+    for name, kept in rest.items() if mentions else ():
+        value = _held(kept)
+        if not value:
+            continue
+        if of_each_token(name, value, count):
+            how = "has a value for each token, and is not read; write tags as ner_tags"
+        elif looks_annotated(name, value, length) if not is_other(name) else holds_records(value):
+            how = f"looks like annotation and is not read; {advice(name, value)}"
+            if isinstance(kept, str) and not isinstance(value, str):
+                how = (
+                    "looks like annotation and is not read; it is JSON within a text; make an object of it first "
+                    f"(jq -c '.{name} |= fromjson' IN > OUT)"
+                )
+        else:
+            continue
+        message = f"the field {clip(name)} {how}"
+        problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+
+
+def _held(value: Any) -> Any:
+    """Return the list or object that a text holds, as a cell of a table may; other values unchanged."""
+    return (value_of(value) or value) if isinstance(value, str) else value
 
 
 def unread_fields(documents: Iterable[Document]) -> str | None:
@@ -285,7 +264,7 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
     samples: dict[str, Any] = {}
     for document in documents:
         for name, kept in document.meta.items():
-            value = (value_of(kept) or kept) if isinstance(kept, str) else kept  # a cell of a table is text
+            value = _held(kept)
             if name not in _OF_READERS and not is_other(name) and looks_annotated(name, value, len(document.text)):
                 counts[name] = counts.get(name, 0) + 1
                 samples.setdefault(name, value)
@@ -293,10 +272,6 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
         return None
     name = max(counts, key=lambda name: counts[name])
     names = [name, *(other for other in counts if other != name)][:_SHOWN]
-    shown = " and ".join(map(clip, names))
-    fields = f"the field {shown}" if len(names) == 1 else f"the fields {shown}"
-    looks = "looks" if len(names) == 1 else "look"
-    return (
-        f"{fields} of {plural(counts[name], 'document')} {looks} like annotation that was not read; "
-        f"{advice(name, samples[name])}"
-    )
+    fields, look = ("field", "looks") if len(names) == 1 else ("fields", "look")
+    shown = f"the {fields} {' and '.join(map(clip, names))} of {plural(counts[name], 'document')}"
+    return f"{shown} {look} like annotation that was not read; {advice(name, samples[name])}"

@@ -24,6 +24,8 @@ from spanloom.formats.answers.placing import ANNOTATION, Ambiguous, AnswerReport
 from spanloom.formats.file_names import visible
 from spanloom.formats.folder import stem_in
 from spanloom.formats.json_text import loads
+from spanloom.formats.kinds import some
+from spanloom.formats.layouts import at
 from spanloom.formats.source import BOM, decode, raw_lines, read_bytes
 
 __all__ = ["ANNOTATION", "AnswerReport", "AnswerSettings", "align_answers", "from_answers"]
@@ -35,18 +37,17 @@ _OWN: Final = ("entities", "mentions", "annotations", "spans")  # fields of a li
 _LAST: Final = ("content", "text", "choices", "message")
 _LINES: Final = (".jsonl", ".ndjson")
 _FILES: Final = (".txt", ".md", ".json")
-_CUT: Final = frozenset({"length", "max_tokens", "MAX_TOKENS"})  # reasons to stop before the end
+# of services: paths of the message, and of the reason to stop; and reasons to stop before the end
+_MESSAGES: Final = ("choices.0.message", "choices.0.content", "choices.0.text", "candidates.0.content")
+_REASONS: Final = ("choices.0.finish_reason", "candidates.0.finishReason", "stop_reason", "status")
+_CUT: Final = frozenset({"length", "max_tokens", "MAX_TOKENS", "incomplete"})
 _EXPECTED: Final = '{"id": ..., "answer": ...}'
 
 
 def from_answers(
-    documents: Iterable[Document],
-    answers: Mapping[str, object] | str | Path,
-    *,
-    type: str | None = None,
-    ambiguous: Ambiguous = "all",
-    annotation: str = "at-least",
-) -> tuple[list[Document], AnswerReport]:
+    documents: Iterable[Document], answers: Mapping[str, object] | str | Path, *, type: str | None = None,
+    ambiguous: Ambiguous = "all", annotation: str = "at-least",
+) -> tuple[list[Document], AnswerReport]:  # fmt: skip
     """Return documents with the mentions that a language model's answers quote, and a report on the quotes.
 
     An answer may be JSON (texts with types, in any of the usual forms), the text again with inline tags, or a table or
@@ -83,13 +84,9 @@ def from_answers(
 
 
 def align_answers(
-    documents: Iterable[Document],
-    answers: Mapping[str, object] | str | Path,
-    settings: AnswerSettings,
-    report: AnswerReport,
-    *,
-    stop: bool = False,
-) -> Iterator[Document]:
+    documents: Iterable[Document], answers: Mapping[str, object] | str | Path, settings: AnswerSettings,
+    report: AnswerReport, *, stop: bool = False,
+) -> Iterator[Document]:  # fmt: skip
     """Yield the documents that have an answer, with its mentions, one at a time.
 
     Args:
@@ -295,7 +292,7 @@ def _field(record: Mapping[str, Any]) -> str:
 
 def _opened(value: Any) -> tuple[Any, bool]:
     """Return the answer in a service's response, and whether it is incomplete; other values as they are."""
-    if isinstance(value, list) and value and all(isinstance(one, dict) and "message" in one for one in value):
+    if some(value, dict) and all("message" in one for one in value):
         value = {"choices": value}
     if not isinstance(value, dict):
         return value, False
@@ -305,19 +302,13 @@ def _opened(value: Any) -> tuple[Any, bool]:
     for inner in ("body", "message", "response"):
         if isinstance(value.get(inner), dict):
             return _opened(value[inner])
-    for several in ("choices", "candidates"):
-        choices = value.get(several)
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            choice = choices[0]
-            cut = str(choice.get("finish_reason", choice.get("finishReason"))) in _CUT
-            return _said(choice.get("message") or choice.get("content") or choice.get("text")), cut
-    if isinstance(value.get("output"), list):  # messages of OpenAI's Responses
-        messages = [one for one in value["output"] if isinstance(one, dict) and one.get("type") == "message"]
-        if messages:
-            return _said(messages[-1]), value.get("status") == "incomplete"
+    found = [message for path in _MESSAGES if (message := at(value, path)) is not None]
+    output = value.get("output")
+    if isinstance(output, list):
+        found += [one for one in output if isinstance(one, dict) and one.get("type") == "message"][-1:]
     if "content" in value and ("role" in value or "stop_reason" in value):
-        return _said(value), value.get("stop_reason") in _CUT
-    return value, False
+        found.append(value)
+    return (_said(found[0]), any(str(at(value, path)) in _CUT for path in _REASONS)) if found else (value, False)
 
 
 def _said(message: Any) -> Any:
@@ -330,10 +321,8 @@ def _said(message: Any) -> Any:
         tools = [part["input"] for part in parts if "input" in part]
         said = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
         return tools[0] if tools and not said.strip() else said if parts else content
-    calls = message.get("tool_calls")
-    if not content and isinstance(calls, list) and calls and isinstance(calls[0], dict):
-        function = calls[0].get("function")
-        return function.get("arguments") if isinstance(function, dict) else None
+    if not content and (arguments := at(message, "tool_calls.0.function.arguments")) is not None:
+        return arguments
     if content is None and message.get("refusal"):
         raise DataError(f"the model refused: {clip(str(message['refusal'])[:200])}")
     return content

@@ -15,22 +15,19 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from spanloom.errors import DataError, clip
-from spanloom.formats.layouts import words
+from spanloom.formats.kinds import are, is_pair, some
+from spanloom.formats.layouts import USUAL, plain, words
 
+# names of fields, in small letters without marks between words
 _TEXTS: Final = words("text mention span quote surface word term phrase value string name entity")
-_TYPES: Final = words("type label category entity_type entitytype entity_group class tag entity_label ner entity name")
+_TYPES: Final = words("type label category entitytype entitygroup class tag entitylabel ner entity name")
 _PARTS: Final = ("parts", "fragments", "segments", "spans")
 _SEVERAL: Final = ("texts", "mentions", "entities", "values", "items", "quotes")
 _NESTED: Final = words(
-    "entities mentions annotations named_entities extractions predictions results items spans data result output "
+    "entities mentions annotations namedentities extractions predictions results items spans data result output "
     "answer labels ner"
 )
-_CONTEXTS: Final = ("context", "sentence", "evidence", "source_sentence")
-_OFFSETS: Final = (
-    ("start", "end"), ("begin", "end"), ("start_char", "end_char"), ("start_offset", "end_offset"),
-    ("start_index", "end_index"), ("start_pos", "end_pos"), ("char_start", "char_end"),
-)  # fmt: skip
-_PAIRS: Final = ("offsets", "offset", "span", "spans", "position", "positions", "indices", "location")
+_CONTEXTS: Final = ("context", "sentence", "evidence", "sourcesentence")
 _IGNORED: Final = words(
     "id notes note comment comments explanation reasoning rationale thoughts summary document confidence"
 )
@@ -135,25 +132,23 @@ class _Reader:
         if depth and len(texts) == len(values) == 2 and kind is None:  # a text and its type
             self.quotes.found.append(Quote(texts[1], (texts[0],), place))
             return True
-        understood = [self._item(value, kind, f"{place}[{i}]", depth + 1) for i, value in enumerate(values)]
+        understood = []
+        for i, value in enumerate(values):
+            if kind is not None and some(value, str):  # the parts of a quote
+                self.quotes.found.append(Quote(kind, tuple(value), f"{place}[{i}]"))
+                understood.append(True)
+            else:
+                understood.append(self.read(value, kind, f"{place}[{i}]", depth + 1))
         self.quotes.odd.extend(f"{place}[{i}]" for i, one in enumerate(understood) if not one)
         return not values or any(understood)
 
-    def _item(self, value: object, kind: str | None, place: str, depth: int) -> bool:
-        if kind is not None and isinstance(value, list) and value and all(isinstance(part, str) for part in value):
-            self.quotes.found.append(
-                Quote(kind, tuple(value), place)
-            )  # below a type, an inner list has the parts of a quote
-            return True
-        return self.read(value, kind, place, depth)
-
     def _object(self, value: dict[str, Any], kind: str | None, place: str, depth: int) -> bool:
-        low = {key.strip().casefold().replace(" ", "_").replace("-", "_"): key for key in value}
+        low = {plain(key): key for key in value}
         fields = {name: value[key] for name, key in low.items()}
         nested = [name for name in _NESTED if isinstance(fields.get(name), list | dict)]
         named = _type(fields)
         own, parts = named or kind, _parts(fields)
-        if parts and (named is not None or not set(nested) - {*_PARTS, *_PAIRS}):
+        if parts and (named is not None or not set(nested) - {*_PARTS, *USUAL["spans"]}):
             context = next((fields[name] for name in _CONTEXTS if isinstance(fields.get(name), str)), None)
             self.quotes.found.append(Quote(own, parts, place, context, _offsets(fields, len(parts))))
             return True
@@ -209,7 +204,7 @@ def _parts(fields: Mapping[str, Any]) -> tuple[str, ...]:
         value = fields.get(name)
         if isinstance(value, list) and value and (name != "spans" or _type(fields) is not None):
             raw: list[Any] = [one.get("text") if isinstance(one, dict) and _type(one) is None else one for one in value]
-            if all(isinstance(text, str) for text in raw):
+            if are(raw, str):
                 return tuple(raw)
     field = _first(fields, _TEXTS, str)
     return () if field is None else (fields[field],)
@@ -217,19 +212,15 @@ def _parts(fields: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _offsets(fields: Mapping[str, Any], parts: int) -> tuple[tuple[int, int], ...] | None:
     """Return the offsets of an object, if there are as many as parts."""
-    for start, end in _OFFSETS:
-        if _is_pair([fields.get(start), fields.get(end)]):
-            return ((fields[start], fields[end]),) if parts == 1 else None
-    for name in _PAIRS:
+    start, end = (_first(fields, USUAL[role], int) for role in ("start", "end"))
+    if start is not None and end is not None:
+        return ((fields[start], fields[end]),) if parts == 1 else None
+    for name in USUAL["spans"]:
         value = fields.get(name)
-        pairs = [value] if _is_pair(value) else value
-        if isinstance(pairs, list) and len(pairs) == parts and all(map(_is_pair, pairs)):
+        pairs = [value] if is_pair(value) else value
+        if isinstance(pairs, list) and len(pairs) == parts and all(map(is_pair, pairs)):
             return tuple((start, end) for start, end in pairs)
     return None
-
-
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(one) is int for one in value)
 
 
 class Salvaged(NamedTuple):

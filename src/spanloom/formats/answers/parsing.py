@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from spanloom.document import Span
@@ -28,6 +28,7 @@ _THOUGHTS: Final = "</think>"
 _TAGGED: Final = words("annotated_text tagged_text marked_text annotated tagged output answer result text")
 
 _SPECIAL: Final = re.compile(r"[<\[\]&]|\*\*|@@|##")
+_BOLD: Final = re.compile(r"\*\*")
 _ATTRIBUTE: Final = re.compile(r"([\w:-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))")
 _LONGEST: Final = 200  # characters of a tag
 _MOST_FORMS: Final = 10_000  # distinct pieces of markup that are searched for in the document
@@ -73,10 +74,7 @@ def understand(answer: object, finder: Finder) -> Understood:
     >>> copy.marked.marks
     [Mark(type='problem', start=3, end=7)]
     """
-    try:
-        understood = _understood(answer, finder, depth=0)
-    except RecursionError as error:
-        raise DataError("the answer is nested too deeply; expected a list of mentions") from error
+    understood = _understood(answer, finder, depth=0)
     said = understood.said
     number = len(said.found) if isinstance(said, Quotes) else len(said.marked.marks)
     if number > MOST_QUOTES:
@@ -331,20 +329,13 @@ class _Scanner:
 
     def _read_bold(self) -> None:
         """Read ``**``; a pair does not extend over a blank line."""
-        opened: int | None = None
-        for match in re.finditer(r"\*\*", self._answer):
-            at = match.start()
-            self._changes.append((at, at + 2, ""))
-            if opened is not None and not re.search(r"\n\s*\n", self._answer[opened:at]):
-                if self._answer[opened:at].strip():
-                    self._marks.append(Mark(None, opened, at))
-                opened = None
-                continue
-            if opened is not None:
-                self._stray.append("** is not closed")
-            opened = at + 2
-        if opened is not None:
-            self._stray.append("** is not closed")
+        breaks = [0, *(one.end() for one in re.finditer(r"\n\s*\n", self._answer)), len(self._answer)]
+        for start, end in pairwise(breaks):
+            places = [one.start() for one in _BOLD.finditer(self._answer, start, end)]
+            self._changes += [(at, at + 2, "") for at in places]
+            pairs = zip(places[::2], places[1::2], strict=False)
+            self._marks += [Mark(None, at + 2, stop) for at, stop in pairs if self._answer[at + 2 : stop].strip()]
+            self._stray += ["** is not closed"] * (len(places) % 2)
 
     def _result(self, bold: bool) -> Marked:
         """Apply the changes, and adapt the marks to them."""
@@ -497,15 +488,8 @@ def _order(text: str, stands: Stands) -> int:
 
 
 def _pieces(text: str, stands: Stands) -> list[str]:
-    """Return the texts of an enumeration; a comma may be part of a quote."""
+    """Return the texts of an enumeration, or the whole text if it is a quote itself."""
     whole = _bare(text)
     if stands(whole):
         return [whole]
-    joined: list[str] = []
-    for piece in map(_bare, text.split(";" if ";" in text else ",")):
-        both = f"{joined[-1]}, {piece}" if joined else piece
-        if joined and not stands(piece) and stands(both):
-            joined[-1] = both
-        else:
-            joined.append(piece)
-    return [piece for piece in joined if piece]
+    return [piece for piece in map(_bare, text.split(";" if ";" in text else ",")) if piece]

@@ -294,8 +294,6 @@ class Placer:
             found = copy.find(mark)
             if found is None:
                 self._invented(place, [quote])
-            elif len(found.spans) == 1:
-                self._take(kind, found, place, [quote])
             else:
                 self._place_group((kind, (quote,), None), found, [place])
 
