@@ -16,15 +16,17 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from lxml import etree
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses
-from spanloom.formats.encodings import named_encoding
+from spanloom.formats.encodings import Stream, named_encoding
 from spanloom.formats.json_text import loads, not_as_expected, to_json
 from spanloom.formats.source import BOM, HEAD, opened, read_bytes
 
@@ -283,8 +285,9 @@ def parse_xml(path: str | Path) -> Parsed:
         DataError: the file as a whole is no BioC XML, or holds no document.
     """
     with opened(path) as file:
-        source = _Source(file)
-        _check_head(source.head)
+        head = file.read(HEAD)
+        _check_head(head)
+        source = Stream(chain([head], iter(partial(file.read, HEAD), b"")))
         context = etree.iterparse(
             source, events=("start", "end"), encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True,
             huge_tree=False, remove_comments=True, remove_pis=True,
@@ -295,22 +298,6 @@ def parse_xml(path: str | Path) -> Parsed:
             reason = _NOISE.sub("", " ".join(str(error.msg).split()))[:200]
             line = error.position[0] or None
             raise DataError(f"not XML: {reason}; mend the file, or get it again", line=line) from error
-
-
-class _Source:
-    """A file whose first bytes are checked before parsing; also standard input."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.head = file.read(HEAD)
-        self._left = self.head
-
-    def read(self, size: int) -> bytes:
-        """Return bytes for lxml."""
-        if self._left:
-            chunk, self._left = self._left[:size], self._left[size:]
-            return chunk
-        return self._file.read(size)
 
 
 def _check_head(head: bytes) -> None:
