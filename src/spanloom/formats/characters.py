@@ -30,11 +30,11 @@ from spanloom.formats.blocks import (
     blocks,
     flat_mentions,
     new_document,
-    one_line,
     plain_words,
     scan_blocks,
     sentences_of,
     stand_in,
+    surface_of,
     typed,
 )
 from spanloom.formats.packed import output_file
@@ -93,9 +93,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 
 def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
-    words, tokens = plain_words(document, path), document.tokens
-    if tokens is None:
-        raise AssertionError("checked before")
+    words = plain_words(document, path)
     yield new_document(document, losses)
     sentences = sentences_of(document)
     flat = flat_mentions(document, losses)
@@ -107,12 +105,9 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     for first, end in sentences:
         if first == end:
             continue
-        surface = one_line(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])])
-        if stand_in("".join(words[first:end]), surface) is None:
-            surface = "".join(words[first:end])  # what lies outside of all tokens has no place
-        lines.append(surface)
-        if surface != "".join(words[first:end]):
-            yield TEXT + surface
+        lines.append(surface_of(document, words, first, end, joint=""))
+        if lines[-1] != "".join(words[first:end]):
+            yield TEXT + lines[-1]
         for word, start in zip(words[first:end], at[first:end], strict=True):
             places = "S" if len(word) == 1 else "B" + "I" * (len(word) - 2) + "E"
             yield from (f"{c}\t{p}\t{tag}" for c, p, tag in zip(word, places, tags[start:], strict=False))

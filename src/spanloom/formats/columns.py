@@ -21,7 +21,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from spanloom.document import Document, Offsets, to_bilou, to_bio
+from spanloom.document import Document, to_bilou, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip, meant, plural
 from spanloom.files.output import scratch_file, writing
@@ -51,6 +51,7 @@ from spanloom.formats.blocks import (
     sentences_of,
     shown_names,
     stand_in,
+    surface_of,
     tagged_mentions,
 )
 from spanloom.formats.column_guess import CHUNK, added_to_words, guessed_layout, is_header, is_tagged, named_layout
@@ -130,7 +131,7 @@ def scan(
         remarks.append(Problem("warning", "parts added to words", message, path=name, line=first, altered=True))
     counts: Counter[str] = Counter()
     read = partial(_sentence, layout=layout, mentions=mentions, counts=counts)
-    yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, loose=True, stem=stem, initial=remarks)
+    yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, stem=stem, initial=remarks)
     if counts[BARE]:
         message = (
             f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type in a row "
@@ -258,7 +259,7 @@ def _blocks(lines: Iterable[NumberedLine | Problem], layout: ColumnLayout) -> It
             if text.startswith(NEW_DOCUMENT) and (inside or block.new is not None):
                 yield block
                 block = Block(number=number)
-            _comment(block, text)
+            block.add_comment(text)
         elif layout.inline:
             block.lines += [NumberedLine(number, item) for item in text.split()]
             yield block
@@ -310,25 +311,13 @@ def _lone_mark(text: str, layout: ColumnLayout) -> str | None:
 
 def _changed(text: str, layout: ColumnLayout, last: dict[str, str]) -> dict[str, str]:
     """Return the new values of the columns that number sentences and documents, and keep them in ``last``."""
-    if not layout.counters:
-        return {}
-    row = layout.fields(text)
+    row = layout.fields(text) if layout.counters else []
     new = {}
     for name, i in layout.counters.items():
         value = row[i].strip() if i < len(row) else ""
         if value and last.get(name) != value:
             new[name] = last[name] = value
     return new
-
-
-def _comment(block: Block, line: str) -> None:
-    if line.startswith(NEW_DOCUMENT):
-        rest = line.removeprefix(NEW_DOCUMENT).strip()
-        block.new = rest.removeprefix("id").strip().removeprefix("=").strip() if rest.startswith("id") else ""
-    elif line.startswith(TEXT):
-        block.text = line.removeprefix(TEXT)
-    else:
-        block.comments.append(line)
 
 
 def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counter[str]) -> FileSentence:
@@ -417,7 +406,9 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
             with writing(path):
                 depth = max(depth, _spool(document, names, scheme, not plain, losses, spool))
         if names or depth > 1 or joined:  # a reader would have to guess
-            _check_names(names or (), path)
+            wrong = next((name for name in names or () if name in ("", *SPECIAL) or re.search(r"\s", name)), None)
+            if wrong is not None:
+                raise DataError(f"a column file cannot hold a column called {wrong!r}; rename it", path=path)
             file.write(f"{GLOBAL_COLUMNS}{' '.join(['word', *(names or ()), *['tag'] * depth])}\n")
         width = 1 + len(names or ()) + depth
         with writing(path):
@@ -451,17 +442,8 @@ def _begins_otherwise(word: str) -> bool:
     return word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")
 
 
-def _check_names(names: Sequence[str], path: str | Path) -> None:
-    wrong = next((name for name in names if not name or name in SPECIAL or re.search(r"\s", name)), None)
-    if wrong is not None:
-        raise DataError(f"a column file cannot hold a column called {wrong!r}; rename it", path=path)
-
-
 def _spool(document: Document, names: list[str], scheme: str, marked: bool, losses: Losses, spool: BinaryIO) -> int:
     """Write the lines of a document, with the tag columns that it needs; return their number."""
-    tokens = document.tokens
-    if tokens is None:
-        raise AssertionError("checked before")
     sentences = sentences_of(document)
     levels = _levels(document, sentences, losses)
     comments = comments_above(document, len(sentences), _reads_as_comment, losses)
@@ -472,7 +454,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
     texts = []
     for (first, end), sentence, above in zip(sentences, levels, comments, strict=True):
         lines += above
-        texts.append(_surface(document.text, tokens, words, first, end))
+        texts.append(surface_of(document, words, first, end))
         if texts[-1] != " ".join(words[first:end]):
             lines.append(TEXT + texts[-1])
         tags = [_SCHEMES[scheme](level, end - first) for level in sentence or [[]]]
@@ -507,16 +489,6 @@ def _reads_as_comment(line: str) -> bool:
     if line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)):
         return False
     return is_comment(line) and not (len(line) <= _LONGEST_MARK and _MARK.fullmatch(line.strip()))
-
-
-def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:
-    """Return the sentence's text if one line can hold it and a reader finds the words in it; else the words."""
-    if first == end:
-        return ""
-    surface = text[int(tokens[first, 0]) : int(tokens[end - 1, 1])]
-    if _UNWRITABLE.search(surface) or stand_in(words[first:end], surface) is None:
-        return " ".join(words[first:end])
-    return surface
 
 
 def is_comment(line: str) -> bool:

@@ -34,14 +34,14 @@ from spanloom.formats.blocks import (
     comments_above,
     flat_mentions,
     new_document,
-    one_line,
     scan_blocks,
     sentences_of,
     shown_names,
     stand_in,
+    surface_of,
     typed,
 )
-from spanloom.formats.entity_brackets import GLOBAL_ENTITY, EntityFields, read_brackets
+from spanloom.formats.entity_brackets import GLOBAL_ENTITY, READ, read_brackets
 from spanloom.formats.packed import output_file
 
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -66,7 +66,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         mentions: if false, tags and brackets are not read.
     """
     names: list[str] = list(_STANDARD)
-    entity = EntityFields()
+    entity: list[str] = []
     reported = False
 
     def read(block: Block) -> FileSentence:
@@ -75,14 +75,15 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
             if comment.startswith(GLOBAL_COLUMNS):
                 names[:] = comment.removeprefix(GLOBAL_COLUMNS).split()
             elif comment.startswith(GLOBAL_ENTITY):
-                entity.declare(comment)
+                entity[:] = comment.removeprefix(GLOBAL_ENTITY).strip().lower().split("-")
         rows = [_row(line, names, number, mentions) for number, line in block.lines]
         sentence = _sentence(block, rows, entity)
         if mentions:
             sentence.problems += [*_not_tags(rows), *_other_tags(rows)]
-        if not reported and entity.unread and any(row.brackets for row in rows):
+        unread = [name for name in entity if name not in READ]
+        if not reported and unread and any(row.brackets for row in rows):
             reported = True
-            message = f"brackets of Entity= also hold {', '.join(entity.unread)}, which are not read"
+            message = f"brackets of Entity= also hold {', '.join(unread)}, which are not read"
             sentence.problems.append(altered("fields of brackets", message, block.number))
         return sentence
 
@@ -134,7 +135,7 @@ class _Word(NamedTuple):
     ends: bool = True
 
 
-def _sentence(block: Block, rows: Sequence[_WordLine], entity: EntityFields) -> FileSentence:
+def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) -> FileSentence:
     hidden = [row for row in rows if not row.shown and row.tag != "O"]
     tokens, words = _surface([row for row in rows if row.shown])
     if not tokens:
@@ -261,13 +262,9 @@ def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word
 
 
 def _add_mention(
-    sentence: FileSentence,
-    tokens: Sequence[_WordLine],
-    kind: str,
-    parts: Sequence[tuple[_Word, _Word]],
-    head: _Word | None = None,
-    concepts: tuple[str, ...] = (),
-) -> None:
+    sentence: FileSentence, tokens: Sequence[_WordLine], kind: str, parts: Sequence[tuple[_Word, _Word]],
+    head: _Word | None = None, concepts: tuple[str, ...] = (),
+) -> None:  # fmt: skip
     """Add a mention, given the first and the last word of each part."""
     ranges: list[list[int]] = []
     for one, other in parts:
@@ -291,12 +288,9 @@ def _add_mention(
 
 
 def _add_bracketed(
-    sentence: FileSentence,
-    rows: Sequence[_WordLine],
-    words: Sequence[_Word],
-    tokens: Sequence[_WordLine],
-    entity: EntityFields,
-) -> None:
+    sentence: FileSentence, rows: Sequence[_WordLine], words: Sequence[_Word], tokens: Sequence[_WordLine],
+    entity: Sequence[str],
+) -> None:  # fmt: skip
     """Add the mentions in brackets; those of which no word is in the text are left out."""
     by_line = {token.number: _Word(token, i) for i, token in enumerate(tokens)}
     by_line |= {word.row.number: word for word in words}
@@ -366,12 +360,9 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
             continue
-        surface = one_line(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])])
-        if stand_in(words[first:end], surface) is None:
-            surface = " ".join(words[first:end])  # what lies outside of all tokens has no place
-        texts.append(surface)
+        texts.append(surface_of(document, words, first, end))
         yield from above
-        yield TEXT + surface
+        yield TEXT + texts[-1]
         for i in range(first, end):
             row = [column[i] for column in values]
             if i + 1 < end and tokens[i, 1] == tokens[i + 1, 0]:
