@@ -246,11 +246,8 @@ def _mentions(values: list[Any], document: Document, i: int) -> list[Mention]:
         found = _of_record({"text": document.text, **words, "tags": values}, i)
         if not found and any(value != "O" for value in values):
             raise UsageError(f"item {i} of y is a list of texts, expected {MENTIONS}, or a tag for each word")
-    elif all(isinstance(value, Mention) or _is_typed(value) for value in values):
-        found = [
-            value if isinstance(value, Mention) else Mention(value[0], (Span(int(value[1]), int(value[2])),))
-            for value in values
-        ]
+    elif len(typed := [mention for mention in map(_typed, values) if mention is not None]) == len(values):
+        found = typed
     else:
         items = [_plain(value) for value in values]
         odd = next((place for place, item in enumerate(items) if not entries_of([item], "y", PRESUMED).entries), None)
@@ -273,14 +270,14 @@ def _of_record(record: dict[str, Any], i: int) -> list[Mention]:
         raise DataError(f"item {i} of y: {error.message}") from None
 
 
-def _is_typed(value: object) -> bool:
-    """Return whether a value is ``(type, start, end)``."""
-    return (
-        isinstance(value, tuple | list)
-        and len(value) == 3
-        and isinstance(value[0], str)
-        and all(hasattr(at, "__index__") for at in value[1:])
-    )
+def _typed(value: object) -> Mention | None:
+    """Return a mention, or that of ``(type, start, end)``; ``None`` for another value."""
+    match value:
+        case Mention():
+            return value
+        case [str(kind), start, end] if hasattr(start, "__index__") and hasattr(end, "__index__"):
+            return Mention(kind, (Span(int(start), int(end)),))
+    return None
 
 
 def _places(mention: Mention) -> str:
