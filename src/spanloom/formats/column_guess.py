@@ -229,12 +229,11 @@ def guessed_layout(sentences: Sequence[Sequence[str]], tagged: bool = True) -> C
     if len(lines) <= 3 * len(tagged_lines) < 3 * len(lines) and any("-" in line for line in tagged_lines):
         return f"lines hold words and tags in turn; write a word and its tag a line, or {_HOW}"
     head = _head(sentences)
-    layout = _ragged(head)
-    if layout is None:
-        found = _of_table(head, tagged) if head.width > 1 and head.fit else ColumnLayout(("word",), head.divider, ())
-        if isinstance(found, str):
-            return found
-        layout = found
+    layout = _ragged(head) or (
+        _of_table(head, tagged) if head.width > 1 and head.fit else ColumnLayout(("word",), head.divider, ())
+    )
+    if isinstance(layout, str):
+        return layout
     words = [row[layout.word] for row in head.tokens if len(row) > layout.word]
     if len(layout.names) > 1 and words and all(map(TAG.fullmatch, words)) and any("-" in word for word in words):
         return f"all columns hold tags, and none holds words; write each word before its tag, or {_HOW}"

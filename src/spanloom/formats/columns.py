@@ -401,7 +401,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
         for document in documents:
             names = list(document.columns) if names is None else names
             _check(document, path)
-            plain = plain and _is_one_sentence(document)
+            plain = plain and not document.id and bool(document.words) and len(sentences_of(document)) == 1
             joined = joined or any(_SEVERAL.search(mention.type) for mention in document.mentions)
             with writing(path):
                 depth = max(depth, _spool(document, names, scheme, not plain, losses, spool))
@@ -420,26 +420,17 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
     return losses
 
 
-def _is_one_sentence(document: Document) -> bool:
-    """Return whether a document needs no line that marks its start."""
-    sentences = document.sentences if document.sentences is not None else [document.tokens]
-    return not document.id and len(sentences) == 1 and bool(document.words)
-
-
 def _check(document: Document, path: str | Path) -> None:
     if document.tokens is None:
         raise unwritable(document, " has no tokens, which column files need; tokenize it first", path)
-    values = chain(document.words, *document.columns.values())
-    wrong = next((value for value in values if not value or _UNWRITABLE.search(value)), None)
-    if wrong is None:
-        wrong = next((word for word in document.words if _begins_otherwise(word)), None)
-    if wrong is not None:
-        raise unwritable(document, f": a column file cannot hold the value {wrong[:40]!r}; change or remove it", path)
-
-
-def _begins_otherwise(word: str) -> bool:
-    """Return whether a line that begins with this word would not be read as that of a token."""
-    return word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")
+    words, values = document.words, chain(document.words, *document.columns.values())
+    bad = [value for value in values if not value or _UNWRITABLE.search(value)]
+    # words with which a line is not that of a token
+    bad += [word for word in words if word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")]
+    if bad:
+        raise unwritable(
+            document, f": a column file cannot hold the value {bad[0][:40]!r}; change or remove it", path
+        )
 
 
 def _spool(document: Document, names: list[str], scheme: str, marked: bool, losses: Losses, spool: BinaryIO) -> int:

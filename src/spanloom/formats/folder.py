@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError
 from spanloom.files.scratch import WORK_FOLDER
 from spanloom.files.staging import leftover
@@ -85,16 +84,14 @@ def stem_in(root: Path, file: Path) -> str:
 def interrupted(parts: Iterable[Path]) -> Iterator[Scanned]:
     """Yield warnings for what interrupted writes left beside or in an input."""
     for part in parts:
-        problem = Problem("warning", "interrupted write", leftover(part), path=str(part), altered=True)
-        yield Scanned(None, [problem], str(part))
+        yield Scanned.altered("interrupted write", leftover(part), str(part))
 
 
 def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
     """Yield warnings for files that are no input."""
     for file in files:
         hint = _hint(file) or "the name has no known format; name the file alone, with its format"
-        message = f"not read: {hint}"
-        yield Scanned(None, [Problem("warning", "files not read", message, path=str(file), altered=True)], str(file))
+        yield Scanned.altered("files not read", f"not read: {hint}", str(file))
 
 
 def _hint(file: Path) -> str | None:

@@ -38,7 +38,7 @@ def is_one(X: object) -> bool:
 
 def _is_record(value: object) -> bool:
     """Return whether a value is a dictionary with a text or words."""
-    return isinstance(value, dict) and next(named(value, (*OF_TEXT, *OF_WORDS)), None) is not None
+    return isinstance(value, dict) and any(True for _ in named(value, (*OF_TEXT, *OF_WORDS)))
 
 
 def answer(X: Given, found: Iterable[Answer]) -> Answer | list[Answer]:
@@ -154,20 +154,18 @@ def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[
     Raises:
         UsageError: a y of another length, or that holds no lists.
     """
-    documents = list(documents_of(X, name))
+    documents, expected = list(documents_of(X, name)), f"expected for each text its {own}"
     if isinstance(y, str | bytes | Document | Mapping) or not isinstance(y, Iterable):
-        raise UsageError(f"y is {_short(y)}, expected for each text its {own}; development data are given as dev=")
+        raise UsageError(f"y is {_short(y)}, {expected}; development data are given as dev=")
     rows = [y] if is_one(X) else _items(y, "y")
     lists = []
     for i, row in enumerate(rows):
         if isinstance(row, Document):
-            raise UsageError(
-                f"item {i} of y is a Document, expected for each text its {own}; development data are given as dev="
-            )
+            raise UsageError(f"item {i} of y is a Document, {expected}; development data are given as dev=")
         if isinstance(row, Mapping) and isinstance(row.get("entities"), Iterable):  # the second half of spaCy's pairs
             row = row["entities"]
         if isinstance(row, str | Mention | Mapping) or not isinstance(row, Iterable):
-            raise UsageError(f"item {i} of y is {_short(row)}, expected for each text its {own}")
+            raise UsageError(f"item {i} of y is {_short(row)}, {expected}")
         lists.append(list(row))
     if len(lists) != len(documents):
         raise UsageError(f"{name} has {len(documents)} texts and y has {len(lists)} lists, expected as many of each")

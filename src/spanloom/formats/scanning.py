@@ -128,12 +128,15 @@ def _unknown(path: Path, head: bytes = b"") -> UsageError:
     )
 
 
-def _unclear(root: Path, head: bytes) -> Exception:
-    """Return the error for standard input of no known format that begins so."""
+def _of_input(root: Path) -> Format:
+    """Return the format that standard input begins with."""
+    if (found := format_of_input()) is not None:
+        return FORMATS[found]
+    head = head_of_input()
     if not head:
-        return DataError("standard input is empty, expected documents")
+        raise DataError("standard input is empty, expected documents")
     hint = of_content(head)
-    return _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
+    raise _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
 
 
 def check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]) -> None:
@@ -174,17 +177,13 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
     kind = None if name is None else format_named(name)
     inputs: Sequence[tuple[Format, str | Path]]
     others: list[Path] = []
-    if str(path) == STDIO:
-        found = format_of_input() if name is None else name
-        if found is None:
-            raise _unclear(root, head_of_input())
-        inputs = [(format_named(found), path)]
-    else:
-        with decoding(encoding):
-            if root.is_dir():
-                inputs, others = files_of(root, kind, FORMATS.values())
-            else:
-                inputs = [(kind or _known(root, options.get("columns")), path)]
+    with decoding(encoding):
+        if str(path) == STDIO:
+            inputs = [(kind or _of_input(root), path)]
+        elif root.is_dir():
+            inputs, others = files_of(root, kind, FORMATS.values())
+        else:
+            inputs = [(kind or _known(root, options.get("columns")), path)]
     for one, _ in inputs:
         check_options(one, options, one.scan_options)
         if counting is not None and not one.counts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, product
 from typing import Any, Final
 
 from spanloom.document.validate import Problem
@@ -41,31 +41,19 @@ def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
     tags = next((name for name in TAGS if _has_some(record.get(name), str | int)), None)
     if words is not None and tags is not None:
         return words, tags
-    for name in named(record, OF_WORDS):
-        for other in named(record, OF_TAGS):
-            nested = [
-                isinstance(record[one], list) and bool(record[one]) and isinstance(record[one][0], list)
-                for one in (name, other)
-            ]
-            if (
-                other != name
-                and nested[0] == nested[1]
-                and _shape(record[name], str) == _shape(record[other], str | int) is not None
-            ):
-                return name, other
+    for name, other in product(named(record, OF_WORDS), named(record, OF_TAGS)):
+        if other != name and _shape(record[name], str) == _shape(record[other], str | int) is not None:
+            return name, other
     return None
 
 
-def _shape(value: object, kind: Any) -> list[int] | None:
-    """Return the lengths of a list for each sentence, or of one; ``None`` if the items are of another kind."""
+def _shape(value: object, kind: Any) -> int | list[int] | None:
+    """Return the length of a list, or of the list of each sentence; ``None`` if the items are of another kind."""
     if not isinstance(value, list) or not value:
         return None
-    if all(isinstance(item, kind) for item in value):
-        return [len(value)]
-    inner = [_shape(item, kind) if item else [0] for item in value if isinstance(item, list)]
-    if len(inner) < len(value) or not all(one is not None and len(one) == 1 for one in inner):
-        return None
-    return [one[0] for one in inner if one is not None]
+    if _is_list(value, kind):
+        return len(value)
+    return list(map(len, value)) if all(_is_list(item, kind) for item in value) else None
 
 
 def with_words(record: dict[str, Any]) -> dict[str, Any]:

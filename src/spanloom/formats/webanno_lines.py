@@ -194,6 +194,8 @@ def read_sheet(path: str | Path) -> Sheet:
             apart = not line or _take(sheet, number, line, apart)
         except DataError as error:
             apart = False
+            for sentence in sheet.sentences[-1:]:
+                sentence.broken = True
             sheet.problems.append(wrong_line(number, error.message))
     bare = (sentence for sentence in sheet.sentences if not sentence.rows and not sentence.broken)
     message = f"found {_TEXT} without a token, expected a row for each token below it"
@@ -238,17 +240,12 @@ def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
         return apart
     if not sheet.sentences:
         sheet.sentences.append(Sentence(number, broken=True))
-    sentence = sheet.sentences[-1]
-    try:
-        row = _row(line, number, sheet)
-        if apart:
-            shown = _numbered(row.sentence, row.token, row.part)
-            raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
-        if not sentence.broken:
-            _check_order(sentence, row)
-    except DataError:
-        sentence.broken = True
-        raise
+    sentence, row = sheet.sentences[-1], _row(line, number, sheet)
+    if apart:
+        shown = _numbered(row.sentence, row.token, row.part)
+        raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
+    if not sentence.broken:
+        _check_order(sentence, row)
     sentence.rows.append(row)
     return False
 

@@ -407,9 +407,8 @@ def _singles(fs: Any, kind: str, concept: str) -> Iterator[Mention]:
     """Yield a mention for each value of the feature with the type."""
     identifier = _text(fs, concept)
     concepts = [identifier] if identifier else []
-    if any(feature.name == "ontologyConceptArr" for feature in fs.type.all_features):
-        found = (_text(concept, "cui") for concept in _elements(fs.ontologyConceptArr))
-        concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
+    found = (_text(concept, "cui") for concept in _elements(getattr(fs, "ontologyConceptArr", None)))
+    concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
     attributes = _attributes(fs, kind, concept)
     for value in _values(fs, kind) or [fs.type.name.rpartition(".")[2]]:
         yield Mention(value, [(fs.begin, fs.end)], concepts=concepts, attributes=attributes)
