@@ -428,9 +428,7 @@ def _check(document: Document, path: str | Path) -> None:
     # words with which a line is not that of a token
     bad += [word for word in words if word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")]
     if bad:
-        raise unwritable(
-            document, f": a column file cannot hold the value {bad[0][:40]!r}; change or remove it", path
-        )
+        raise unwritable(document, f": a column file cannot hold the value {bad[0][:40]!r}; change or remove it", path)
 
 
 def _spool(document: Document, names: list[str], scheme: str, marked: bool, losses: Losses, spool: BinaryIO) -> int:

@@ -67,22 +67,20 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
     """
     names: list[str] = list(_STANDARD)
     entity: list[str] = []
-    reported = False
 
     def read(block: Block) -> FileSentence:
-        nonlocal reported
+        unread: list[str] = []
         for comment in block.comments:
             if comment.startswith(GLOBAL_COLUMNS):
                 names[:] = comment.removeprefix(GLOBAL_COLUMNS).split()
             elif comment.startswith(GLOBAL_ENTITY):
                 entity[:] = comment.removeprefix(GLOBAL_ENTITY).strip().lower().split("-")
+                unread = [name for name in entity if name not in READ]
         rows = [_row(line, names, number, mentions) for number, line in block.lines]
         sentence = _sentence(block, rows, entity)
         if mentions:
             sentence.problems += [*_not_tags(rows), *_other_tags(rows)]
-        unread = [name for name in entity if name not in READ]
-        if not reported and unread and any(row.brackets for row in rows):
-            reported = True
+        if unread and mentions:
             message = f"brackets of Entity= also hold {', '.join(unread)}, which are not read"
             sentence.problems.append(altered("fields of brackets", message, block.number))
         return sentence

@@ -19,9 +19,9 @@ from bisect import bisect_right
 from itertools import accumulate, islice, pairwise
 from typing import Final
 
-from spanloom.document import from_tags
 from spanloom.formats.layouts import plain, words
-from spanloom.formats.tagged import laid_out
+from spanloom.formats.tag_dialects import Tagging
+from spanloom.formats.tagged import from_tagged
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
     "a b i em strong u s p para paragraph c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 "
@@ -163,13 +163,8 @@ def _of_words(text: str) -> tuple[str, Marks]:
                 own.append("O")
         sentences.append(words)
         tags.append(own)
-    joined, places, bounds = laid_out(sentences)
-    marks = [
-        (kind, places[base + first][0], places[base + end - 1][1])
-        for (base, _), own in zip(bounds, tags, strict=True)
-        for first, end, kind in from_tags(own)
-    ]
-    return joined, marks
+    found = from_tagged({"words": sentences, "tags": tags}, "words", "tags", [], tagging=Tagging(letters=True))
+    return found["text"], [(mention["type"], *mention["spans"][0]) for mention in found["mentions"]]
 
 
 def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> tuple[str, Marks, list[tuple[int, str]]]:

@@ -549,18 +549,12 @@ def _mention(mention: Mention, types: Any) -> Iterator[Any]:
         head = types.get_type(HEAD)(begin=mention.head.start, end=mention.head.end)
         yield head
     yield types.get_type(MENTION)(
-        begin=mention.start,
-        end=mention.end,
-        value=mention.type,
-        mentionId=mention.id,
+        begin=mention.start, end=mention.end, value=mention.type, mentionId=mention.id, head=head,
         concepts=types.get_type(_STRINGS)(elements=list(mention.concepts)) if mention.concepts else None,
         score=None if mention.score is None else float(mention.score),
-        head=head,
-        parts=types.get_type(ARRAY)(elements=parts),
-        attributes=_json(dict(mention.attributes)),
-        attributeScores=_json(dict(mention.attribute_scores)),
-        conceptScores=_json(list(mention.concept_scores)),
-    )
+        parts=types.get_type(ARRAY)(elements=parts), attributes=_json(dict(mention.attributes)),
+        attributeScores=_json(dict(mention.attribute_scores)), conceptScores=_json(list(mention.concept_scores)),
+    )  # fmt: skip
 
 
 def _json(value: Any) -> str | None:

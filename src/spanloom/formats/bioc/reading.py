@@ -40,11 +40,12 @@ tried, and the one under which most annotations match their own text is used (th
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -422,49 +423,24 @@ class Extent(NamedTuple):
 
 
 def covering(parts: Sequence[Extent], wholes: Sequence[Extent]) -> list[int | None]:
-    """Return for each part the number of the shortest whole of its type that covers it; of equals the first.
+    """Return for each part the number of the whole of its type around it that starts last; of these the shortest.
 
     >>> wholes = [Extent("D", 0, 30), Extent("D", 0, 20), Extent("E", 5, 10), Extent("D", 10, 30)]
     >>> covering([Extent("D", 5, 10), Extent("D", 12, 25), Extent("D", 25, 40)], wholes)
     [1, 3, None]
     """
     found: list[int | None] = [None] * len(parts)
-    of_type: dict[str, tuple[list[int], list[int]]] = {}
-    for which, extents in enumerate((parts, wholes)):
-        for number, extent in enumerate(extents):
-            of_type.setdefault(extent.type, ([], []))[which].append(number)
-    for inner, outer in of_type.values():
-        shortest = _Shortest([wholes[number].end for number in outer])
-        outer.sort(key=lambda number: wholes[number].start, reverse=True)
-        for number in sorted(inner, key=lambda number: parts[number].start):
-            while outer and wholes[outer[-1]].start <= parts[number].start:
-                whole = outer.pop()
-                shortest.add(wholes[whole].end, wholes[whole].end - wholes[whole].start, whole)
-            found[number] = shortest.ending_at(parts[number].end)
+    opened: dict[
+        str, list[tuple[int, int]]
+    ] = {}  # by type, minus the end and the number of wholes; later ones are inner
+    both = ((is_part, number, one) for is_part, many in enumerate((wholes, parts)) for number, one in enumerate(many))
+    for _, is_part, end, number, kind in sorted((one.start, which, -one.end, -at, one.type) for which, at, one in both):
+        stack = opened.setdefault(kind, [])
+        if is_part:
+            at = bisect_right(stack, end, key=itemgetter(0))
+            found[-number] = stack[at - 1][1] if at else None
+        else:
+            while stack and stack[-1][0] >= end:  # what the new one covers from here on
+                stack.pop()
+            stack.append((end, -number))
     return found
-
-
-class _Shortest:
-    """The shortest whole that ends at or after a place: minima in a binary indexed tree (Fenwick 1994).
-
-    Args:
-        ends: the possible ends of wholes.
-    """
-
-    def __init__(self, ends: Sequence[int]) -> None:
-        self._ends = sorted(set(ends))
-        self._minima: list[tuple[int, int] | None] = [None] * (len(self._ends) + 1)
-
-    def add(self, end: int, length: int, number: int) -> None:
-        at = len(self._ends) - bisect_left(self._ends, end)  # counted from the last end, from 1
-        while at < len(self._minima):
-            self._minima[at] = min(self._minima[at] or (length, number), (length, number))
-            at += at & -at
-
-    def ending_at(self, end: int) -> int | None:
-        at, best = len(self._ends) - bisect_left(self._ends, end), None
-        while at:
-            known = self._minima[at]
-            best = known if best is None or (known is not None and known < best) else best
-            at -= at & -at
-        return None if best is None else best[1]
