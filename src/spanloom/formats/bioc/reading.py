@@ -430,15 +430,14 @@ def covering(parts: Sequence[Extent], wholes: Sequence[Extent]) -> list[int | No
     [1, 3, None]
     """
     found: list[int | None] = [None] * len(parts)
-    opened: dict[
-        str, list[tuple[int, int]]
-    ] = {}  # by type, minus the end and the number of wholes; later ones are inner
-    both = ((is_part, number, one) for is_part, many in enumerate((wholes, parts)) for number, one in enumerate(many))
-    for _, is_part, end, number, kind in sorted((one.start, which, -one.end, -at, one.type) for which, at, one in both):
+    events = [(whole.start, False, -whole.end, -number, whole.type) for number, whole in enumerate(wholes)]
+    events += [(part.start, True, -part.end, number, part.type) for number, part in enumerate(parts)]
+    opened: dict[str, list[tuple[int, int]]] = {}  # by type, minus the end and the number of wholes, inner ones last
+    for _, is_part, end, number, kind in sorted(events):
         stack = opened.setdefault(kind, [])
         if is_part:
             at = bisect_right(stack, end, key=itemgetter(0))
-            found[-number] = stack[at - 1][1] if at else None
+            found[number] = stack[at - 1][1] if at else None
         else:
             while stack and stack[-1][0] >= end:  # what the new one covers from here on
                 stack.pop()
