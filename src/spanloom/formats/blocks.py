@@ -185,24 +185,12 @@ def scan_blocks(
         stem: the name of documents without a name, before their number.
         initial: problems of the file, reported with its first document.
     """
-    name = str(path)
-    sentences: list[FileSentence] = []
-    comments: list[list[str]] = []
-    problems = list(initial)
-    start, title, marked, sound, count = None, "", False, True, 0
-
-    def finish() -> Scanned:
-        return Scanned(assemble(sentences, title, comments) if sound else None, list(problems), name, start)
-
-    try:
-        for block in found:
-            if start is not None and (block.new is not None or not (whole or marked)):
-                yield finish()
-                sentences, comments, problems, start, sound = [], [], [], None, True
-            if start is None:
-                count += 1
-                title, start = f"{stem}-{count}" if block.numbered else block.new or "", block.number
-            marked = marked or block.new is not None
+    name, problems, count = str(path), list(initial), 0
+    for count, group in enumerate(_of_documents(found, whole), start=1):
+        sentences: list[FileSentence] = []
+        comments: list[list[str]] = []
+        sound = True
+        for block in group:
             problems += [replace(problem, path=name) for problem in block.problems]
             own = [comment for comment in block.comments if not comment.startswith(GLOBAL_COLUMNS)]
             if own or block.lines:  # at the end, comments may be without a sentence
@@ -215,10 +203,26 @@ def scan_blocks(
             except DataError as error:
                 sound = False
                 problems.append(Problem("error", "columns", error.message, path=name, line=error.line))
-    except DataError as error:
-        sound = False
-        problems.append(Problem("error", "unreadable", error.message, path=name, line=error.line))
-    yield finish() if count or problems else no_document(name, "one token a line")
+        first = group[0]
+        title = f"{stem}-{count}" if first.numbered else first.new or ""
+        yield Scanned(assemble(sentences, title, comments) if sound else None, problems, name, first.number)
+        problems = []
+    if not count:
+        yield no_document(name, "one token a line")
+
+
+def _of_documents(found: Iterable[Block], whole: bool) -> Iterator[list[Block]]:
+    """Yield the blocks of each document: from a mark to the next, else all of them, or each by itself."""
+    group: list[Block] = []
+    marked = False
+    for block in found:
+        if group and (block.new is not None or not (whole or marked)):
+            yield group
+            group = []
+        marked = marked or block.new is not None
+        group.append(block)
+    if group:
+        yield group
 
 
 def typed(tag: str) -> str:

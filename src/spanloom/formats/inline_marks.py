@@ -15,8 +15,7 @@ r"""Marks of mentions within a text, in the notations that corpora and tools pub
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from itertools import accumulate, islice, pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from spanloom.formats.layouts import plain, words
@@ -187,17 +186,13 @@ def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> t
 
 
 def _without(text: str, changes: list[tuple[int, int]], marks: Marks) -> tuple[str, Marks]:
-    """Return a text without some of its parts, and marks with the offsets in it."""
-    changes = sorted(changes)
-    pieces, end = [], 0
-    for start, stop in changes:
+    """Return a text without some of its parts, and marks between these with their offsets in it."""
+    pieces, end, length = [], 0, 0
+    places: dict[int, int] = {}  # of the ends of parts
+    for start, stop in sorted(changes):
         pieces.append(text[end:start])
+        length += start - end
+        places[start] = places[stop] = length
         end = stop
-    starts = [start for start, _ in changes]
-    removed = [0, *accumulate(stop - start for start, stop in changes)]
-
-    def at(place: int) -> int:
-        return place - removed[bisect_right(starts, place - 1)]
-
-    moved = [(kind, at(start), at(end)) for kind, start, end in marks]
+    moved = [(kind, places[start], places[end]) for kind, start, end in marks]
     return "".join((*pieces, text[end:])), sorted(moved, key=lambda one: (one[1], -one[2]))

@@ -18,7 +18,7 @@ def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
             and isinstance(offsets, list) and len(offsets) == len(texts) and all(map(_is_span, offsets))
         ):  # fmt: skip
             expected = "an object with text, strings, and offsets, one [start, end] pair of integers for each text"
-            problems.append(Problem("error", "wrong field", not_as_expected("it", passage, expected), place))
+            problems.append(Problem("error", "wrong field", not_as_expected(place, passage, expected)))
             return None
         pieces += [(*span, text, place) for span, text in zip(offsets, texts, strict=True)]
     parts: list[str] = []

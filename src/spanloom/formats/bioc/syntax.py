@@ -316,15 +316,12 @@ def _check_head(head: bytes) -> None:
 def _documents(context: Any, path: str) -> Parsed:
     collection: dict[str, Any] = {}
     infons: Infons = {}
-    depth, found = 0, False
+    root, found = None, False
     for event, element in context:
-        if event == "start":
-            depth += 1
-            if depth == 1:
-                _check_root(element)
-            continue
-        depth -= 1
-        if depth != 1:
+        if root is None:
+            root = element
+            _check_root(root)
+        if event == "start" or element.getparent() is not root:
             continue
         if element.tag == "document":
             found = True
@@ -341,8 +338,7 @@ def _documents(context: Any, path: str) -> Parsed:
         else:
             raise DataError(f"found <{element.tag}>, expected <document>; this is no BioC", line=element.sourceline)
         element.clear()
-        while element.getprevious() is not None:  # what was read is needed no more
-            del element.getparent()[0]
+        del root[: root.index(element)]  # what was read is needed no more
     if not found:
         raise DataError("the collection holds no document; expected <document> with its passages")
 
