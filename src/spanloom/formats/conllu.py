@@ -134,7 +134,6 @@ class _Word(NamedTuple):
 
 
 def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) -> FileSentence:
-    hidden = [row for row in rows if not row.shown and row.tag != "O"]
     tokens, words = _surface([row for row in rows if row.shown])
     if not tokens:
         raise DataError("the sentence holds no token", line=block.number)
@@ -149,10 +148,14 @@ def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) ->
         _add_mention(sentence, tokens, kind, [(words[first], words[end - 1])])
     if any(row.brackets for row in rows):
         _add_bracketed(sentence, rows, words, tokens, entity)
-    for row in hidden:
-        message = f"the tag {row.tag[:40]!r} is at {row.form[:40]!r}, which the text does not show; it was left out"
-        sentence.problems.append(altered("tags of words that the text does not show", message, row.number))
+    hidden = (row for row in rows if not row.shown and row.tag != "O")
+    sentence.problems += [_not_shown(f"the tag {row.tag[:40]!r}", row) for row in hidden]
     return sentence
+
+
+def _not_shown(what: str, row: _WordLine) -> Problem:
+    message = f"{what} is at {row.form[:40]!r}, which the text does not show; it was left out"
+    return altered("tags of words that the text does not show", message, row.number)
 
 
 def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordLine:
@@ -301,9 +304,7 @@ def _add_bracketed(
         parts = [(shown[low][1], shown[high - 1][1]) for low, high in cuts if low < high]
         if not parts:
             row = order[mention.ranges[0][0]]
-            at = f"the mention of type {mention.type[:40]!r} is at {row.form[:40]!r}"
-            message = f"{at}, which the text does not show; it was left out"
-            sentence.problems.append(altered("tags of words that the text does not show", message, row.number))
+            sentence.problems.append(_not_shown(f"the mention of type {mention.type[:40]!r}", row))
             continue
         head = None if mention.head is None else by_line.get(order[mention.head].number)
         _add_mention(sentence, tokens, mention.type, parts, head, (mention.identity,) if mention.identity else ())

@@ -42,8 +42,7 @@ _KIND: Final = r"([A-Z][A-Z_-]{1,20})"
 _REPLACED: Final = tuple(  # marks that are not nested, how often one shows them, and the text and the type of each
     (re.compile(pattern), least, text, kind)
     for pattern, least, text, kind in (
-        (rf"<([^<>:\n/]{{1,200}}):{_KIND}>", 1, 1, 2),
-        (rf"<([^<>|\n/]{{1,200}})\|{_KIND}>", 1, 1, 2),
+        (rf"<([^<>:|\n/]{{1,200}})[:|]{_KIND}>", 1, 1, 2),
         (r"\[([^\[\]|\n]{1,200})\|([A-Z][\w-]{1,40})\]", 1, 1, 2),
         (r"\[([^\[\]\n]{1,200})\]\{(?:\"entity\": *\")?([A-Za-z][\w -]{0,40})(?:\"[^{}\n]{0,200})?\}", 1, 1, 2),
         (rf"\[([^\[\]\n]{{1,200}})\]_?{_KIND}\b", 2, 1, 2),

@@ -157,9 +157,8 @@ def _check_columns(columns: Any) -> None:
         UsageError: it is neither names nor a mapping of names.
     """
     names = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
-    if columns is not None and not (
-        isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
-    ):
+    sound = isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
+    if columns is not None and not sound:
         expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
         raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
 

@@ -42,14 +42,10 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
     for element, kind in elements:
         name, sofa = element.get(_ID), element.get("sofa")
         placed = kind not in (_SOFA, _VIEW, _NULL) and _is_annotation(types, kind, element)
-        fault = _fault(element, texts) if placed else None
-        if placed and name is not None and name in ids:
-            message = f"the annotation {kind} has the xmi:id {clip(name)} of another; it is left out"
-            problems.append(altered("identifiers that occur twice", message, element.sourceline))
-            root.remove(element)
-            continue
+        twice = placed and name is not None and name in ids
+        fault = "has the xmi:id of another" if twice else _fault(element, texts) if placed else None
         ids.add(name)
-        if fault is not None and sofa in texts and _is_of(types, kind, DOCUMENT):  # of all, wherever it says it is
+        if fault is not None and not twice and sofa in texts and _is_of(types, kind, DOCUMENT):  # of the whole text
             text = texts[sofa]
             element.set("begin", "0")
             element.set("end", str(0 if text is None else text.units))
@@ -58,9 +54,10 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
             kept.append((element, kind))
         else:
             message = f"the annotation {kind} (xmi:id {name}) {fault}; it is left out"
-            problems.append(altered("annotations without a place", message, element.sourceline))
+            sort = "identifiers that occur twice" if twice else "annotations without a place"
+            problems.append(altered(sort, message, element.sourceline))
             root.remove(element)
-            gone.add(name)
+            gone |= set() if twice else {name}
     count, named = _without_dangling(kept, types, gone)
     if count:
         message = f"references to annotations that are not there: {count}; they are left out"
@@ -157,11 +154,9 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
             kept = [one for one in given if one in there or not one.isdigit()]
             named.update(kept)
             count += len(given) - len(kept) - sum(one in gone for one in given)
-            if len(kept) == len(given):
-                continue
             if kept or feature in ("members", "elements"):
                 element.set(feature, " ".join(kept))
-            else:
+            elif given:
                 del element.attrib[feature]
     return count, named
 

@@ -32,12 +32,11 @@ from spanloom.formats.source import BOM, HEAD, opened, read_bytes
 
 Infons = dict[str, Any]  # strings as a rule; a list where a key stands several times; JSON has other values, too
 
-# kind of node -> its fields in the order in which they are looked at; "passages" is a list of nodes of kind "passage"
-_SENTENCE = ("offset", "text", "infons", "annotations", "relations")
+# kind of node -> its fields in the order of XML; "passages" is a list of nodes of kind "passage"
 FIELDS = {
     "document": ("id", "infons", "passages", "annotations", "relations"),
-    "passage": (*_SENTENCE, "sentences"),
-    "sentence": _SENTENCE,
+    "passage": ("infons", "offset", "text", "sentences", "annotations", "relations"),
+    "sentence": ("infons", "offset", "text", "annotations", "relations"),
     "annotation": ("id", "infons", "locations", "text"),
     "relation": ("id", "infons", "nodes"),
 }
@@ -45,10 +44,7 @@ COLLECTION = ("source", "date", "key", "infons")  # what a collection says besid
 
 _PAIRS = {"locations": ("offset", "length"), "nodes": ("refid", "role")}
 _KIND = {f"{kind}s": kind for kind in FIELDS}  # of the nodes in a list
-# the order of fields in a file
-_XML = ("id", "infons", "offset", "locations", "nodes", "text", "passages", "sentences", "annotations", "relations")
 _JSON = ("id", "offset", "infons", "text", "locations", "nodes", "passages", "sentences", "annotations", "relations")
-_IN_XML = {kind: sorted(fields, key=_XML.index) for kind, fields in FIELDS.items()}
 _IN_JSON = {kind: sorted(fields, key=_JSON.index) for kind, fields in FIELDS.items()}
 
 _BIOC = "BioC JSON, an object with a list of 'documents'"
@@ -440,7 +436,7 @@ def _spelled(element: Any) -> str:
 def _element(kind: str, node: BiocNode, losses: Losses, parent: Any = None) -> Any:
     attributes = {"id": node.id} if node.id and kind != "document" else {}
     element = etree.Element(kind) if parent is None else etree.SubElement(parent, kind, **attributes)
-    for name in _IN_XML[kind]:
+    for name in FIELDS[kind]:
         value: Any = getattr(node, name)
         if name == "infons":
             _add_infons(element, value, losses)
