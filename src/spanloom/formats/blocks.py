@@ -27,6 +27,7 @@ from spanloom.formats.base import (
     no_document,
     unwritable,
 )
+from spanloom.formats.packed import output_file
 from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
@@ -259,6 +260,19 @@ def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
         end = start + len(word)
         offsets.append((start, end))
     return None if text[end:].strip() else offsets
+
+
+def write_blocks(
+    documents: Iterable[Document], path: str | Path, force: bool, lines: Callable[[Document, Losses], Iterator[str]],
+    head: str = "",
+) -> Losses:  # fmt: skip
+    """Write the lines of each document, below a head; return the losses that `lines` counts."""
+    losses = Losses()
+    with output_file(path, force=force) as file:
+        file.write(head)
+        for document in documents:
+            file.write("".join(f"{line}\n" for line in lines(document, losses)))
+    return losses
 
 
 def new_document(document: Document, losses: Losses) -> str:

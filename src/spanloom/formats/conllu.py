@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,9 +41,9 @@ from spanloom.formats.blocks import (
     stand_in,
     surface_of,
     typed,
+    write_blocks,
 )
 from spanloom.formats.entity_brackets import GLOBAL_ENTITY, READ, read_brackets
-from spanloom.formats.packed import output_file
 
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case
@@ -329,15 +330,11 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     Raises:
         DataError: a document without tokens, or a token or value with a tab or line end in it.
     """
-    losses = Losses()
-    with output_file(path, force=force) as file:
-        file.write(f"{GLOBAL_COLUMNS}{' '.join([*_STANDARD, 'NER'])}\n")
-        for document in documents:
-            file.write("".join(f"{line}\n" for line in _lines(document, path, losses)))
-    return losses
+    head = f"{GLOBAL_COLUMNS}{' '.join([*_STANDARD, 'NER'])}\n"
+    return write_blocks(documents, path, force, partial(_lines, path), head)
 
 
-def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
+def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str]:
     tokens, words = document.tokens, document.words
     if tokens is None:
         raise unwritable(document, " has no tokens; tokenize it first", path)

@@ -79,8 +79,8 @@ class Layer:
         if len(counts) > 1:
             shown = " and ".join(map(clip, raw.values()))
             raise DataError(f"found {shown} in the columns of {self.name}, expected as many values in each")
-        for place in range(max(counts, default=0)):
-            found = {i: column[place] for i, column in columns.items()}
+        for one in zip(*columns.values(), strict=True):
+            found = dict(zip(columns, one, strict=True))
             numbers = {number for _, number in found.values() if number is not None}
             if len(numbers) > 1:
                 shown = " and ".join(f"[{number}]" for number in sorted(numbers))
