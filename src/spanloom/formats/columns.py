@@ -459,18 +459,15 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
 def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Losses) -> list[_Levels]:
     """Return for each sentence its mentions in levels without overlap, longer ones first."""
     levels: list[_Levels] = [[] for _ in sentences]
-    ranges = []
-    for sentence, first, end, mention in tagged_mentions(document, losses, "\t\n\r", BAD_TYPE):
-        ranges.append((sentence, first, -end, mention.type))
+    found = tagged_mentions(document, losses, "\t\n\r", BAD_TYPE)
+    for number, first, end, mention in sorted(found, key=lambda one: (*one[:2], -one[2], one[3].type)):
         count_mention(losses, mention, *NOT_TAGGED)
-    for sentence, first, negative, kind in sorted(ranges):
-        start = sentences[sentence][0]
-        item = (first - start, -negative - start, kind)
-        level = next((level for level in levels[sentence] if level[-1][1] <= item[0]), None)
-        if level is None:
-            levels[sentence].append([item])
-        else:
-            level.append(item)
+        start = sentences[number][0]
+        free = next((level for level in levels[number] if level[-1][1] <= first - start), None)
+        if free is None:
+            free = []
+            levels[number].append(free)
+        free.append((first - start, end - start, mention.type))
     return levels
 
 
@@ -503,9 +500,7 @@ def holds_tokens(raw: bytes) -> bool:
     whole = raw[: raw.rfind(b"\n") + 1] if len(raw) >= SAMPLE else raw
     if b"\0" in whole:
         return False
-    lines = (
-        whole.removeprefix(BOM).decode("utf-8", "replace").split("\n")
-    )  # another encoding is reported when it is read
+    lines = whole.removeprefix(BOM).decode("utf-8", "replace").split("\n")  # reading reports another encoding
     if any(line.startswith(_WEBANNO) for line in lines):
         return False
     is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS, _BEGIN)) for line in lines)
