@@ -283,9 +283,7 @@ def _places(mention: Mention) -> str:
 
 
 def _missing(item: object) -> bool:
-    if isinstance(item, float):
-        return math.isnan(item)
-    return item is None or type(item).__name__ == "NAType"
+    return item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and math.isnan(item))
 
 
 def _named(value: object) -> str:

@@ -246,9 +246,7 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     >>> [detect(["O", value]).name for value in ("PER_B", "PER", "B-PER|B-LOC")]
     ['a type and a letter, such as PER_B', 'types without a letter such as B-', 'several tags with | between them']
     """
-    counts: Counter[str] = Counter()
-    for value, count in Counter(values).items():
-        counts[value.strip(" ")] += count
+    counts = Counter(value.strip(" ") for value in values)
     outside, word = _outside(counts)
     inside = Counter({value: count for value, count in counts.items() if value not in outside})
     if not inside:

@@ -202,11 +202,10 @@ def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundA
     for one in placed:
         if one.node.locations and not one.is_part:
             _add_mention(found, one, unique)
-    mentions = list(found.mentions)
-    parts = [one for one in placed if one.node.locations and one.is_part]
-    places = zip(parts, (layout.place(one.node.locations, one.piece) for one in parts), strict=True)
-    inner = [Extent(_first_type(infons, one.node), spans[0].start, spans[-1].end) for one, spans in places]
-    covers = iter(covering(inner, [Extent(mention.type, mention.start, mention.end) for mention in mentions]))
+    wholes = list(found.mentions)
+    inner = (one for one in placed if one.node.locations and one.is_part)
+    parts = [Mention(_first_type(infons, one.node), layout.place(one.node.locations, one.piece)) for one in inner]
+    covers = iter(covering(parts, wholes))
     for one in placed:
         if not one.node.locations:
             if one.node.text:
@@ -214,7 +213,7 @@ def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundA
                 found.problems.append(altered("annotations without a location", message, one.node.line))
             found.others.append({"passage": one.passage, **to_value("annotation", one.node)})
         elif one.is_part and (whole := next(covers)) is not None:
-            _keep_part(found, one, mentions[whole])
+            _keep_part(found, one, wholes[whole])
         elif one.is_part:
             _add_mention(found, one, unique)
     return found
@@ -414,19 +413,12 @@ def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> OffsetL
     return OffsetLayout("bytes", text, places, base, characters=characters)
 
 
-class Extent(NamedTuple):
-    """Type, start and end of a mention or a part."""
-
-    type: str
-    start: int
-    end: int
-
-
-def covering(parts: Sequence[Extent], wholes: Sequence[Extent]) -> list[int | None]:
+def covering(parts: Sequence[Mention], wholes: Sequence[Mention]) -> list[int | None]:
     """Return for each part the number of the whole of its type around it that starts last; of these the shortest.
 
-    >>> wholes = [Extent("D", 0, 30), Extent("D", 0, 20), Extent("E", 5, 10), Extent("D", 10, 30)]
-    >>> covering([Extent("D", 5, 10), Extent("D", 12, 25), Extent("D", 25, 40)], wholes)
+    >>> places = (("D", 0, 30), ("D", 0, 20), ("E", 5, 10), ("D", 10, 30))
+    >>> wholes = [Mention(kind, [(start, end)]) for kind, start, end in places]
+    >>> covering([Mention("D", [place]) for place in ((5, 10), (12, 25), (25, 40))], wholes)
     [1, 3, None]
     """
     found: list[int | None] = [None] * len(parts)
