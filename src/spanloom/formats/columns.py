@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import BinaryIO
 
@@ -151,16 +151,13 @@ def _lines(path: str | Path) -> Iterator[NumberedLine | Problem]:
 
 def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
     """Yield the lines of tokens of each sentence, as far as they show without a layout."""
-    sentence: list[str] = []
-    for line in lines:
-        if not line.strip(" \t"):
-            if sentence:
-                yield sentence
-            sentence = []
-        elif not (line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)):
-            sentence.append(line)
-    if sentence:
-        yield sentence
+    for blank, group in groupby(lines, lambda line: not line.strip(" \t")):
+        if not blank and (sentence := [line for line in group if not _is_no_token(line)]):
+            yield sentence
+
+
+def _is_no_token(line: str) -> bool:
+    return line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)
 
 
 def _looks_like_mark(line: str) -> bool:

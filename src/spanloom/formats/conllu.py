@@ -12,9 +12,9 @@ text (``3.1``) are left out, with a warning where they have a tag.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -297,12 +297,12 @@ def _add_bracketed(
     by_line = {token.number: _Word(token, i) for i, token in enumerate(tokens)}
     by_line |= {word.row.number: word for word in words}
     order = [row for row in rows if row.brackets or "-" not in row.fields["ID"]]
-    shown = [(place, by_line[row.number]) for place, row in enumerate(order) if row.number in by_line]
-    places = [place for place, _ in shown]
+    shown = [by_line[row.number] for row in order if row.number in by_line]
+    before = [0, *accumulate(row.number in by_line for row in order)]  # how many of them precede each
     found, wrong = read_brackets([row.brackets for row in order], entity)
     for mention in found:
-        cuts = [(bisect_left(places, first), bisect_left(places, end)) for first, end in mention.ranges]
-        parts = [(shown[low][1], shown[high - 1][1]) for low, high in cuts if low < high]
+        cuts = [(before[first], before[end]) for first, end in mention.ranges]
+        parts = [(shown[low], shown[high - 1]) for low, high in cuts if low < high]
         if not parts:
             row = order[mention.ranges[0][0]]
             sentence.problems.append(_not_shown(f"the mention of type {mention.type[:40]!r}", row))

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -137,15 +138,11 @@ def _offsets(node: Any) -> dict[str, str]:
 def _owned(root: Any) -> dict[Any, list[Any]]:
     """Return each element that has a text -> the elements with offsets about it."""
     found: dict[Any, list[Any]] = {}
-    has_text: dict[Any, bool] = {}  # each element above others is looked at once
+    has_text = cache(lambda element: _text(element) is not None)  # each element above others is looked at once
     for node in root.iter("*"):
-        if _offsets(node):
-            for one in node.iterancestors():
-                if one not in has_text:
-                    has_text[one] = _text(one) is not None
-            above = next((one for one in node.iterancestors() if has_text[one]), None)
-            if above is not None:
-                found.setdefault(above, []).append(node)
+        above = next(filter(has_text, node.iterancestors()), None) if _offsets(node) else None
+        if above is not None:
+            found.setdefault(above, []).append(node)
     return found
 
 

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Final, TypeVar
 
 from spanloom.document.tags import TypedRange
@@ -303,12 +304,10 @@ def _are_types(inside: Counter[str]) -> bool:
 def _spellings(inside: Counter[str], outside: frozenset[str]) -> Iterable[TagDialect]:
     """Yield the dialects with letters that read half of the commonest values, the usual first, each with its joint."""
     common = [value for value, _ in inside.most_common(_COMMON)]
-    for last in (False, True):
-        for small in (False, True):
-            for divider in _DIVIDERS:
-                dialect = TagDialect(divider, last, small, outside=outside)
-                if 2 * sum(read_tag(value, dialect) is not None for value in common) >= len(common):
-                    yield replace(dialect, joint=_joint(inside, dialect))
+    for last, small, divider in product((False, True), (False, True), _DIVIDERS):
+        dialect = TagDialect(divider, last, small, outside=outside)
+        if 2 * sum(read_tag(value, dialect) is not None for value in common) >= len(common):
+            yield replace(dialect, joint=_joint(inside, dialect))
 
 
 def _joint(inside: Iterable[str], dialect: TagDialect) -> str:
