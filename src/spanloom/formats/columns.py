@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import BinaryIO
 
@@ -365,11 +365,8 @@ def _text(words: list[str], block: Block, problems: list[Problem]) -> tuple[str,
                 return text, offsets
         message = f"the tokens are not in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
         problems.append(Problem("warning", "other text", message, line=block.number, altered=True))
-    offsets, start = [], 0
-    for word in words:
-        offsets.append((start, start + len(word)))
-        start += len(word) + 1
-    return " ".join(words), offsets
+    starts = accumulate((len(word) + 1 for word in words), initial=0)
+    return " ".join(words), [(start, start + len(word)) for start, word in zip(starts, words, strict=False)]
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False, scheme: str = "bio") -> Losses:

@@ -8,7 +8,7 @@ fields between hyphens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -18,7 +18,7 @@ from spanloom.formats.blocks import UNTYPED
 
 GLOBAL_ENTITY = "# global.Entity = "
 
-_PIECE = re.compile(r"(\()?([^()]+)(\))?")
+_PIECE = re.compile(r"(\()?([^()]+)(\))?|.", re.DOTALL)
 _PART = re.compile(r"\[([0-9]{1,4})/([0-9]{1,4})\]")
 _IDS, _TYPES = ("eid", "grp", "id", "group"), ("etype", "entity", "type", "entitytype", "entity_type")
 READ = frozenset((*_IDS, *_TYPES, "head", "identity", "minspan", "other"))
@@ -104,7 +104,8 @@ def read_brackets(values: Sequence[str], names: Sequence[str]) -> tuple[list[Bra
             found.append(_mention(held))
 
     for at, value in enumerate(values):
-        for opening, content, closing in _pieces(value):
+        for piece in _PIECE.finditer(value):
+            opening, content, closing = piece[1], piece[2] or piece[0], piece[3] or ""
             match = _PART.search(content)
             part = (int(match[1]), int(match[2])) if match else (1, 1)
             bare = _PART.sub("", content, count=1)
@@ -124,18 +125,6 @@ def read_brackets(values: Sequence[str], names: Sequence[str]) -> tuple[list[Bra
     ]
     found.sort(key=lambda mention: (mention.ranges[0][0], -mention.ranges[-1][1]))
     return found, sorted(wrong)
-
-
-def _pieces(value: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the brackets of a value: whether one opens, its content, and whether one closes."""
-    at = 0
-    for match in _PIECE.finditer(value):
-        if match.start() > at:
-            yield "", value[at : match.start()], ""
-        yield match[1] or "", match[2], match[3] or ""
-        at = match.end()
-    if at < len(value):
-        yield "", value[at:], ""
 
 
 def _mention(parts: Sequence[tuple[_Open, int]]) -> BracketMention:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from typing import Final, TypeVar
 
 from spanloom.document.tags import TypedRange
@@ -166,14 +166,12 @@ def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T
             found = ()
             for tagging in taggings:
                 tagging.decide()
-        for one in held:
-            yield from one()
+        yield from chain.from_iterable(one() for one in held)
         held.clear()
         yield from found
     for tagging in taggings:
         tagging.decide()
-    for one in held:
-        yield from one()
+    yield from chain.from_iterable(one() for one in held)
 
 
 def invalid_tag(value: str, dialect: TagDialect) -> str:
