@@ -116,14 +116,15 @@ def scan(
         return
     head = [line for line in start if isinstance(line, NumberedLine)]
     sentences = list(_head_sentences(line.text for line in head))
-    layout = _layout(head, sentences, columns, mentions)
+    declared = next((line.text for line in head if line.text.startswith(GLOBAL_COLUMNS)), None)
+    layout = _layout(declared, sentences, columns, mentions)
     first = next((line.number for line in head if sentences and line.text == sentences[0][0]), None)
     if isinstance(layout, str):
         yield Scanned(None, [Problem("error", "columns", layout, path=name, line=first)], name)
         return
     words = [row[layout.word] for row in map(layout.fields, chain(*sentences)) if len(row) > layout.word]
     layout = replace(layout, added=added_to_words(words[bool(layout.header) :]))
-    given = columns is not None or any(line.text.startswith(GLOBAL_COLUMNS) for line in head)
+    given = columns is not None or declared is not None
     remarks = [] if given else list(_remarks(layout, name, first, mentions))
     if layout.added is not None:
         shown = words[bool(layout.header)]
@@ -169,17 +170,17 @@ def _looks_like_mark(line: str) -> bool:
 
 
 def _layout(
-    head: Sequence[NumberedLine], sentences: Sequence[list[str]], columns: Sequence[str] | None, mentions: bool
+    declared: str | None, sentences: Sequence[list[str]], columns: Sequence[str] | None, mentions: bool
 ) -> ColumnLayout | str:
+    """Return the layout of the user's columns, or of those that the file declares, or the likely one; or a message."""
     if columns is not None:
         return named_layout(columns, sentences)
-    for line in head:
-        if line.text.startswith(GLOBAL_COLUMNS):
-            try:
-                return named_layout(line.text.removeprefix(GLOBAL_COLUMNS).split(), sentences, usual=True)
-            except UsageError as error:
-                return str(error)
-    return guessed_layout(sentences, tagged=mentions) if sentences else ColumnLayout(("word",), BLANKS, ())
+    if declared is None:
+        return guessed_layout(sentences, tagged=mentions) if sentences else ColumnLayout(("word",), BLANKS, ())
+    try:
+        return named_layout(declared.removeprefix(GLOBAL_COLUMNS).split(), sentences, usual=True)
+    except UsageError as error:
+        return str(error)
 
 
 def _remarks(layout: ColumnLayout, path: str, line: int | None, mentions: bool) -> Iterator[Problem]:

@@ -176,30 +176,22 @@ def _scan_texts(table: _Table, fields: RecordFields, mentions: bool) -> Iterator
         yield no_document(path, "a row for each text below the header")
 
 
-def _text_of_mentions(header: list[str], found: Iterable[Row]) -> str | None:
+def _text_of_mentions(header: list[str], below: Iterable[Row]) -> str | None:
     """Return the column of texts that mentions in cells of another one are about; ``None`` if that is not clear.
 
     >>> _text_of_mentions(["id", "data", "label"], [Row(2, ["1", "No pain", '[[3, 7, "x"]]'])])
     'data'
     """
-    for row in found:
+    for row in below:
         if row.problem is not None:
             continue
-        values = {name: value_of(cell) for name, cell in zip(header, row.cells, strict=True)}
-        spans = [
-            span
-            for name, value in values.items()
-            if isinstance(value, list)
-            for entry in entries_of(value, name, PRESUMED).entries
-            for span in entry.spans
-        ]
-        last = max((end for _, end in spans), default=0)
-        texts = [
-            name
-            for name, cell in zip(header, row.cells, strict=True)
-            if values[name] is None and len(cell) >= last > 0 and len(cell.split()) > 1
-        ]
-        if spans:
+        cells = dict(zip(header, row.cells, strict=True))
+        values = {name: value_of(cell) for name, cell in cells.items()}
+        found = (entries_of(value, name, PRESUMED) for name, value in values.items() if isinstance(value, list))
+        last = max((end for entries in found for entry in entries.entries for _, end in entry.spans), default=0)
+        if last > 0:
+            long = [name for name, cell in cells.items() if values[name] is None and len(cell) >= last]
+            texts = [name for name in long if len(cells[name].split()) > 1]
             return texts[0] if len(texts) == 1 else next((name for name in texts if plain(name) == "data"), None)
     return None
 

@@ -146,15 +146,9 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
         {"passage": i, **to_value("relation", relation)} for i, section in sections for relation in section.relations
     ]
     kept = {
-        "collection": collection,
-        "infons": tree.infons,
-        "offset": layout.base,
-        "passages": passages,
-        "mentions": found.infons,
-        "annotations": found.others,
-        "relations": relations,
-        "unread": tree.unread,
-    }
+        "collection": collection, "infons": tree.infons, "offset": layout.base, "passages": passages,
+        "mentions": found.infons, "annotations": found.others, "relations": relations, "unread": tree.unread,
+    }  # fmt: skip
     document.meta["bioc"] = {name: value for name, value in kept.items() if value}
     for place, value in tree.unread.items():
         name = place.rpartition(".")[2]
