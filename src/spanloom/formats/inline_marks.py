@@ -54,7 +54,7 @@ _REPLACED: Final = tuple(  # marks that are not nested, how often one shows them
         (r"<B-([^<>/\s]{1,40})/>([^<>\n]{1,300})<E-\1/>", 1, 2, 1),
     )
 )
-_FLAIR: Final = re.compile(r"<([BIESLU]-[^<>\s]{1,60})>")
+_TAGGED_WORD: Final = re.compile(r"(\S+)(?:\s+<([BIESLU]-[^<>\s]{1,60})>(?!\S))?")  # of Flair
 _OF_WORDS: Final = re.compile(r"\S[ \t]{1,3}<[BESU]-[^<>\s/=]{1,60}>(?!\S)")
 _ELEMENT: Final = re.compile(r"<(/?)([A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,300})?(?<!/)>")
 _LONGEST: Final = 300  # characters
@@ -148,19 +148,9 @@ def read_marks(text: str) -> tuple[str, Marks, list[tuple[int, str]]] | None:
 
 def _of_words(text: str) -> tuple[str, Marks]:
     """Read a tag behind each word of a mention."""
-    sentences: list[list[str]] = []
-    tags: list[list[str]] = []
-    for line in text.splitlines():
-        words: list[str] = []
-        own: list[str] = []
-        for item in line.split():
-            if words and (tag := _FLAIR.fullmatch(item)):
-                own[-1] = tag[1]
-            else:
-                words.append(item)
-                own.append("O")
-        sentences.append(words)
-        tags.append(own)
+    rows = [_TAGGED_WORD.findall(line) for line in text.splitlines()]
+    sentences = [[word for word, _ in row] for row in rows]
+    tags = [[tag or "O" for _, tag in row] for row in rows]
     found = from_tagged({"words": sentences, "tags": tags}, "words", "tags", [], tagging=Tagging(letters=True))
     return found["text"], [(mention["type"], *mention["spans"][0]) for mention in found["mentions"]]
 
