@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,19 +92,18 @@ def blocks(path: str | Path) -> Iterator[Block]:
         DataError: bytes that are not UTF-8, or the file cannot be read.
     """
     block = Block()
-    for number, raw in raw_lines(path):
-        line = decode(raw, path, number).rstrip("\r\n")
-        if not line.strip(" \t"):
-            if block.lines:
-                yield block
-                block = Block()
-            continue
-        block.number = block.number or number
-        if not line.startswith("# ") or block.lines:
-            block.lines.append(NumberedLine(number, line))
-        else:
-            block.add_comment(line)
-    if block.lines or block.comments or block.new is not None:
+    lines = (NumberedLine(number, decode(raw, path, number).rstrip("\r\n")) for number, raw in raw_lines(path))
+    for blank, group in groupby(lines, lambda line: not line.text.strip(" \t")):
+        for line in () if blank else group:
+            block.number = block.number or line.number
+            if not line.text.startswith("# ") or block.lines:
+                block.lines.append(line)
+            else:
+                block.add_comment(line.text)
+        if block.lines:
+            yield block
+            block = Block()
+    if block.comments or block.new is not None:
         yield block
 
 

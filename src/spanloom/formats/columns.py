@@ -310,11 +310,9 @@ def _lone_mark(text: str, layout: ColumnLayout) -> str | None:
 def _changed(text: str, layout: ColumnLayout, last: dict[str, str]) -> dict[str, str]:
     """Return the new values of the columns that number sentences and documents, and keep them in ``last``."""
     row = layout.fields(text) if layout.counters else []
-    new = {}
-    for name, i in layout.counters.items():
-        value = row[i].strip() if i < len(row) else ""
-        if value and last.get(name) != value:
-            new[name] = last[name] = value
+    values = {name: row[i].strip() for name, i in layout.counters.items() if i < len(row)}
+    new = {name: value for name, value in values.items() if value and last.get(name) != value}
+    last.update(new)
     return new
 
 

@@ -139,11 +139,8 @@ def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) ->
     if not tokens:
         raise DataError("the sentence holds no token", line=block.number)
     text, offsets = _text(tokens, block)
-    columns = {}
-    for name in _KEPT:
-        values = [row.fields.get(name, "_") for row in tokens]
-        if any(value != "_" for value in values):
-            columns[_OURS.get(name, name.lower())] = values
+    values = {_OURS.get(name, name.lower()): [row.fields.get(name, "_") for row in tokens] for name in _KEPT}
+    columns = {name: column for name, column in values.items() if any(value != "_" for value in column)}
     sentence = FileSentence(text, offsets, columns)
     for first, end, kind in from_tags([word.row.tag for word in words]):
         _add_mention(sentence, tokens, kind, [(words[first], words[end - 1])])
