@@ -461,9 +461,8 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
     layout = guessed_layout(sentences)
     if isinstance(layout, str) or not layout.tags:
         return False
-    tokens = [[*line.split()] if layout.inline else [line] for line in lines]
-    rows = [layout.fields(token) for line in tokens for token in line]
-    rows = [row for row in rows if tuple(row) != layout.header]
+    tokens = [token for line in lines for token in (line.split() if layout.inline else [line])]
+    rows = [row for row in map(layout.fields, tokens) if tuple(row) != layout.header]
     good = [row for row in rows if layout.has_width(row) and row[layout.word] and layout.wrong_tag(row) is None]
     if not good or len(good) < _MOST * len(rows):
         return False

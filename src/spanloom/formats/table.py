@@ -152,9 +152,7 @@ def _scan_texts(table: _Table, fields: RecordFields, mentions: bool) -> Iterator
         unread = [name for name, cell in cells.items() if name not in values and _looks_annotated(name, cell)]
         values |= {name: cells[name] for name in listed & cells.keys() if name not in values}
         values |= {name: values.get(name, []) for name in named if name in header}
-        record = {"text": row.cells[at["text"]], **values} if "text" in at else values
-        if "id" in at:
-            record = {"id": row.cells[at["id"]], **record}
+        record = {name: row.cells[at[name]] for name in ("id", "text") if name in at} | values
         own = scan_record(record, mentions, fields, path, row.line)
         for scanned in own:
             if unread and mentions:

@@ -172,9 +172,8 @@ def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[st
     def opened(tag: str, attributes: dict[str, str]) -> None:
         if not stack and root is not None and tag != root:
             shown = tag.rpartition(" ")[2][:80]
-            raise DataError(
-                f"found the element <{shown}>, expected <xmi:XMI>; is this another format?", path=path, line=1
-            )
+            message = f"found the element <{shown}>, expected <xmi:XMI>; is this another format?"
+            raise DataError(message, path=path, line=1)
         if len(stack) == _DEEPEST:
             message = f"found more than {_DEEPEST} elements within each other, expected feature structures"
             raise DataError(message, path=path, line=parser.CurrentLineNumber)
@@ -366,13 +365,11 @@ def _elements(array: Any) -> list[Any]:
 
 
 def _is_mention(system: Any, kind: Any, types: Collection[str] | None) -> bool:
-    if types is not None:
-        return any(system.contains_type(name) and system.is_instance_of(kind.name, name) for name in types)
-    if system.contains_type(ENTITY) and system.is_instance_of(kind.name, ENTITY):
+    known = (ENTITY,) if types is None else types
+    if any(system.contains_type(name) and system.is_instance_of(kind.name, name) for name in known):
         return True
-    if kind.name.startswith(_CUSTOM):
-        return not _links(kind)
-    return bool(kind.name.endswith("Mention"))
+    own = not _links(kind) if kind.name.startswith(_CUSTOM) else bool(kind.name.endswith("Mention"))
+    return types is None and own
 
 
 def _links(kind: Any) -> bool:
@@ -383,24 +380,22 @@ def _links(kind: Any) -> bool:
 def _whole(fs: Any) -> Mention:
     spans = [(part.begin, part.end) for part in _elements(fs.parts)] or [(fs.begin, fs.end)]
     head = None if fs.head is None else (fs.head.begin, fs.head.end)
-    further = [_object(fs, name) for name in ("attributes", "attributeScores", "conceptScores")]
+    as_json: tuple[tuple[str, Any], ...] = (("attributes", {}), ("attributeScores", {}), ("conceptScores", ()))
+    further = [_object(fs, name, absent) for name, absent in as_json]
     return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score, *further)
 
 
-def _object(fs: Any, name: str) -> Any:
-    """Return what a feature holds as JSON; empty if it is absent.
+def _object(fs: Any, name: str, absent: Any) -> Any:
+    """Return what a feature holds as JSON.
 
     Raises:
         DataError: something else.
     """
     text = _text(fs, name)
-    if not text:
-        return () if name == "conceptScores" else {}
     try:
-        found = json.loads(text)
+        return json.loads(text) if text else absent
     except (ValueError, RecursionError) as error:
         raise DataError(f"{name} of a mention is {clip(text)}, expected JSON ({error})") from None
-    return found
 
 
 def _singles(fs: Any, kind: str, concept: str) -> Iterator[Mention]:
