@@ -400,12 +400,8 @@ def _again(tags: Sequence[int], names: list[str], dialects: Sequence[TagDialect 
     for i in tags:
         dialect = dialects[i] or USUAL
         layout = ColumnLayout(tuple("tag" if k == i else "_" for k in range(head.width)), head.divider, (dialect,))
-        spans = {
-            (number, first, end)
-            for number, sentence in enumerate(head.fit)
-            if all(read_tag(row[i], dialect) is not None for row in sentence)
-            for first, end, _ in layout.mentions(sentence)
-        }
+        sound = [one for one in enumerate(head.fit) if all(read_tag(row[i], dialect) is not None for row in one[1])]
+        spans = {(number, first, end) for number, rows in sound for first, end, _ in layout.mentions(rows)}
         if (i < len(plain) and plain[i] in _AGAIN) or (len(spans) > 1 and 3 * len(spans & seen) >= 2 * len(spans)):
             found.append(i)
         else:

@@ -52,9 +52,8 @@ def checked_encoding(name: str | None) -> str | None:
         codecs.getincrementaldecoder(known.name)
     except (LookupError, TypeError, ValueError):
         shown = clip(name) if isinstance(name, str) else repr(name)
-        raise UsageError(
-            f"found the encoding {shown}, expected one such as cp1252, latin-1, gb18030 or utf-16"
-        ) from None
+        message = f"found the encoding {shown}, expected one such as cp1252, latin-1, gb18030 or utf-16"
+        raise UsageError(message) from None
     return known.name
 
 

@@ -64,11 +64,8 @@ def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[
     """Return the files of a folder that lack the suffix of the format named by the user, if all have one suffix."""
     endings = sorted({file.suffix for file in files})
     if len(endings) > 1:
-        message = (
-            f"the folder {root} holds files that end in {', '.join(endings)}, and none in {_endings([kind])}; "
-            "name the file to read"
-        )
-        raise UsageError(message)
+        shown = f"files that end in {', '.join(endings)}, and none in {_endings([kind])}"
+        raise UsageError(f"the folder {root} holds {shown}; name the file to read")
     return files
 
 

@@ -285,11 +285,8 @@ def _of_text(text: str, path: str | Path, name: str, mentions: bool, line: int) 
     else:
         alone = unpaired(given)
         read = read_markup(given, "")
-        found = [
-            (mark.type or "mention", mark.start, mark.end)
-            for mark in read.marks
-            if (mark.type or "@@" in text) and plain(mark.type or "") not in SHAPE
-        ]
+        marked = [(mark.type or "mention", mark.start, mark.end) for mark in read.marks if mark.type or "@@" in text]
+        found = [mark for mark in marked if plain(mark[0]) not in SHAPE]
         text = read.text
         kinds = {kind for kind, start, end in found if _is_within_line(text, start, end)}
         found = [one for one in found if one[0] in kinds] if kinds else found

@@ -59,9 +59,8 @@ def format_of(head: bytes) -> str | None:
     for name, beginning in _BEGINNINGS:
         if re.match(rb"\s*" + beginning, head):
             return name
-    if re.match(rb"\s*<", head) and resolve_name("spanloom.formats.looks:shows_elements")(
-        head.decode("utf-8", "replace")
-    ):
+    text = head.decode("utf-8", "replace")
+    if text.lstrip().startswith("<") and resolve_name("spanloom.formats.looks:shows_elements")(text):
         return "markup"
     return COLUMNS.name if resolve_name("spanloom.formats.columns:holds_tokens")(head) else None
 
@@ -123,9 +122,8 @@ def _unknown(path: Path, head: bytes = b"") -> UsageError:
     known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
     message = f"the name {path} does not determine the format; name the format, or a file that ends in one of: {known}"
     line = next(filter(None, map(bytes.strip, head.splitlines())), b"")
-    return UsageError(
-        f"{message}; this one begins with {clip(line.decode('utf-8', 'replace'), _SHOWN)}" if line else message
-    )
+    shown = f"; this one begins with {clip(line.decode('utf-8', 'replace'), _SHOWN)}" if line else ""
+    return UsageError(message + shown)
 
 
 def _of_input(root: Path) -> Format:
