@@ -114,7 +114,7 @@ ONE = '<custom:Problem xmi:id="10" sofa="1" begin="3" end="7" label="P"/>'
     ("body", "more", "types", "message"),
     [
         (ONE, "", ["P"], ""),
-        (ONE + ONE.replace('"P"', '"Q"'), "", ["P"], "has the xmi:id '10' of another; it is left out"),
+        (ONE + ONE.replace('"P"', '"Q"'), "", ["P"], "(xmi:id 10) has the xmi:id of another; it is left out"),
         (
             ONE + ONE.replace('"10" sofa="1"', '"12" sofa="2"'),
             '<cas:Sofa xmi:id="2" sofaNum="2" sofaID="b" sofaString="No fever."/><cas:View sofa="2" members="12"/>',

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document
 from spanloom.formats import read, validate, write
-from spanloom.formats.entity_brackets import EntityFields, read_brackets
+from spanloom.formats.entity_brackets import read_brackets
 
 GUM = """# newdoc id = d1
 # global.Entity = GRP-etype-infstat-minspan-link-identity
@@ -148,7 +148,7 @@ PIECES = ["(e1-x-1", "e1)", "(e2[1/2]-y", "e2[1/2])", "(e2[2/2]-y)", ")", "(", "
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=4), max_size=5))
 def test_whatever_brackets_there_are(values: list[list[str]]) -> None:
-    mentions, wrong = read_brackets(["".join(value) for value in values], EntityFields())
+    mentions, wrong = read_brackets(["".join(value) for value in values], [])
     for mention in mentions:
         assert all(0 <= first < end <= len(values) for first, end in mention.ranges)
         assert mention.head is None or any(first <= mention.head < end for first, end in mention.ranges)

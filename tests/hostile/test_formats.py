@@ -94,7 +94,10 @@ JSONL = {
         'spans[0]: it is {"start": 0, "label": "x"}, expected a mention: offsets and a type',
     ),
     "BigBIO passage": (b'{"passages": [{"text": ["a"], "offsets": [[0, 2]]}]}', "passages[0]: offsets 0-2 are 2 char"),
-    "BigBIO passages": (b'{"passages": [{"text": ["a"]}]}', "passages[0]: offsets is missing"),
+    "BigBIO passages": (
+        b'{"passages": [{"text": ["a"]}]}',
+        'passages[0] is {"text": ["a"]}, expected an object with text, strings, and offsets',
+    ),
     "BigBIO concept": (
         b'{"text": "a", "entities": [{"type": "x", "offsets": [[0, 1]], "normalized": [{"db_name": "SPL"}]}]}',
         "entities[0]: concepts is [null], expected a list of strings",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ _DETAILS = frozenset(
         UNNAMED,
     )
 )  # fmt: skip
-_VERBS = frozenset({"cut", "differ", "mean", "occur", "overlap", "read"})  # behind "that", in the plural
+_VERB = re.compile(r"\bthat (cut|differ|mean|occur|overlap|read)\b")  # in the plural
 
 
 Surface = str | Sequence[str | None] | None
@@ -149,13 +150,8 @@ def _singular(kind: str) -> str:
     >>> _singular("concepts that occur twice"), _singular("mentions across sentences")
     ('concept that occurs twice', 'mention across sentences')
     """
-    words = kind.split()
-    head = next(place for place, word in enumerate(words) if word.endswith("s") and not word.endswith("ous"))
-    words[head] = words[head].removesuffix("s")
-    for place, (word, after) in enumerate(pairwise(words), 1):
-        if word == "that" and after in _VERBS:
-            words[place] = f"{after}s"
-    return " ".join(words).replace(" that are ", " that is ").replace(" at their ", " at its ")
+    one = _VERB.sub(r"that \1s", re.sub(r"(?<!ou)s\b", "", kind, count=1))
+    return one.replace(" that are ", " that is ").replace(" at their ", " at its ")
 
 
 Scan = Callable[..., Iterator[Scanned]]

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from spanloom.formats.base import (
     no_document,
     unwritable,
 )
+from spanloom.formats.packed import output_file
 from spanloom.formats.source import decode, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
@@ -40,6 +41,7 @@ TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
 NAMES = 120  # characters of the names of columns in a message
 
 UNTYPED = "mention"  # the type of tags that are only a letter
+_UNREADABLE = re.compile(r"[\r\n\0]")  # in a line
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
@@ -72,6 +74,16 @@ class Block:
     numbered: bool = False
     problems: list[Problem] = field(default_factory=list)
 
+    def add_comment(self, line: str) -> None:
+        """Take a line that begins a document, gives the sentence's text, or is another comment."""
+        if line.startswith(NEW_DOCUMENT):
+            rest = line.removeprefix(NEW_DOCUMENT).strip()
+            self.new = rest.removeprefix("id").strip().removeprefix("=").strip()
+        elif line.startswith(TEXT):
+            self.text = line.removeprefix(TEXT)
+        else:
+            self.comments.append(line)
+
 
 def blocks(path: str | Path) -> Iterator[Block]:
     """Yield the blocks of a file.
@@ -80,23 +92,18 @@ def blocks(path: str | Path) -> Iterator[Block]:
         DataError: bytes that are not UTF-8, or the file cannot be read.
     """
     block = Block()
-    for number, raw in raw_lines(path):
-        line = decode(raw, path, number).rstrip("\r\n")
-        if not line.strip(" \t"):
-            if block.lines:
-                yield block
-                block = Block()
-            continue
-        block.number = block.number or number
-        if not line.startswith("# ") or block.lines:
-            block.lines.append(NumberedLine(number, line))
-        elif line.startswith(NEW_DOCUMENT):
-            block.new = line.removeprefix(NEW_DOCUMENT).strip().removeprefix("id").strip().removeprefix("=").strip()
-        elif line.startswith(TEXT):
-            block.text = line.removeprefix(TEXT)
-        else:
-            block.comments.append(line)
-    if block.lines or block.comments or block.new is not None:
+    lines = (NumberedLine(number, decode(raw, path, number).rstrip("\r\n")) for number, raw in raw_lines(path))
+    for blank, group in groupby(lines, lambda line: not line.text.strip(" \t")):
+        for line in () if blank else group:
+            block.number = block.number or line.number
+            if not line.text.startswith("# ") or block.lines:
+                block.lines.append(line)
+            else:
+                block.add_comment(line.text)
+        if block.lines:
+            yield block
+            block = Block()
+    if block.comments or block.new is not None:
         yield block
 
 
@@ -165,15 +172,9 @@ def assemble(sentences: Sequence[FileSentence], name: str, comments: Sequence[Se
 
 
 def scan_blocks(
-    path: str | Path,
-    found: Iterable[Block],
-    read: Callable[[Block], FileSentence],
-    *,
-    whole: bool = False,
-    loose: bool = False,
-    stem: str = "",
-    initial: Iterable[Problem] = (),
-) -> Iterator[Scanned]:
+    path: str | Path, found: Iterable[Block], read: Callable[[Block], FileSentence], *, whole: bool = False,
+    stem: str = "", initial: Iterable[Problem] = (),
+) -> Iterator[Scanned]:  # fmt: skip
     """Yield the documents of a file of blocks.
 
     Args:
@@ -181,44 +182,47 @@ def scan_blocks(
         found: its blocks.
         read: makes a `FileSentence` of a block with lines, or raises a `DataError` that names the line.
         whole: whether a file without marks of documents is one document; else each of its sentences is one.
-        loose: whether comments without a following sentence are kept.
         stem: the name of documents without a name, before their number.
         initial: problems of the file, reported with its first document.
     """
-    name = str(path)
-    sentences: list[FileSentence] = []
-    comments: list[list[str]] = []
-    problems = list(initial)
-    start, title, marked, sound, count = None, "", False, True, 0
-
-    def finish() -> Scanned:
-        return Scanned(assemble(sentences, title, comments) if sound else None, list(problems), name, start)
-
-    try:
-        for block in found:
-            if start is not None and (block.new is not None or not (whole or marked)):
-                yield finish()
-                sentences, comments, problems, start, sound = [], [], [], None, True
-            if start is None:
-                count += 1
-                title, start = f"{stem}-{count}" if block.numbered else block.new or "", block.number
-            marked = marked or block.new is not None
+    name, problems, count = str(path), list(initial), 0
+    for count, group in enumerate(_of_documents(found, whole), start=1):
+        sentences: list[FileSentence] = []
+        comments: list[list[str]] = []
+        sound = True
+        for block in group:
             problems += [replace(problem, path=name) for problem in block.problems]
+            own = [comment for comment in block.comments if not comment.startswith(GLOBAL_COLUMNS)]
+            if own or block.lines:  # at the end, comments may be without a sentence
+                comments.append(own)
             if not block.lines:
-                if loose and any(not comment.startswith(GLOBAL_COLUMNS) for comment in block.comments):
-                    comments.append(block.comments)
                 continue
             try:
                 sentences.append(read(block))
-                comments.append([comment for comment in block.comments if not comment.startswith(GLOBAL_COLUMNS)])
                 problems += [replace(problem, path=name) for problem in sentences[-1].problems]
             except DataError as error:
                 sound = False
                 problems.append(Problem("error", "columns", error.message, path=name, line=error.line))
-    except DataError as error:
-        sound = False
-        problems.append(Problem("error", "unreadable", error.message, path=name, line=error.line))
-    yield finish() if count or problems else no_document(name, "one token a line")
+        first = group[0]
+        title = f"{stem}-{count}" if first.numbered else first.new or ""
+        yield Scanned(assemble(sentences, title, comments) if sound else None, problems, name, first.number)
+        problems = []
+    if not count:
+        yield no_document(name, "one token a line")
+
+
+def _of_documents(found: Iterable[Block], whole: bool) -> Iterator[list[Block]]:
+    """Yield the blocks of each document: from a mark to the next, else all of them, or each by itself."""
+    group: list[Block] = []
+    marked = False
+    for block in found:
+        if group and (block.new is not None or not (whole or marked)):
+            yield group
+            group = []
+        marked = marked or block.new is not None
+        group.append(block)
+    if group:
+        yield group
 
 
 def typed(tag: str) -> str:
@@ -257,6 +261,19 @@ def stand_in(words: Iterable[str], text: str) -> list[tuple[int, int]] | None:
     return None if text[end:].strip() else offsets
 
 
+def write_blocks(
+    documents: Iterable[Document], path: str | Path, force: bool, lines: Callable[[Document, Losses], Iterator[str]],
+    head: str = "",
+) -> Losses:  # fmt: skip
+    """Write the lines of each document, below a head; return the losses that `lines` counts."""
+    losses = Losses()
+    with output_file(path, force=force) as file:
+        file.write(head)
+        for document in documents:
+            file.write("".join(f"{line}\n" for line in lines(document, losses)))
+    return losses
+
+
 def new_document(document: Document, losses: Losses) -> str:
     """Return the line that begins a document; white space in its ``id`` becomes single blanks."""
     name = " ".join(document.id.split())
@@ -286,20 +303,28 @@ def comments_above(
     above: list[list[str]] = []
     for lines in kept or ():
         marked = [str(line) if str(line).startswith("# ") else f"# {line}" for line in lines]
-        above.append([line for line in marked if is_line(line) and is_comment(line)])
+        above.append([line for line in marked if is_comment(line) and not _UNREADABLE.search(line)])
         losses.add("comments that would not read as comments", len(marked) - len(above[-1]))
         losses.add("comments that had no '# '", sum(not str(line).startswith("# ") for line in lines))
     return above
 
 
-def one_line(text: str) -> str:
-    """Replace each line end by a blank; Unicode's other line separators are text."""
-    return text.replace("\r\n", " ").translate(_LINE_ENDS)
+def surface_of(document: Document, words: Sequence[str], first: int, end: int, joint: str = " ") -> str:
+    """Return the text of a sentence on one line, or its words, if the text has something else outside of them.
 
-
-def is_line(text: str) -> bool:
-    """Return whether a text is one line of a file, and is read back unchanged."""
-    return not any(character in text for character in "\r\n\0")
+    Args:
+        document: tokenized.
+        words: all of its words.
+        first: the first token of the sentence.
+        end: likewise, half-open.
+        joint: what is put between words.
+    """
+    own = words[first:end]
+    if document.tokens is None or not own:
+        return ""
+    text = document.text[int(document.tokens[first, 0]) : int(document.tokens[end - 1, 1])]
+    line = text.replace("\r\n", " ").translate(_LINE_ENDS)  # Unicode's other line separators are text
+    return joint.join(own) if stand_in(own, line) is None else line
 
 
 def sentences_of(document: Document) -> list[list[int]]:

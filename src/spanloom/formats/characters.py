@@ -16,6 +16,8 @@ joined without spaces. A file without marks of documents is one document.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 from spanloom.document import Document, from_tags, to_bio
@@ -30,14 +32,14 @@ from spanloom.formats.blocks import (
     blocks,
     flat_mentions,
     new_document,
-    one_line,
     plain_words,
     scan_blocks,
     sentences_of,
     stand_in,
+    surface_of,
     typed,
+    write_blocks,
 )
-from spanloom.formats.packed import output_file
 
 _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
 
@@ -83,38 +85,27 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     Raises:
         DataError: a document without tokens, or a token that holds white space.
     """
-    losses = Losses()
-    with output_file(path, force=force) as file:
-        for document in documents:
-            file.write("".join(f"{line}\n" for line in _lines(document, path, losses)))
-            count_unwritten(losses, document, "token columns")
-            count_meta(losses, document)
-    return losses
+    return write_blocks(documents, path, force, partial(_lines, path))
 
 
-def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
-    words, tokens = plain_words(document, path), document.tokens
-    if tokens is None:
-        raise AssertionError("checked before")
+def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str]:
+    words = plain_words(document, path)
     yield new_document(document, losses)
     sentences = sentences_of(document)
     flat = flat_mentions(document, losses)
-    at = [0]
-    for word in words:
-        at.append(at[-1] + len(word))
+    at = list(accumulate(map(len, words), initial=0))
     tags = to_bio([(at[first], at[end], kind) for first, end, kind in flat], at[-1])
     lines = []
     for first, end in sentences:
         if first == end:
             continue
-        surface = one_line(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])])
-        if stand_in("".join(words[first:end]), surface) is None:
-            surface = "".join(words[first:end])  # what lies outside of all tokens has no place
-        lines.append(surface)
-        if surface != "".join(words[first:end]):
-            yield TEXT + surface
+        lines.append(surface_of(document, words, first, end, joint=""))
+        if lines[-1] != "".join(words[first:end]):
+            yield TEXT + lines[-1]
         for word, start in zip(words[first:end], at[first:end], strict=True):
             places = "S" if len(word) == 1 else "B" + "I" * (len(word) - 2) + "E"
             yield from (f"{c}\t{p}\t{tag}" for c, p, tag in zip(word, places, tags[start:], strict=False))
         yield ""
     losses.add(OTHER_TEXT, int("\n".join(lines) != document.text))
+    count_unwritten(losses, document, "token columns")
+    count_meta(losses, document)

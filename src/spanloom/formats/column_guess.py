@@ -229,12 +229,11 @@ def guessed_layout(sentences: Sequence[Sequence[str]], tagged: bool = True) -> C
     if len(lines) <= 3 * len(tagged_lines) < 3 * len(lines) and any("-" in line for line in tagged_lines):
         return f"lines hold words and tags in turn; write a word and its tag a line, or {_HOW}"
     head = _head(sentences)
-    layout = _ragged(head)
-    if layout is None:
-        found = _of_table(head, tagged) if head.width > 1 and head.fit else ColumnLayout(("word",), head.divider, ())
-        if isinstance(found, str):
-            return found
-        layout = found
+    layout = _ragged(head) or (
+        _of_table(head, tagged) if head.width > 1 and head.fit else ColumnLayout(("word",), head.divider, ())
+    )
+    if isinstance(layout, str):
+        return layout
     words = [row[layout.word] for row in head.tokens if len(row) > layout.word]
     if len(layout.names) > 1 and words and all(map(TAG.fullmatch, words)) and any("-" in word for word in words):
         return f"all columns hold tags, and none holds words; write each word before its tag, or {_HOW}"
@@ -401,12 +400,8 @@ def _again(tags: Sequence[int], names: list[str], dialects: Sequence[TagDialect 
     for i in tags:
         dialect = dialects[i] or USUAL
         layout = ColumnLayout(tuple("tag" if k == i else "_" for k in range(head.width)), head.divider, (dialect,))
-        spans = {
-            (number, first, end)
-            for number, sentence in enumerate(head.fit)
-            if all(read_tag(row[i], dialect) is not None for row in sentence)
-            for first, end, _ in layout.mentions(sentence)
-        }
+        sound = [one for one in enumerate(head.fit) if all(read_tag(row[i], dialect) is not None for row in one[1])]
+        spans = {(number, first, end) for number, rows in sound for first, end, _ in layout.mentions(rows)}
         if (i < len(plain) and plain[i] in _AGAIN) or (len(spans) > 1 and 3 * len(spans & seen) >= 2 * len(spans)):
             found.append(i)
         else:
@@ -462,9 +457,8 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
     layout = guessed_layout(sentences)
     if isinstance(layout, str) or not layout.tags:
         return False
-    tokens = [[*line.split()] if layout.inline else [line] for line in lines]
-    rows = [layout.fields(token) for line in tokens for token in line]
-    rows = [row for row in rows if tuple(row) != layout.header]
+    tokens = [token for line in lines for token in (line.split() if layout.inline else [line])]
+    rows = [row for row in map(layout.fields, tokens) if tuple(row) != layout.header]
     good = [row for row in rows if layout.has_width(row) and row[layout.word] and layout.wrong_tag(row) is None]
     if not good or len(good) < _MOST * len(rows):
         return False

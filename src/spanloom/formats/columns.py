@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import BinaryIO
 
-from spanloom.document import Document, Offsets, to_bilou, to_bio
+from spanloom.document import Document, to_bilou, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip, meant, plural
 from spanloom.files.output import scratch_file, writing
@@ -51,6 +51,7 @@ from spanloom.formats.blocks import (
     sentences_of,
     shown_names,
     stand_in,
+    surface_of,
     tagged_mentions,
 )
 from spanloom.formats.column_guess import CHUNK, added_to_words, guessed_layout, is_header, is_tagged, named_layout
@@ -115,14 +116,15 @@ def scan(
         return
     head = [line for line in start if isinstance(line, NumberedLine)]
     sentences = list(_head_sentences(line.text for line in head))
-    layout = _layout(head, sentences, columns, mentions)
+    declared = next((line.text for line in head if line.text.startswith(GLOBAL_COLUMNS)), None)
+    layout = _layout(declared, sentences, columns, mentions)
     first = next((line.number for line in head if sentences and line.text == sentences[0][0]), None)
     if isinstance(layout, str):
         yield Scanned(None, [Problem("error", "columns", layout, path=name, line=first)], name)
         return
     words = [row[layout.word] for row in map(layout.fields, chain(*sentences)) if len(row) > layout.word]
     layout = replace(layout, added=added_to_words(words[bool(layout.header) :]))
-    given = columns is not None or any(line.text.startswith(GLOBAL_COLUMNS) for line in head)
+    given = columns is not None or declared is not None
     remarks = [] if given else list(_remarks(layout, name, first, mentions))
     if layout.added is not None:
         shown = words[bool(layout.header)]
@@ -130,7 +132,7 @@ def scan(
         remarks.append(Problem("warning", "parts added to words", message, path=name, line=first, altered=True))
     counts: Counter[str] = Counter()
     read = partial(_sentence, layout=layout, mentions=mentions, counts=counts)
-    yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, loose=True, stem=stem, initial=remarks)
+    yield from scan_blocks(path, _blocks(chain(start, lines), layout), read, stem=stem, initial=remarks)
     if counts[BARE]:
         message = (
             f"{plural(counts[BARE], 'mention')} of types without letters such as B-, where tokens of one type in a row "
@@ -150,16 +152,13 @@ def _lines(path: str | Path) -> Iterator[NumberedLine | Problem]:
 
 def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
     """Yield the lines of tokens of each sentence, as far as they show without a layout."""
-    sentence: list[str] = []
-    for line in lines:
-        if not line.strip(" \t"):
-            if sentence:
-                yield sentence
-            sentence = []
-        elif not (line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)):
-            sentence.append(line)
-    if sentence:
-        yield sentence
+    for blank, group in groupby(lines, lambda line: not line.strip(" \t")):
+        if not blank and (sentence := [line for line in group if not _is_no_token(line)]):
+            yield sentence
+
+
+def _is_no_token(line: str) -> bool:
+    return line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)
 
 
 def _looks_like_mark(line: str) -> bool:
@@ -171,17 +170,17 @@ def _looks_like_mark(line: str) -> bool:
 
 
 def _layout(
-    head: Sequence[NumberedLine], sentences: Sequence[list[str]], columns: Sequence[str] | None, mentions: bool
+    declared: str | None, sentences: Sequence[list[str]], columns: Sequence[str] | None, mentions: bool
 ) -> ColumnLayout | str:
+    """Return the layout of the user's columns, or of those that the file declares, or the likely one; or a message."""
     if columns is not None:
         return named_layout(columns, sentences)
-    for line in head:
-        if line.text.startswith(GLOBAL_COLUMNS):
-            try:
-                return named_layout(line.text.removeprefix(GLOBAL_COLUMNS).split(), sentences, usual=True)
-            except UsageError as error:
-                return str(error)
-    return guessed_layout(sentences, tagged=mentions) if sentences else ColumnLayout(("word",), BLANKS, ())
+    if declared is None:
+        return guessed_layout(sentences, tagged=mentions) if sentences else ColumnLayout(("word",), BLANKS, ())
+    try:
+        return named_layout(declared.removeprefix(GLOBAL_COLUMNS).split(), sentences, usual=True)
+    except UsageError as error:
+        return str(error)
 
 
 def _remarks(layout: ColumnLayout, path: str, line: int | None, mentions: bool) -> Iterator[Problem]:
@@ -258,7 +257,7 @@ def _blocks(lines: Iterable[NumberedLine | Problem], layout: ColumnLayout) -> It
             if text.startswith(NEW_DOCUMENT) and (inside or block.new is not None):
                 yield block
                 block = Block(number=number)
-            _comment(block, text)
+            block.add_comment(text)
         elif layout.inline:
             block.lines += [NumberedLine(number, item) for item in text.split()]
             yield block
@@ -310,25 +309,11 @@ def _lone_mark(text: str, layout: ColumnLayout) -> str | None:
 
 def _changed(text: str, layout: ColumnLayout, last: dict[str, str]) -> dict[str, str]:
     """Return the new values of the columns that number sentences and documents, and keep them in ``last``."""
-    if not layout.counters:
-        return {}
-    row = layout.fields(text)
-    new = {}
-    for name, i in layout.counters.items():
-        value = row[i].strip() if i < len(row) else ""
-        if value and last.get(name) != value:
-            new[name] = last[name] = value
+    row = layout.fields(text) if layout.counters else []
+    values = {name: row[i].strip() for name, i in layout.counters.items() if i < len(row)}
+    new = {name: value for name, value in values.items() if value and last.get(name) != value}
+    last.update(new)
     return new
-
-
-def _comment(block: Block, line: str) -> None:
-    if line.startswith(NEW_DOCUMENT):
-        rest = line.removeprefix(NEW_DOCUMENT).strip()
-        block.new = rest.removeprefix("id").strip().removeprefix("=").strip() if rest.startswith("id") else ""
-    elif line.startswith(TEXT):
-        block.text = line.removeprefix(TEXT)
-    else:
-        block.comments.append(line)
 
 
 def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counter[str]) -> FileSentence:
@@ -379,11 +364,8 @@ def _text(words: list[str], block: Block, problems: list[Problem]) -> tuple[str,
                 return text, offsets
         message = f"the tokens are not in '{TEXT}{block.text[:40]}'; they are joined by spaces instead"
         problems.append(Problem("warning", "other text", message, line=block.number, altered=True))
-    offsets, start = [], 0
-    for word in words:
-        offsets.append((start, start + len(word)))
-        start += len(word) + 1
-    return " ".join(words), offsets
+    starts = accumulate((len(word) + 1 for word in words), initial=0)
+    return " ".join(words), [(start, start + len(word)) for start, word in zip(starts, words, strict=False)]
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False, scheme: str = "bio") -> Losses:
@@ -412,12 +394,14 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
         for document in documents:
             names = list(document.columns) if names is None else names
             _check(document, path)
-            plain = plain and _is_one_sentence(document)
+            plain = plain and not document.id and bool(document.words) and len(sentences_of(document)) == 1
             joined = joined or any(_SEVERAL.search(mention.type) for mention in document.mentions)
             with writing(path):
                 depth = max(depth, _spool(document, names, scheme, not plain, losses, spool))
         if names or depth > 1 or joined:  # a reader would have to guess
-            _check_names(names or (), path)
+            wrong = next((name for name in names or () if name in ("", *SPECIAL) or re.search(r"\s", name)), None)
+            if wrong is not None:
+                raise DataError(f"a column file cannot hold a column called {wrong!r}; rename it", path=path)
             file.write(f"{GLOBAL_COLUMNS}{' '.join(['word', *(names or ()), *['tag'] * depth])}\n")
         width = 1 + len(names or ()) + depth
         with writing(path):
@@ -429,39 +413,19 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
     return losses
 
 
-def _is_one_sentence(document: Document) -> bool:
-    """Return whether a document needs no line that marks its start."""
-    sentences = document.sentences if document.sentences is not None else [document.tokens]
-    return not document.id and len(sentences) == 1 and bool(document.words)
-
-
 def _check(document: Document, path: str | Path) -> None:
     if document.tokens is None:
         raise unwritable(document, " has no tokens, which column files need; tokenize it first", path)
-    values = chain(document.words, *document.columns.values())
-    wrong = next((value for value in values if not value or _UNWRITABLE.search(value)), None)
-    if wrong is None:
-        wrong = next((word for word in document.words if _begins_otherwise(word)), None)
-    if wrong is not None:
-        raise unwritable(document, f": a column file cannot hold the value {wrong[:40]!r}; change or remove it", path)
-
-
-def _begins_otherwise(word: str) -> bool:
-    """Return whether a line that begins with this word would not be read as that of a token."""
-    return word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")
-
-
-def _check_names(names: Sequence[str], path: str | Path) -> None:
-    wrong = next((name for name in names if not name or name in SPECIAL or re.search(r"\s", name)), None)
-    if wrong is not None:
-        raise DataError(f"a column file cannot hold a column called {wrong!r}; rename it", path=path)
+    words, values = document.words, chain(document.words, *document.columns.values())
+    bad = [value for value in values if not value or _UNWRITABLE.search(value)]
+    # words with which a line is not that of a token
+    bad += [word for word in words if word.split(maxsplit=1)[:1] == [DOCSTART] or is_comment(f"{word}\tO")]
+    if bad:
+        raise unwritable(document, f": a column file cannot hold the value {bad[0][:40]!r}; change or remove it", path)
 
 
 def _spool(document: Document, names: list[str], scheme: str, marked: bool, losses: Losses, spool: BinaryIO) -> int:
     """Write the lines of a document, with the tag columns that it needs; return their number."""
-    tokens = document.tokens
-    if tokens is None:
-        raise AssertionError("checked before")
     sentences = sentences_of(document)
     levels = _levels(document, sentences, losses)
     comments = comments_above(document, len(sentences), _reads_as_comment, losses)
@@ -472,7 +436,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
     texts = []
     for (first, end), sentence, above in zip(sentences, levels, comments, strict=True):
         lines += above
-        texts.append(_surface(document.text, tokens, words, first, end))
+        texts.append(surface_of(document, words, first, end))
         if texts[-1] != " ".join(words[first:end]):
             lines.append(TEXT + texts[-1])
         tags = [_SCHEMES[scheme](level, end - first) for level in sentence or [[]]]
@@ -488,18 +452,15 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
 def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Losses) -> list[_Levels]:
     """Return for each sentence its mentions in levels without overlap, longer ones first."""
     levels: list[_Levels] = [[] for _ in sentences]
-    ranges = []
-    for sentence, first, end, mention in tagged_mentions(document, losses, "\t\n\r", BAD_TYPE):
-        ranges.append((sentence, first, -end, mention.type))
+    found = tagged_mentions(document, losses, "\t\n\r", BAD_TYPE)
+    for number, first, end, mention in sorted(found, key=lambda one: (*one[:2], -one[2], one[3].type)):
         count_mention(losses, mention, *NOT_TAGGED)
-    for sentence, first, negative, kind in sorted(ranges):
-        start = sentences[sentence][0]
-        item = (first - start, -negative - start, kind)
-        level = next((level for level in levels[sentence] if level[-1][1] <= item[0]), None)
-        if level is None:
-            levels[sentence].append([item])
-        else:
-            level.append(item)
+        start = sentences[number][0]
+        free = next((level for level in levels[number] if level[-1][1] <= first - start), None)
+        if free is None:
+            free = []
+            levels[number].append(free)
+        free.append((first - start, end - start, mention.type))
     return levels
 
 
@@ -507,16 +468,6 @@ def _reads_as_comment(line: str) -> bool:
     if line.startswith((NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS)):
         return False
     return is_comment(line) and not (len(line) <= _LONGEST_MARK and _MARK.fullmatch(line.strip()))
-
-
-def _surface(text: str, tokens: Offsets, words: list[str], first: int, end: int) -> str:
-    """Return the sentence's text if one line can hold it and a reader finds the words in it; else the words."""
-    if first == end:
-        return ""
-    surface = text[int(tokens[first, 0]) : int(tokens[end - 1, 1])]
-    if _UNWRITABLE.search(surface) or stand_in(words[first:end], surface) is None:
-        return " ".join(words[first:end])
-    return surface
 
 
 def is_comment(line: str) -> bool:
@@ -542,9 +493,7 @@ def holds_tokens(raw: bytes) -> bool:
     whole = raw[: raw.rfind(b"\n") + 1] if len(raw) >= SAMPLE else raw
     if b"\0" in whole:
         return False
-    lines = (
-        whole.removeprefix(BOM).decode("utf-8", "replace").split("\n")
-    )  # another encoding is reported when it is read
+    lines = whole.removeprefix(BOM).decode("utf-8", "replace").split("\n")  # reading reports another encoding
     if any(line.startswith(_WEBANNO) for line in lines):
         return False
     is_marked = any(line.startswith((DOCSTART, NEW_DOCUMENT, TEXT, GLOBAL_COLUMNS, _BEGIN)) for line in lines)

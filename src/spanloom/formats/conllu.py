@@ -12,8 +12,9 @@ text (``3.1``) are left out, with a warning where they have a tag.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,15 +35,15 @@ from spanloom.formats.blocks import (
     comments_above,
     flat_mentions,
     new_document,
-    one_line,
     scan_blocks,
     sentences_of,
     shown_names,
     stand_in,
+    surface_of,
     typed,
+    write_blocks,
 )
-from spanloom.formats.entity_brackets import GLOBAL_ENTITY, EntityFields, read_brackets
-from spanloom.formats.packed import output_file
+from spanloom.formats.entity_brackets import GLOBAL_ENTITY, READ, read_brackets
 
 _STANDARD = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 _OURS = {"UPOS": "pos"}  # else our name of a column is its own in lower case
@@ -66,23 +67,22 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         mentions: if false, tags and brackets are not read.
     """
     names: list[str] = list(_STANDARD)
-    entity = EntityFields()
-    reported = False
+    entity: list[str] = []
 
     def read(block: Block) -> FileSentence:
-        nonlocal reported
+        unread: list[str] = []
         for comment in block.comments:
             if comment.startswith(GLOBAL_COLUMNS):
                 names[:] = comment.removeprefix(GLOBAL_COLUMNS).split()
             elif comment.startswith(GLOBAL_ENTITY):
-                entity.declare(comment)
+                entity[:] = comment.removeprefix(GLOBAL_ENTITY).strip().lower().split("-")
+                unread = [name for name in entity if name not in READ]
         rows = [_row(line, names, number, mentions) for number, line in block.lines]
         sentence = _sentence(block, rows, entity)
         if mentions:
             sentence.problems += [*_not_tags(rows), *_other_tags(rows)]
-        if not reported and entity.unread and any(row.brackets for row in rows):
-            reported = True
-            message = f"brackets of Entity= also hold {', '.join(entity.unread)}, which are not read"
+        if unread and mentions:
+            message = f"brackets of Entity= also hold {', '.join(unread)}, which are not read"
             sentence.problems.append(altered("fields of brackets", message, block.number))
         return sentence
 
@@ -134,26 +134,26 @@ class _Word(NamedTuple):
     ends: bool = True
 
 
-def _sentence(block: Block, rows: Sequence[_WordLine], entity: EntityFields) -> FileSentence:
-    hidden = [row for row in rows if not row.shown and row.tag != "O"]
+def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) -> FileSentence:
     tokens, words = _surface([row for row in rows if row.shown])
     if not tokens:
         raise DataError("the sentence holds no token", line=block.number)
     text, offsets = _text(tokens, block)
-    columns = {}
-    for name in _KEPT:
-        values = [row.fields.get(name, "_") for row in tokens]
-        if any(value != "_" for value in values):
-            columns[_OURS.get(name, name.lower())] = values
+    values = {_OURS.get(name, name.lower()): [row.fields.get(name, "_") for row in tokens] for name in _KEPT}
+    columns = {name: column for name, column in values.items() if any(value != "_" for value in column)}
     sentence = FileSentence(text, offsets, columns)
     for first, end, kind in from_tags([word.row.tag for word in words]):
         _add_mention(sentence, tokens, kind, [(words[first], words[end - 1])])
     if any(row.brackets for row in rows):
         _add_bracketed(sentence, rows, words, tokens, entity)
-    for row in hidden:
-        message = f"the tag {row.tag[:40]!r} is at {row.form[:40]!r}, which the text does not show; it was left out"
-        sentence.problems.append(altered("tags of words that the text does not show", message, row.number))
+    hidden = (row for row in rows if not row.shown and row.tag != "O")
+    sentence.problems += [_not_shown(f"the tag {row.tag[:40]!r}", row) for row in hidden]
     return sentence
+
+
+def _not_shown(what: str, row: _WordLine) -> Problem:
+    message = f"{what} is at {row.form[:40]!r}, which the text does not show; it was left out"
+    return altered("tags of words that the text does not show", message, row.number)
 
 
 def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordLine:
@@ -261,13 +261,9 @@ def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word
 
 
 def _add_mention(
-    sentence: FileSentence,
-    tokens: Sequence[_WordLine],
-    kind: str,
-    parts: Sequence[tuple[_Word, _Word]],
-    head: _Word | None = None,
-    concepts: tuple[str, ...] = (),
-) -> None:
+    sentence: FileSentence, tokens: Sequence[_WordLine], kind: str, parts: Sequence[tuple[_Word, _Word]],
+    head: _Word | None = None, concepts: tuple[str, ...] = (),
+) -> None:  # fmt: skip
     """Add a mention, given the first and the last word of each part."""
     ranges: list[list[int]] = []
     for one, other in parts:
@@ -291,27 +287,22 @@ def _add_mention(
 
 
 def _add_bracketed(
-    sentence: FileSentence,
-    rows: Sequence[_WordLine],
-    words: Sequence[_Word],
-    tokens: Sequence[_WordLine],
-    entity: EntityFields,
-) -> None:
+    sentence: FileSentence, rows: Sequence[_WordLine], words: Sequence[_Word], tokens: Sequence[_WordLine],
+    entity: Sequence[str],
+) -> None:  # fmt: skip
     """Add the mentions in brackets; those of which no word is in the text are left out."""
     by_line = {token.number: _Word(token, i) for i, token in enumerate(tokens)}
     by_line |= {word.row.number: word for word in words}
     order = [row for row in rows if row.brackets or "-" not in row.fields["ID"]]
-    shown = [(place, by_line[row.number]) for place, row in enumerate(order) if row.number in by_line]
-    places = [place for place, _ in shown]
+    shown = [by_line[row.number] for row in order if row.number in by_line]
+    before = [0, *accumulate(row.number in by_line for row in order)]  # how many of them precede each
     found, wrong = read_brackets([row.brackets for row in order], entity)
     for mention in found:
-        cuts = [(bisect_left(places, first), bisect_left(places, end)) for first, end in mention.ranges]
-        parts = [(shown[low][1], shown[high - 1][1]) for low, high in cuts if low < high]
+        cuts = [(before[first], before[end]) for first, end in mention.ranges]
+        parts = [(shown[low], shown[high - 1]) for low, high in cuts if low < high]
         if not parts:
             row = order[mention.ranges[0][0]]
-            at = f"the mention of type {mention.type[:40]!r} is at {row.form[:40]!r}"
-            message = f"{at}, which the text does not show; it was left out"
-            sentence.problems.append(altered("tags of words that the text does not show", message, row.number))
+            sentence.problems.append(_not_shown(f"the mention of type {mention.type[:40]!r}", row))
             continue
         head = None if mention.head is None else by_line.get(order[mention.head].number)
         _add_mention(sentence, tokens, mention.type, parts, head, (mention.identity,) if mention.identity else ())
@@ -336,15 +327,11 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
     Raises:
         DataError: a document without tokens, or a token or value with a tab or line end in it.
     """
-    losses = Losses()
-    with output_file(path, force=force) as file:
-        file.write(f"{GLOBAL_COLUMNS}{' '.join([*_STANDARD, 'NER'])}\n")
-        for document in documents:
-            file.write("".join(f"{line}\n" for line in _lines(document, path, losses)))
-    return losses
+    head = f"{GLOBAL_COLUMNS}{' '.join([*_STANDARD, 'NER'])}\n"
+    return write_blocks(documents, path, force, partial(_lines, path), head)
 
 
-def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str]:
+def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str]:
     tokens, words = document.tokens, document.words
     if tokens is None:
         raise unwritable(document, " has no tokens; tokenize it first", path)
@@ -366,12 +353,9 @@ def _lines(document: Document, path: str | Path, losses: Losses) -> Iterator[str
     for (first, end), above in zip(sentences, comments, strict=True):
         if first == end:
             continue
-        surface = one_line(document.text[int(tokens[first, 0]) : int(tokens[end - 1, 1])])
-        if stand_in(words[first:end], surface) is None:
-            surface = " ".join(words[first:end])  # what lies outside of all tokens has no place
-        texts.append(surface)
+        texts.append(surface_of(document, words, first, end))
         yield from above
-        yield TEXT + surface
+        yield TEXT + texts[-1]
         for i in range(first, end):
             row = [column[i] for column in values]
             if i + 1 < end and tokens[i, 1] == tokens[i + 1, 0]:

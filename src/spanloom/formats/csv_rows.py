@@ -12,7 +12,7 @@ import ast
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from warnings import catch_warnings
@@ -38,7 +38,7 @@ _BETWEEN: Final = pattern(r"(?<=[}\]])\s+(?=[{\[])")
 
 
 class Row(NamedTuple):
-    """Cells, and the line where they begin; a ``problem`` in place of cells ends the file."""
+    """Cells, and the line where they begin; a row with a ``problem`` has not the cells of the header."""
 
     line: int
     cells: list[str]
@@ -148,36 +148,27 @@ def rows(path: str | Path, tabs: bool = False) -> Iterator[Row]:
     lines = (decode(raw, path, number) for number, raw in raw_lines(path))
     first = next(lines, "")
     delimiter = "\t" if tabs else _delimiter(first, path)
-    reader = csv.reader(_with(first, lines), delimiter=delimiter, strict=True)
+    reader = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    width = 0
     while True:
         line = reader.line_num + 1
+        before = csv.field_size_limit(_LONGEST_CELL)  # a limit of the process; a cell may be as long as a text
         try:
-            with _long_cells():
-                cells = next(reader, None)
+            cells = next(reader, None)
         except csv.Error as error:
             message = f'a row that is no CSV ({error}); expected cells with " around them, and "" for one within'
             yield Row(line, [], Problem("error", "not CSV", message, path=str(path), line=line))
             return
+        finally:
+            csv.field_size_limit(before)
         if cells is None:
             return
-        if cells:
+        width = width or len(cells)
+        if len(cells) not in (0, width):
+            message = f"the row has {len(cells)} cells, expected {width}, as in the header"
+            yield Row(line, cells, Problem("error", "wrong width", message, path=str(path), line=line))
+        elif cells:
             yield Row(line, cells)
-
-
-def _with(first: str, lines: Iterator[str]) -> Iterator[str]:
-    if first:
-        yield first
-        yield from lines
-
-
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Within it, a cell may be as long as a text; the limit is one of the process."""
-    before = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
 
 
 class RowWriter:
@@ -206,9 +197,3 @@ class RowWriter:
         if wrong := next((cell for cell in cells if "\0" in cell), None):
             raise DataError(f"a table cannot hold {wrong[:40]!r}, which has a NUL character in it; remove it")
         self._writer.writerow(cells)
-
-
-def wrong_width(row: Row, expected: int, path: str | Path) -> DataError:
-    """Return the error for a row that has not as many cells as the header."""
-    message = f"the row has {len(row.cells)} cells, expected {expected}, as in the header"
-    return DataError(message, path=path, line=row.line)

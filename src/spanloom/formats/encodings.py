@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
@@ -50,9 +52,8 @@ def checked_encoding(name: str | None) -> str | None:
         codecs.getincrementaldecoder(known.name)
     except (LookupError, TypeError, ValueError):
         shown = clip(name) if isinstance(name, str) else repr(name)
-        raise UsageError(
-            f"found the encoding {shown}, expected one such as cp1252, latin-1, gb18030 or utf-16"
-        ) from None
+        message = f"found the encoding {shown}, expected one such as cp1252, latin-1, gb18030 or utf-16"
+        raise UsageError(message) from None
     return known.name
 
 
@@ -88,33 +89,39 @@ def named_encoding() -> str | None:
 def as_utf8(file: BinaryIO, path: str | Path) -> BinaryIO:
     """Return an open file in UTF-8; the file itself if the user names no other encoding."""
     name = _NAMED.get()
-    if name in (None, "utf-8"):
-        return file
-    return io.BufferedReader(_Recoded(file, path, name), _BLOCK)
+    return file if name is None or name == "utf-8" else io.BufferedReader(Stream(_recoded(file, path, name)), _BLOCK)
 
 
-class _Recoded(io.RawIOBase):
-    """The content of a file in UTF-8; bytes that its encoding does not have are a `DataError`."""
+def _recoded(file: BinaryIO, path: str | Path, encoding: str) -> Iterator[bytes]:
+    """Yield the content of a file in UTF-8; bytes that its encoding does not have are a `DataError`."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for raw in chain(iter(partial(file.read, _BLOCK), b""), [b""]):
+        try:
+            yield decoder.decode(raw, final=not raw).encode("utf-8", "surrogatepass")
+        except UnicodeError as error:
+            found = f"byte 0x{error.object[error.start]:02X}" if isinstance(error, UnicodeDecodeError) else "bytes"
+            message = f"found {found}, which {encoding} does not have; name another encoding (--encoding)"
+            raise DataError(message, path=path) from None
 
-    def __init__(self, file: BinaryIO, path: str | Path, encoding: str) -> None:
-        self._file, self._path, self._encoding = file, path, encoding
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._ready = memoryview(b"")
-        self._ended = False
+
+class Stream(io.RawIOBase):
+    """A file of the bytes that an iterator yields; an error of the iterator is raised by reading.
+
+    >>> Stream([b"No ", b"", b"pain"]).read()
+    b'No pain'
+    """
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces, self._ready = iter(pieces), memoryview(b"")
 
     def readable(self) -> bool:
+        """Return true."""
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        while not self._ready and not self._ended:
-            raw = self._file.read(_BLOCK)
-            self._ended = not raw
-            try:
-                self._ready = memoryview(self._decoder.decode(raw, final=self._ended).encode("utf-8", "surrogatepass"))
-            except UnicodeError as error:
-                found = f"byte 0x{error.object[error.start]:02X}" if isinstance(error, UnicodeDecodeError) else "bytes"
-                message = f"found {found}, which {self._encoding} does not have; name another encoding (--encoding)"
-                raise DataError(message, path=self._path) from None
+        """Fill a buffer with what is ready, at least a byte of it; return their number, 0 at the end."""
+        while not self._ready and (piece := next(self._pieces, None)) is not None:
+            self._ready = memoryview(piece)
         view = memoryview(buffer).cast("B")
         count = min(len(view), len(self._ready))
         view[:count], self._ready = self._ready[:count], self._ready[count:]

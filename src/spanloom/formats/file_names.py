@@ -57,18 +57,16 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
         losses.add(UNNAMED)
         return name_of(document, number)
     name = escaped(document.id)
-    for part in name.split("/"):
-        size = len(part.encode("utf-8", "surrogatepass")) + len(suffix)
-        if size > _LONGEST:
-            message = (
-                f"found a document id that begins {document.id[:40]!r} and would need a file name of {size} bytes, "
-                f"expected {_LONGEST} at most; give it a shorter one"
-            )
-            raise DataError(message, path=output)
-    if os.path.lexists(folder / f"{name}{suffix}"):
-        raise DataError(
-            f"two documents are called {clip(document.id)}; give each an identifier of its own", path=output
+    size = max(len(part.encode("utf-8", "surrogatepass")) for part in name.split("/")) + len(suffix)
+    if size > _LONGEST:
+        message = (
+            f"found a document id that begins {document.id[:40]!r} and would need a file name of {size} bytes, "
+            f"expected {_LONGEST} at most; give it a shorter one"
         )
+        raise DataError(message, path=output)
+    if os.path.lexists(folder / f"{name}{suffix}"):
+        message = f"two documents are called {clip(document.id)}; give each an identifier of its own"
+        raise DataError(message, path=output)
     return name
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Final
@@ -113,7 +114,7 @@ class _Words:
         self._text = text
         self._lines = text.split("\n")
         self._starts = list(accumulate((len(line) + 1 for line in self._lines), initial=0))
-        self._known: dict[tuple[int, bool], list[Span]] = {}
+        self._of_line = cache(self._words)
 
     def spans(self, places: str, surface: str) -> list[Span] | None:
         """Return the characters of words; ``None`` if the text has no such words.
@@ -138,12 +139,10 @@ class _Words:
             return None
         return Span(words[first].start, others[last].end)
 
-    def _of_line(self, line: int, every: bool) -> list[Span]:
-        if (line, every) not in self._known:
-            start, text = self._starts[line - 1], self._lines[line - 1].rstrip("\r")
-            bounds = [word.span() for word in re.finditer(r"\S+", text)]
-            if every:
-                ends = list(accumulate((len(word) + 1 for word in text.split(" ")), initial=0))
-                bounds = [(first, behind - 1) for first, behind in pairwise(ends)]
-            self._known[line, every] = [Span(start + first, start + end) for first, end in bounds]
-        return self._known[line, every]
+    def _words(self, line: int, every: bool) -> list[Span]:
+        start, text = self._starts[line - 1], self._lines[line - 1].rstrip("\r")
+        bounds = [word.span() for word in re.finditer(r"\S+", text)]
+        if every:
+            ends = list(accumulate((len(word) + 1 for word in text.split(" ")), initial=0))
+            bounds = [(first, behind - 1) for first, behind in pairwise(ends)]
+        return [Span(start + first, start + end) for first, end in bounds]

@@ -15,13 +15,12 @@ r"""Marks of mentions within a text, in the notations that corpora and tools pub
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from itertools import accumulate, islice, pairwise
+from itertools import islice, pairwise
 from typing import Final
 
-from spanloom.document import from_tags
 from spanloom.formats.layouts import plain, words
-from spanloom.formats.tagged import laid_out
+from spanloom.formats.tag_dialects import Tagging
+from spanloom.formats.tagged import from_tagged
 
 SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
     "a b i em strong u s p para paragraph c pc br hr sub sup span div font table tr td th li ul ol h1 h2 h3 h4 "
@@ -43,8 +42,7 @@ _KIND: Final = r"([A-Z][A-Z_-]{1,20})"
 _REPLACED: Final = tuple(  # marks that are not nested, how often one shows them, and the text and the type of each
     (re.compile(pattern), least, text, kind)
     for pattern, least, text, kind in (
-        (rf"<([^<>:\n/]{{1,200}}):{_KIND}>", 1, 1, 2),
-        (rf"<([^<>|\n/]{{1,200}})\|{_KIND}>", 1, 1, 2),
+        (rf"<([^<>:|\n/]{{1,200}})[:|]{_KIND}>", 1, 1, 2),
         (r"\[([^\[\]|\n]{1,200})\|([A-Z][\w-]{1,40})\]", 1, 1, 2),
         (r"\[([^\[\]\n]{1,200})\]\{(?:\"entity\": *\")?([A-Za-z][\w -]{0,40})(?:\"[^{}\n]{0,200})?\}", 1, 1, 2),
         (rf"\[([^\[\]\n]{{1,200}})\]_?{_KIND}\b", 2, 1, 2),
@@ -56,7 +54,7 @@ _REPLACED: Final = tuple(  # marks that are not nested, how often one shows them
         (r"<B-([^<>/\s]{1,40})/>([^<>\n]{1,300})<E-\1/>", 1, 2, 1),
     )
 )
-_FLAIR: Final = re.compile(r"<([BIESLU]-[^<>\s]{1,60})>")
+_TAGGED_WORD: Final = re.compile(r"(\S+)(?:\s+<([BIESLU]-[^<>\s]{1,60})>(?!\S))?")  # of Flair
 _OF_WORDS: Final = re.compile(r"\S[ \t]{1,3}<[BESU]-[^<>\s/=]{1,60}>(?!\S)")
 _ELEMENT: Final = re.compile(r"<(/?)([A-Za-z][\w.:-]{0,60})(?:\s[^<>]{0,300})?(?<!/)>")
 _LONGEST: Final = 300  # characters
@@ -150,26 +148,11 @@ def read_marks(text: str) -> tuple[str, Marks, list[tuple[int, str]]] | None:
 
 def _of_words(text: str) -> tuple[str, Marks]:
     """Read a tag behind each word of a mention."""
-    sentences: list[list[str]] = []
-    tags: list[list[str]] = []
-    for line in text.splitlines():
-        words: list[str] = []
-        own: list[str] = []
-        for item in line.split():
-            if words and (tag := _FLAIR.fullmatch(item)):
-                own[-1] = tag[1]
-            else:
-                words.append(item)
-                own.append("O")
-        sentences.append(words)
-        tags.append(own)
-    joined, places, bounds = laid_out(sentences)
-    marks = [
-        (kind, places[base + first][0], places[base + end - 1][1])
-        for (base, _), own in zip(bounds, tags, strict=True)
-        for first, end, kind in from_tags(own)
-    ]
-    return joined, marks
+    rows = [_TAGGED_WORD.findall(line) for line in text.splitlines()]
+    sentences = [[word for word, _ in row] for row in rows]
+    tags = [[tag or "O" for _, tag in row] for row in rows]
+    found = from_tagged({"words": sentences, "tags": tags}, "words", "tags", [], tagging=Tagging(letters=True))
+    return found["text"], [(mention["type"], *mention["spans"][0]) for mention in found["mentions"]]
 
 
 def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> tuple[str, Marks, list[tuple[int, str]]]:
@@ -192,17 +175,13 @@ def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> t
 
 
 def _without(text: str, changes: list[tuple[int, int]], marks: Marks) -> tuple[str, Marks]:
-    """Return a text without some of its parts, and marks with the offsets in it."""
-    changes = sorted(changes)
-    pieces, end = [], 0
-    for start, stop in changes:
+    """Return a text without some of its parts, and marks between these with their offsets in it."""
+    pieces, end, length = [], 0, 0
+    places: dict[int, int] = {}  # of the ends of parts
+    for start, stop in sorted(changes):
         pieces.append(text[end:start])
+        length += start - end
+        places[start] = places[stop] = length
         end = stop
-    starts = [start for start, _ in changes]
-    removed = [0, *accumulate(stop - start for start, stop in changes)]
-
-    def at(place: int) -> int:
-        return place - removed[bisect_right(starts, place - 1)]
-
-    moved = [(kind, at(start), at(end)) for kind, start, end in marks]
+    moved = [(kind, places[start], places[end]) for kind, start, end in marks]
     return "".join((*pieces, text[end:])), sorted(moved, key=lambda one: (one[1], -one[2]))

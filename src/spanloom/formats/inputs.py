@@ -38,7 +38,7 @@ def is_one(X: object) -> bool:
 
 def _is_record(value: object) -> bool:
     """Return whether a value is a dictionary with a text or words."""
-    return isinstance(value, dict) and next(named(value, (*OF_TEXT, *OF_WORDS)), None) is not None
+    return isinstance(value, dict) and any(True for _ in named(value, (*OF_TEXT, *OF_WORDS)))
 
 
 def answer(X: Given, found: Iterable[Answer]) -> Answer | list[Answer]:
@@ -154,19 +154,18 @@ def paired(X: Given, y: Iterable[Any], own: str, name: str = "X") -> list[tuple[
     Raises:
         UsageError: a y of another length, or that holds no lists.
     """
-    documents = list(documents_of(X, name))
+    documents, expected = list(documents_of(X, name)), f"expected for each text its {own}"
     if isinstance(y, str | bytes | Document | Mapping) or not isinstance(y, Iterable):
-        raise UsageError(f"y is {_short(y)}, expected for each text its {own}; development data are given as dev=")
+        raise UsageError(f"y is {_short(y)}, {expected}; development data are given as dev=")
     rows = [y] if is_one(X) else _items(y, "y")
     lists = []
     for i, row in enumerate(rows):
         if isinstance(row, Document):
-            advice = "development data are given as dev="
-            raise UsageError(f"item {i} of y is a Document, expected for each text its {own}; {advice}")
+            raise UsageError(f"item {i} of y is a Document, {expected}; development data are given as dev=")
         if isinstance(row, Mapping) and isinstance(row.get("entities"), Iterable):  # the second half of spaCy's pairs
             row = row["entities"]
         if isinstance(row, str | Mention | Mapping) or not isinstance(row, Iterable):
-            raise UsageError(f"item {i} of y is {_short(row)}, expected for each text its {own}")
+            raise UsageError(f"item {i} of y is {_short(row)}, {expected}")
         lists.append(list(row))
     if len(lists) != len(documents):
         raise UsageError(f"{name} has {len(documents)} texts and y has {len(lists)} lists, expected as many of each")
@@ -245,8 +244,8 @@ def _mentions(values: list[Any], document: Document, i: int) -> list[Mention]:
         found = _of_record({"text": document.text, **words, "tags": values}, i)
         if not found and any(value != "O" for value in values):
             raise UsageError(f"item {i} of y is a list of texts, expected {MENTIONS}, or a tag for each word")
-    elif all(isinstance(value, Mention) or _is_typed(value) for value in values):
-        found = [one if isinstance(one, Mention) else Mention(one[0], [(int(one[1]), int(one[2]))]) for one in values]
+    elif len(typed := [mention for mention in map(_typed, values) if mention is not None]) == len(values):
+        found = typed
     else:
         items = [_plain(value) for value in values]
         odd = next((place for place, item in enumerate(items) if not entries_of([item], "y", PRESUMED).entries), None)
@@ -269,10 +268,14 @@ def _of_record(record: dict[str, Any], i: int) -> list[Mention]:
         raise DataError(f"item {i} of y: {error.message}") from None
 
 
-def _is_typed(value: object) -> bool:
-    """Return whether a value is ``(type, start, end)``."""
-    given = isinstance(value, tuple | list) and len(value) == 3 and isinstance(value[0], str)
-    return given and all(hasattr(at, "__index__") for at in value[1:])  # type: ignore[index]
+def _typed(value: object) -> Mention | None:
+    """Return a mention, or that of ``(type, start, end)``; ``None`` for another value."""
+    match value:
+        case Mention():
+            return value
+        case [str(kind), start, end] if hasattr(start, "__index__") and hasattr(end, "__index__"):
+            return Mention(kind, [(int(start), int(end))])
+    return None
 
 
 def _places(mention: Mention) -> str:
@@ -280,9 +283,7 @@ def _places(mention: Mention) -> str:
 
 
 def _missing(item: object) -> bool:
-    if isinstance(item, float):
-        return math.isnan(item)
-    return item is None or type(item).__name__ == "NAType"
+    return item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and math.isnan(item))
 
 
 def _named(value: object) -> str:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -46,6 +47,7 @@ _SURFACES: Final = ("text", "spannedtext", "mentiontext")
 _WORDS: Final = ("w", "tok", "token")
 _INLINE: Final = (*_WORDS, *words("a b i em strong u sub sup span font italic bold underline xref ref extlink hi c pc"))
 _OF_WORDS: Final = frozenset((*SHAPE, "tokens", "words", "text"))  # elements around all words
+_DOCUMENTS: Final = ("doc", "document", "article", "record", "note")
 _PARTS: Final = frozenset(words("token spacetoken sentence split paragraph w wf"))  # with offsets, and no mentions
 _DIVIDED: Final = re.compile(
     r"<DOC(?:UMENT)?\b[^<>]{0,300}>(?:(?!<DOC(?:UMENT)?\b)(?s:.))*?</DOC(?:UMENT)?>", re.IGNORECASE
@@ -83,32 +85,19 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
         mentions: if false, mentions are left out.
         stem: the identifier of its only document; the file's name without its ending if not given.
     """
-    raw = read_bytes(path)
+    raw = read_bytes(path).removeprefix(BOM)
     name = stem or bare(Path(path)).stem
     parser = etree.XMLParser(
         resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
     )
     try:
-        root = etree.fromstring(raw.removeprefix(BOM), parser) if _OPENING.match(raw.removeprefix(BOM)) else None
+        root = etree.fromstring(raw, parser) if _OPENING.match(raw) else None
     except (etree.XMLSyntaxError, ValueError) as error:
-        if raw.removeprefix(BOM).lstrip().startswith(b"<?xml"):
+        if raw.lstrip().startswith(b"<?xml"):
             raise DataError(f"not XML: {clip(str(error))}; correct it", path=path) from error
         root = None
     if root is None:
-        text = decode(raw, path).removeprefix("\ufeff")
-        parts = list(_DIVIDED.finditer(text))
-        taken: Counter[str] = Counter()
-        line, last = 1, 0
-        for number, (start, part) in enumerate(
-            ((one.start(), one[0]) for one in parts) if len(parts) > 1 else [(0, text)], start=1
-        ):
-            line, last = line + text.count("\n", last, start), start
-            own = _NUMBER.search(part) if len(parts) > 1 else None
-            named = f"{name}-{number}" if len(parts) > 1 else name
-            document, problems = _of_text(part, path, named if own is None else own[1], mentions, line)
-            taken.update(mark.type for mark in document.mentions)
-            yield Scanned(document, problems, str(path))
-        yield from _taken(taken, path)
+        yield from _of_texts(decode(raw, path), path, name, mentions)
         return
     owned = _owned(root)
     found = list(_with_offsets(owned, path, name, mentions)) if owned else list(_around(root, path, name, mentions))
@@ -117,11 +106,12 @@ def scan(path: str | Path, mentions: bool = True, stem: str | None = None) -> It
         shown = ", ".join(f"{clip(kind)} ({count:,})" for kind, count in divided.most_common(5))
         message = f"annotations that divide the text, and are no mentions, are left out: {shown}"
         found.append(Scanned.altered("annotations that divide the text", message, str(path)))
-    unread = Counter(_tag(node) for node in root.iter() if _is_left_out(node, owned))
+    others = (node for node in root.iter("*") if owned and node.attrib and not (len(node) or node.text))
+    unread = Counter(_tag(node) for node in others if not _offsets(node) and _tag(node) != "Node")
     if unread and mentions:
         shown = ", ".join(f"<{one[:40]}>" for one, _ in unread.most_common(5))
         message = f"{plural(unread.total(), 'element')} without offsets and text, such as {shown}: not read"
-        found.append(Scanned(None, [altered("elements not read", message, path=str(path))], str(path)))
+        found.append(Scanned.altered("elements not read", message, str(path)))
     yield from found
 
 
@@ -129,9 +119,14 @@ def _tag(node: Any) -> str:
     return etree.QName(node).localname if isinstance(node.tag, str) else ""
 
 
+def _attributes(node: Any) -> dict[str, str]:
+    """Return the attributes of an element by their names without case and marks."""
+    return {plain(etree.QName(name).localname): value for name, value in node.attrib.items()}
+
+
 def _offsets(node: Any) -> dict[str, str]:
     """Return the attributes of an element with offsets; none if it lacks them."""
-    named = {plain(etree.QName(name).localname): value for name, value in node.attrib.items()}
+    named = _attributes(node)
     starts = {name: named[name] for name in _STARTS if name in named}
     if any(_PAIRS.fullmatch(value.strip()) for value in starts.values()):
         return {name: value for name, value in starts.items() if _PAIRS.fullmatch(value.strip())}
@@ -143,22 +138,18 @@ def _offsets(node: Any) -> dict[str, str]:
 def _owned(root: Any) -> dict[Any, list[Any]]:
     """Return each element that has a text -> the elements with offsets about it."""
     found: dict[Any, list[Any]] = {}
-    has_text: dict[Any, bool] = {}  # each element above others is looked at once
-    for node in root.iter():
-        if isinstance(node.tag, str) and _offsets(node):
-            for one in node.iterancestors():
-                if one not in has_text:
-                    has_text[one] = _text(one) is not None
-            above = next((one for one in node.iterancestors() if has_text[one]), None)
-            if above is not None:
-                found.setdefault(above, []).append(node)
+    has_text = cache(lambda element: _text(element) is not None)  # each element above others is looked at once
+    for node in root.iter("*"):
+        above = next(filter(has_text, node.iterancestors()), None) if _offsets(node) else None
+        if above is not None:
+            found.setdefault(above, []).append(node)
     return found
 
 
 def _text(node: Any) -> str | None:
     """Return the text of an element that others are about, or ``None``."""
-    if (text := next((value for name, value in node.attrib.items() if plain(name) == "text"), None)) is not None:
-        return str(text)
+    if (text := _attributes(node).get("text")) is not None:
+        return text
     named = (one for one in node if plain(_tag(one)) in _TEXTS)
     child = next((one for one in named if not _offsets(one) and not any(map(_offsets, one))), None)
     return None if child is None else "".join(child.itertext())
@@ -187,22 +178,9 @@ def _entity(node: Any) -> dict[str, Any]:
 
 
 def _type(node: Any) -> str:
-    named = {plain(etree.QName(name).localname): value for name, value in node.attrib.items()}
+    named = _attributes(node)
     kind = next((named[name] for name in _KINDS if named.get(name)), None)
     return _tag(node) if kind is None else re.sub(r"^\w#", "", kind)
-
-
-def _is_left_out(node: Any, owned: dict[Any, list[Any]]) -> bool:
-    """Return whether an element without children, text and offsets is beside mentions with offsets."""
-    return (
-        bool(owned)
-        and isinstance(node.tag, str)
-        and not len(node)
-        and not node.text
-        and bool(node.attrib)
-        and not _offsets(node)
-        and _tag(node) != "Node"
-    )
 
 
 def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[Scanned]:
@@ -222,19 +200,15 @@ def _around(root: Any, path: str | Path, name: str, mentions: bool) -> Iterator[
         for part in islice(node.iterdescendants(), _FEW_PIECES)
         if _may_mark(part) and (part.text or "").strip()
     }
-    documents = [node for node in root if plain(_tag(node)) in ("doc", "document", "article", "record", "note")] or [
-        root
-    ]
+    documents = [node for node in root if plain(_tag(node)) in _DOCUMENTS] or [root]
     if not kinds:
-        placed = next((_tag(node) for node in root.iter() if isinstance(node.tag, str) and _offsets(node)), None)
+        placed = next((_tag(node) for node in root.iter("*") if _offsets(node)), None)
         what = "no element has offsets, or is around words of a text"
         if placed is not None:
             what = f"<{placed[:40]}> has offsets, and no element above it has a text, as an attribute or element text"
-        message = f"no annotation found in <{_tag(root)[:40]}>: {what}"
         hint = None if str(path) == STDIO else advice(Path(path))
-        raise DataError(
-            f"not read: {hint}" if hint else f"{message}; get the text out first (xmllint --xpath)", path=path
-        )
+        message = f"no annotation found in <{_tag(root)[:40]}>: {what}; get the text out first (xmllint --xpath)"
+        raise DataError(f"not read: {hint}" if hint else message, path=path)
     taken: Counter[str] = Counter()
     for number, node in enumerate(documents, start=1):
         parts: list[str] = []
@@ -282,6 +256,22 @@ def _walk(root: Any, kinds: set[str], parts: list[str], marks: list[tuple[str, M
         length += len(piece)
 
 
+def _of_texts(text: str, path: str | Path, name: str, mentions: bool) -> Iterator[Scanned]:
+    """Yield the documents of text with markup; several, if elements divide it."""
+    parts = [(one.start(), one[0]) for one in _DIVIDED.finditer(text)]
+    several = len(parts) > 1
+    taken: Counter[str] = Counter()
+    line, last = 1, 0
+    for number, (start, part) in enumerate(parts if several else [(0, text)], start=1):
+        line, last = line + text.count("\n", last, start), start
+        own = _NUMBER.search(part) if several else None
+        named = f"{name}-{number}" if several else name
+        document, problems = _of_text(part, path, named if own is None else own[1], mentions, line)
+        taken.update(mark.type for mark in document.mentions)
+        yield Scanned(document, problems, str(path))
+    yield from _taken(taken, path)
+
+
 def _of_text(text: str, path: str | Path, name: str, mentions: bool, line: int) -> tuple[Document, list[Problem]]:
     """Return the document of a text with marks, whose first line has a number.
 
@@ -295,11 +285,8 @@ def _of_text(text: str, path: str | Path, name: str, mentions: bool, line: int) 
     else:
         alone = unpaired(given)
         read = read_markup(given, "")
-        found = [
-            (mark.type or "mention", mark.start, mark.end)
-            for mark in read.marks
-            if (mark.type or "@@" in text) and plain(mark.type or "") not in SHAPE
-        ]
+        marked = [(mark.type or "mention", mark.start, mark.end) for mark in read.marks if mark.type or "@@" in text]
+        found = [mark for mark in marked if plain(mark[0]) not in SHAPE]
         text = read.text
         kinds = {kind for kind, start, end in found if _is_within_line(text, start, end)}
         found = [one for one in found if one[0] in kinds] if kinds else found

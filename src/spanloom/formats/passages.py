@@ -3,55 +3,45 @@
 from __future__ import annotations
 
 from spanloom.document.validate import Problem
+from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.kinds import are, is_pair
 
 
 def text_of_passages(passages: object, problems: list[Problem]) -> str | None:
-    """Return the text of passages at their offsets, with spaces between them."""
+    """Return the text of passages at their offsets, with spaces between them; ``None`` if they are invalid."""
     pieces: list[tuple[int, int, str, str]] = []
     for i, passage in enumerate(passages if isinstance(passages, list) else [None]):
-        place, wrong = f"passages[{i}]", ""
+        place = f"passages[{i}]"
         texts, offsets = (passage.get("text"), passage.get("offsets")) if isinstance(passage, dict) else (None, None)
         texts = [texts] if isinstance(texts, str) else texts
-        if not isinstance(passage, dict):
-            wrong = "it is missing or of another type, expected an object with text and offsets"
-        elif not are(texts, str):
-            wrong = "text is missing or of another type, expected a list of strings"
-        elif (
-            not isinstance(offsets, list)
-            or len(offsets) != len(texts)
-            or not all(is_pair(one) and min(one) >= 0 for one in offsets)
-        ):
-            wrong = "offsets is missing or of another type, expected one [start, end] pair of integers for each text"
-        if wrong:
-            problems.append(Problem("error", "wrong field", wrong, place))
+        if not (
+            are(texts, str) and isinstance(offsets, list) and len(offsets) == len(texts)
+            and all(is_pair(one) and min(one) >= 0 for one in offsets)
+        ):  # fmt: skip
+            expected = "an object with text, strings, and offsets, one [start, end] pair of integers for each text"
+            problems.append(Problem("error", "wrong field", not_as_expected(place, passage, expected)))
             return None
-        pieces += [(start, end, text, place) for (start, end), text in zip(offsets, texts, strict=True)]  # type: ignore[arg-type]
-    return _joined(sorted(pieces, key=lambda piece: piece[0]), problems)
-
-
-def _joined(pieces: list[tuple[int, int, str, str]], problems: list[Problem]) -> str | None:
+        pieces += [(*span, text, place) for span, text in zip(offsets, texts, strict=True)]
     parts: list[str] = []
-    length, sound = 0, True
+    length, found = 0, len(problems)
     longest = sum(len(piece) for _, _, piece, _ in pieces) * 2 + 10_000  # a gap beyond is a mistake or an attack
-    for start, end, piece, place in pieces:
-        if end - start == len(piece) and length <= start <= longest:
-            parts += [" " * (start - length), piece]
-            length = end
-            continue
-        sound, message = False, f"offset {start} does not fit after a text of {length} characters"
+    for start, end, piece, place in sorted(pieces, key=lambda piece: piece[0]):
         if end - start != len(piece):
             message = f"offsets {start}-{end} are {end - start} characters apart, but the text has {len(piece)}"
-            message += _unit(piece, end - start)
-        problems.append(Problem("error", "passage", message, place))
-    return "".join(parts) if sound else None
+            problems.append(Problem("error", "passage", message + _unit(piece, end - start), place))
+        elif start < length or start > longest:
+            message = f"offset {start} does not fit after a text of {length} characters"
+            problems.append(Problem("error", "passage", message, place))
+        else:
+            parts += [" " * (start - length), piece]
+            length = end
+    return "".join(parts) if len(problems) == found else None
 
 
 def _unit(text: str, length: int) -> str:
-    if length == len(text.encode("utf-16-le", "surrogatepass")) // 2:
-        return "; they are counted in UTF-16 units: count Unicode characters"
-    if length == len(text.encode("utf-8", "surrogatepass")):
-        return "; they are counted in UTF-8 bytes: count Unicode characters"
+    for encoding, size, unit in (("utf-16-le", 2, "UTF-16 units"), ("utf-8", 1, "UTF-8 bytes")):
+        if size * length == len(text.encode(encoding, "surrogatepass")):
+            return f"; they are counted in {unit}: count Unicode characters"
     return ""
 
 

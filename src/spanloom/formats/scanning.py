@@ -59,9 +59,8 @@ def format_of(head: bytes) -> str | None:
     for name, beginning in _BEGINNINGS:
         if re.match(rb"\s*" + beginning, head):
             return name
-    if re.match(rb"\s*<", head) and resolve_name("spanloom.formats.looks:shows_elements")(
-        head.decode("utf-8", "replace")
-    ):
+    text = head.decode("utf-8", "replace")
+    if text.lstrip().startswith("<") and resolve_name("spanloom.formats.looks:shows_elements")(text):
         return "markup"
     return COLUMNS.name if resolve_name("spanloom.formats.columns:holds_tokens")(head) else None
 
@@ -123,17 +122,19 @@ def _unknown(path: Path, head: bytes = b"") -> UsageError:
     known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
     message = f"the name {path} does not determine the format; name the format, or a file that ends in one of: {known}"
     line = next(filter(None, map(bytes.strip, head.splitlines())), b"")
-    return UsageError(
-        f"{message}; this one begins with {clip(line.decode('utf-8', 'replace'), _SHOWN)}" if line else message
-    )
+    shown = f"; this one begins with {clip(line.decode('utf-8', 'replace'), _SHOWN)}" if line else ""
+    return UsageError(message + shown)
 
 
-def _unclear(root: Path, head: bytes) -> Exception:
-    """Return the error for standard input of no known format that begins so."""
+def _of_input(root: Path) -> Format:
+    """Return the format that standard input begins with."""
+    if (found := format_of_input()) is not None:
+        return FORMATS[found]
+    head = head_of_input()
     if not head:
-        return DataError("standard input is empty, expected documents")
+        raise DataError("standard input is empty, expected documents")
     hint = of_content(head)
-    return _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
+    raise _unknown(root) if hint is None else DataError(f"standard input is not read: {hint}")
 
 
 def check_options(kind: Format, options: dict[str, Any], known: tuple[str, ...]) -> None:
@@ -154,9 +155,8 @@ def _check_columns(columns: Any) -> None:
         UsageError: it is neither names nor a mapping of names.
     """
     names = [*columns, *columns.values()] if isinstance(columns, Mapping) else columns
-    if columns is not None and not (
-        isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
-    ):
+    sound = isinstance(names, list | tuple) and all(isinstance(name, str) and name for name in names)
+    if columns is not None and not sound:
         expected = "names of columns, such as 'word,pos,tag', or a mapping, such as {'text': 'note'}"
         raise UsageError(f"columns is {clip(repr(columns))}, expected {expected}")
 
@@ -174,17 +174,13 @@ def scan_input(path: str | Path, name: str | None, options: dict[str, Any], ment
     kind = None if name is None else format_named(name)
     inputs: Sequence[tuple[Format, str | Path]]
     others: list[Path] = []
-    if str(path) == STDIO:
-        found = format_of_input() if name is None else name
-        if found is None:
-            raise _unclear(root, head_of_input())
-        inputs = [(format_named(found), path)]
-    else:
-        with decoding(encoding):
-            if root.is_dir():
-                inputs, others = files_of(root, kind, FORMATS.values())
-            else:
-                inputs = [(kind or _known(root, options.get("columns")), path)]
+    with decoding(encoding):
+        if str(path) == STDIO:
+            inputs = [(kind or _of_input(root), path)]
+        elif root.is_dir():
+            inputs, others = files_of(root, kind, FORMATS.values())
+        else:
+            inputs = [(kind or _known(root, options.get("columns")), path)]
     for one, _ in inputs:
         check_options(one, options, one.scan_options)
         if counting is not None and not one.counts:

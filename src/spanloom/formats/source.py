@@ -15,15 +15,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO
+from typing import BinaryIO, TextIO
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
 from spanloom.files.staging import is_part
-from spanloom.formats.encodings import as_utf8, decoding, likely_encoding, named_encoding
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer as Buffer
+from spanloom.formats.encodings import Stream, as_utf8, decoding, likely_encoding, named_encoding
 
 BOM = b"\xef\xbb\xbf"
 HEAD = 65_536  # bytes in which a file's kind must show
@@ -34,6 +31,7 @@ _FEW = 10  # fields of the first line of a column file
 PACKED = ".gz"
 _UNSUSPICIOUS = 1 << 26  # bytes that any file may unpack to
 _MOST_TIMES = 200  # its size, beyond that
+_PIECE = 1 << 17  # bytes that are unpacked, or read from standard input, at once
 
 
 def check_unpacked(unpacked: int, size: int, what: str, path: str | Path | None = None) -> None:
@@ -72,37 +70,27 @@ def plain_or_packed(path: Path) -> Path | None:
     return next((file for file in (path, path.with_name(path.name + PACKED)) if file.exists()), None)
 
 
-class _Unpacked(io.RawIOBase):
-    """The content of a gzip file; one that is damaged, or unpacks to far more than its size, is a `DataError`."""
-
-    def __init__(self, file: BinaryIO, path: str | Path) -> None:
-        self._packed, self._path = file, path
-        self._file = gzip.GzipFile(fileobj=file, mode="rb")
-        self._count = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer) -> int:
-        view = memoryview(buffer).cast("B")
-        try:
-            data = self._file.read(len(view))
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(f"not a whole gzip file: {error}; copy it again", path=self._path) from None
-        self._count += len(data)
-        check_unpacked(self._count, self._packed.tell(), "gzip file", self._path)
-        view[: len(data)] = data
-        return len(data)
-
-
 def unpacked(file: BinaryIO, path: str | Path) -> BinaryIO:
-    """Return an open file, or the content of one whose name is that of a gzip file; reading it raises as `_Unpacked`.
+    """Return an open file, or the content of one whose name is that of a gzip file.
+
+    Reading one that is damaged, or unpacks to far more than its size, raises a `DataError`.
 
     Args:
         file: at its beginning.
         path: its name.
     """
-    return io.BufferedReader(_Unpacked(file, path), 1 << 17) if is_packed(path) else file
+    return io.BufferedReader(Stream(_unpacked(file, path)), _PIECE) if is_packed(path) else file
+
+
+def _unpacked(file: BinaryIO, path: str | Path) -> Iterator[bytes]:
+    content, count = gzip.GzipFile(fileobj=file, mode="rb"), 0
+    try:
+        while piece := content.read(_PIECE):
+            count += len(piece)
+            check_unpacked(count, file.tell(), "gzip file", path)
+            yield piece
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"not a whole gzip file: {error}; copy it again", path=path) from None
 
 
 @contextmanager
@@ -137,7 +125,7 @@ def head_of_input() -> bytes:
             head = b""
             while len(head) < HEAD and _may_go_on(head) and (line := file.readline(HEAD)):
                 head += line
-            sys.stdin = io.TextIOWrapper(io.BufferedReader(_Unread(head, sys.stdin)), encoding="utf-8")
+            sys.stdin = io.TextIOWrapper(io.BufferedReader(Stream(_unread(head, sys.stdin))), encoding="utf-8")
     return head.removeprefix(BOM)
 
 
@@ -154,26 +142,11 @@ def _may_go_on(head: bytes) -> bool:
     return undecided and len(lines) < _LINES
 
 
-class _Unread(io.RawIOBase):
-    """Standard input, before which its beginning is put back.
-
-    Args:
-        head: the beginning.
-        rest: the stream that gave it; kept, as it would be closed otherwise.
-    """
-
-    def __init__(self, head: bytes, rest: TextIO) -> None:
-        self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer) -> int:
-        view = memoryview(buffer).cast("B")
-        data = self._head[: len(view)] or self._rest.buffer.read1(len(view))  # type: ignore[attr-defined]
-        self._head = self._head[len(view) :]
-        view[: len(data)] = data
-        return len(data)
+def _unread(head: bytes, rest: TextIO) -> Iterator[bytes]:
+    """Yield the beginning of standard input again, and then the rest of it as it comes."""
+    yield head
+    while piece := rest.buffer.read1(_PIECE):  # type: ignore[attr-defined]
+        yield piece
 
 
 def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:

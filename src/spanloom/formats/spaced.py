@@ -7,6 +7,7 @@ lines separate documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 
 from spanloom.document import Document
@@ -27,19 +28,14 @@ from spanloom.formats.source import decode, raw_lines
 def scan(path: str | Path) -> Iterator[Scanned]:
     """Yield the documents of a file; their tokens are words."""
     name = str(path)
-    sentences: list[FileSentence] = []
-    start, found = 0, False
-    for number, raw in raw_lines(path):
-        words = decode(raw, path, number).split()
-        if words:
-            start, found = start or number, True
-            sentences.append(_sentence(words))
-        elif sentences:
-            yield Scanned(assemble(sentences, ""), [], name, start)
-            sentences, start = [], 0
-    if sentences:
-        yield Scanned(assemble(sentences, ""), [], name, start)
-    elif not found:
+    lines = ((number, decode(raw, path, number).split()) for number, raw in raw_lines(path))
+    found = False
+    for filled, group in groupby(lines, lambda line: bool(line[1])):
+        if filled:
+            found = True
+            numbers, sentences = zip(*((number, _sentence(words)) for number, words in group), strict=True)
+            yield Scanned(assemble(sentences, ""), [], name, numbers[0])
+    if not found:
         yield no_document(name, "a sentence a line, spaces between its words")
 
 

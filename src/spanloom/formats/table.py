@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanloom.document import Document
 from spanloom.document.validate import Problem
@@ -32,7 +32,7 @@ from spanloom.formats.base import (
     name_of,
     no_document,
 )
-from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, value_of, wrong_width
+from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, value_of
 from spanloom.formats.entries import entries_of
 from spanloom.formats.field_names import OF_SPANS, OF_TEXTS, Columns, given_names, places
 from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, OF_TEXT, OF_WORDS, PRESUMED, named, plain
@@ -66,25 +66,52 @@ def scan(
     in_cells = "mentions" in names
     of_table = {ours: theirs for ours, theirs in names.items() if ours in (OF_TEXTS if in_cells else OF_SPANS)}
     fields = RecordFields({ours: theirs for ours, theirs in names.items() if ours not in ("id", "text")}, tag_names)
-    table = rows(path, tabs)
-    head = next(table, None)
+    below = rows(path, tabs)
+    head = next(below, None)
     if head is None:
         yield no_document(str(path), "a header and rows")
         return
+    first = next(below, None)
+    table = _Table(str(path), head.cells, of_table, below if first is None else chain([first], below))
     if head.problem is not None:
         yield Scanned(None, [head.problem], str(path), head.line)
     elif not in_cells and _holds_spans(head.cells, of_table):
-        first = next(table, None)
-        table = table if first is None else chain([first], table)
-        own = None if texts is not None or first is None else _text_of_rows(head.cells, of_table, first)
+        own = None if texts is not None or first is None else _text_of_rows(table, first)
         if own is not None:
-            yield from _scan_rows_with_texts(path, head.cells, of_table, table, own, mentions)
-            return
-        yield from _scan_spans(path, head.cells, of_table, table, texts, mentions)
+            yield from _scan_rows_with_texts(table, own, mentions)
+        else:
+            yield from _scan_spans(table, texts, mentions)
     elif texts is not None:
         raise DataError(_no_spans(head.cells), path=path, line=head.line)
     else:
-        yield from _scan_texts(path, head.cells, of_table, table, fields, mentions)
+        yield from _scan_texts(table, fields, mentions)
+
+
+class _Table(NamedTuple):
+    """A table: its path, header, our names of columns -> those in it, and the rows below the header."""
+
+    path: str
+    header: list[str]
+    names: dict[str, str]
+    rows: Iterator[Row]
+
+    def check_once(self, at: Mapping[str, int]) -> None:
+        """Check that each column that is read occurs once.
+
+        Raises:
+            DataError: two columns have one name.
+        """
+        lower = [name.strip().lower() for name in self.header]
+        wrong = next((place for place in at.values() if lower.count(lower[place]) > 1), None)
+        if wrong is not None:
+            message = f"two columns are called {clip(self.header[wrong])}; rename one"
+            raise DataError(message, path=self.path, line=1)
+
+    def not_read(self, names: list[str]) -> Iterator[Scanned]:
+        """Yield a warning about columns that are not read, if there are any."""
+        if names:
+            message = f"columns that are not read: {', '.join(map(clip, names[:20]))}"
+            yield Scanned.altered("columns not read", message, self.path, 1)
 
 
 def _holds_spans(header: list[str], names: dict[str, str]) -> bool:
@@ -101,49 +128,32 @@ def _no_spans(header: list[str]) -> str:
     )
 
 
-def _check_once(header: list[str], at: Mapping[str, int], path: str | Path) -> None:
-    """Check that each column that is read occurs once.
-
-    Raises:
-        DataError: two columns have one name.
-    """
-    lower = [name.strip().lower() for name in header]
-    for place in at.values():
-        if lower.count(lower[place]) > 1:
-            raise DataError(f"two columns are called {clip(header[place])}; rename one", path=path, line=1)
-
-
-def _scan_texts(
-    path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row], fields: RecordFields,
-    mentions: bool,
-) -> Iterator[Scanned]:  # fmt: skip
+def _scan_texts(table: _Table, fields: RecordFields, mentions: bool) -> Iterator[Scanned]:
+    path, header, names, below = table
     at = places(header, names, OF_TEXTS)
     unclear = not names and {"start", "end"} <= places(header, {}, OF_SPANS).keys()  # mentions, but of what type?
     if "text" not in at and not unclear:
-        first = list(islice(table, _LOOKED_AT))
-        table = chain(first, table)
+        first = list(islice(below, _LOOKED_AT))
+        below = chain(first, below)
         if (text := _text_of_mentions(header, first)) is not None:
             at["text"] = header.index(text)
     if unclear or ("text" not in at and not _holds_words(header) and not fields.names.keys() >= {"tokens", "tags"}):
         raise DataError(_no_spans(header), path=path, line=1)
-    _check_once(header, at, path)
+    table.check_once(at)
     others = [(name, place) for place, name in enumerate(header) if place not in at.values()]
     named = fields.layout.fields if fields.layout is not None else ()
     listed = {name for name, _ in others if plain(name) in (*OF_TAGS, *OF_WORDS) or name in fields.names.values()}
 
     def scan_row(row: Row) -> list[Scanned]:
-        problem = _row_error(row, len(header), path)
-        if problem is not None:
-            return [Scanned(None, [problem], str(path), row.line)]
+        if row.problem is not None:
+            return [Scanned(None, [row.problem], path, row.line)]
         cells = {name: row.cells[place] for name, place in others if row.cells[place]}
         values: dict[str, Any] = {name: value for name, cell in cells.items() if (value := value_of(cell)) is not None}
         unread = [name for name, cell in cells.items() if name not in values and _looks_annotated(name, cell)]
         values |= {name: cells[name] for name in listed & cells.keys() if name not in values}
         values |= {name: values.get(name, []) for name in named if name in header}
-        record = {"text": row.cells[at["text"]], **values} if "text" in at else values
-        if "id" in at:
-            record = {"id": row.cells[at["id"]], **record}
-        own = scan_record(record, mentions, fields, str(path), row.line)
+        record = {name: row.cells[at[name]] for name in ("id", "text") if name in at} | values
+        own = scan_record(record, mentions, fields, path, row.line)
         for scanned in own:
             if unread and mentions:
                 message = (
@@ -151,43 +161,35 @@ def _scan_texts(
                     f"{clip(cells[unread[0]], 40)} is no whole list of JSON or Python; write it as "
                     "[[START, END, TYPE], ...]"
                 )
-                scanned.problems.append(altered(f"annotation not read: {unread[0]}", message, row.line, str(path)))
+                scanned.problems.append(altered(f"annotation not read: {unread[0]}", message, row.line, path))
             if (document := scanned.document) is not None:
                 kept = {name: cells.get(name, value) for name, value in document.meta.items()}
                 document.meta = {name: cell for name, cell in cells.items() if name not in values} | kept
         return own
 
-    top = next(table, None)
+    top = next(below, None)
     if top is not None:
-        yield from in_turn((fields.tags, fields.kinds), (partial(scan_row, row) for row in chain([top], table)))
+        yield from in_turn((fields.tags, fields.kinds), (partial(scan_row, row) for row in chain([top], below)))
     else:
-        yield no_document(str(path), "a row for each text below the header")
+        yield no_document(path, "a row for each text below the header")
 
 
-def _text_of_mentions(header: list[str], found: Iterable[Row]) -> str | None:
+def _text_of_mentions(header: list[str], below: Iterable[Row]) -> str | None:
     """Return the column of texts that mentions in cells of another one are about; ``None`` if that is not clear.
 
     >>> _text_of_mentions(["id", "data", "label"], [Row(2, ["1", "No pain", '[[3, 7, "x"]]'])])
     'data'
     """
-    for row in found:
-        if len(row.cells) != len(header):
+    for row in below:
+        if row.problem is not None:
             continue
-        values = {name: value_of(cell) for name, cell in zip(header, row.cells, strict=True)}
-        spans = [
-            span
-            for name, value in values.items()
-            if isinstance(value, list)
-            for entry in entries_of(value, name, PRESUMED).entries
-            for span in entry.spans
-        ]
-        last = max((end for _, end in spans), default=0)
-        texts = [
-            name
-            for name, cell in zip(header, row.cells, strict=True)
-            if values[name] is None and len(cell) >= last > 0 and len(cell.split()) > 1
-        ]
-        if spans:
+        cells = dict(zip(header, row.cells, strict=True))
+        values = {name: value_of(cell) for name, cell in cells.items()}
+        found = (entries_of(value, name, PRESUMED) for name, value in values.items() if isinstance(value, list))
+        last = max((end for entries in found for entry in entries.entries for _, end in entry.spans), default=0)
+        if last > 0:
+            long = [name for name, cell in cells.items() if values[name] is None and len(cell) >= last]
+            texts = [name for name in long if len(cells[name].split()) > 1]
             return texts[0] if len(texts) == 1 else next((name for name in texts if plain(name) == "data"), None)
     return None
 
@@ -206,93 +208,67 @@ def _looks_annotated(name: str, cell: str) -> bool:
     return plain(name) in OF_MENTIONS and (cell[:1] in ("[", "{") or _OFFSETS.match(cell) is not None)
 
 
-def _text_of_rows(header: list[str], names: dict[str, str], first: Row) -> str | None:
+def _text_of_rows(table: _Table, first: Row) -> str | None:
     """Return the column with the whole text of each row's mention, or ``None``."""
-    at = places(header, names, OF_SPANS)
-    if not {"start", "end"} <= at.keys() or len(first.cells) != len(header):
+    at = places(table.header, table.names, OF_SPANS)
+    if not {"start", "end"} <= at.keys() or first.problem is not None:
         return None
     start, end = (first.cells[at[name]].strip() for name in ("start", "end"))
     if not (start.isdecimal() and end.isdecimal()):
         return None
-    for name in named(dict.fromkeys(header), OF_TEXT):
-        cell = first.cells[header.index(name)]
+    for name in named(dict.fromkeys(table.header), OF_TEXT):
+        cell = first.cells[table.header.index(name)]
         if len(cell) >= int(end) and len(cell) != int(end) - int(start):
             return name
     return None
 
 
-def _scan_rows_with_texts(
-    path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row], text: str, mentions: bool
-) -> Iterator[Scanned]:
+def _scan_rows_with_texts(table: _Table, text: str, mentions: bool) -> Iterator[Scanned]:
     """Yield a document for rows in a row that have one text and one identifier."""
+    path, header, names, below = table
     known, unread = columns_of(header, names)
     at = {ours: place for ours, place in known.items() if header[place] != text}
-    _check_once(header, at, path)
-    unread = [name for name in unread if name != text]
-    if unread:
-        yield Scanned(None, [_not_read(unread, path)], str(path), 1)
+    table.check_once(at)
+    yield from table.not_read([name for name in unread if name != text])
     place = header.index(text)
 
-    def key(row: Row) -> tuple[str, str] | int:
-        if _row_error(row, len(header), path) is not None:
-            return row.line
-        return (row.cells[at["id"]] if "id" in at else "", row.cells[place])
+    def key(row: Row) -> tuple[str, str] | None:
+        return None if row.problem is not None else (row.cells[at["id"]] if "id" in at else "", row.cells[place])
 
-    for own, group in groupby(table, key):
-        rows = list(group)
-        if isinstance(own, int):
-            problem = _row_error(rows[0], len(header), path)
-            yield Scanned(None, [] if problem is None else [problem], str(path), own)
+    for own, group in groupby(below, key):
+        if own is None:
+            yield from (Scanned(None, [row.problem], path, row.line) for row in group if row.problem is not None)
             continue
-        scanned = Scanned(Document(own[1], id=own[0]), [], str(path), rows[0].line)
-        parsed = [parse_row(row, at, path) for row in rows if mentions and row.cells[at["start"]].strip()]
-        assert scanned.document is not None
-        yield _with_mentions(path, scanned, scanned.document, parsed)
+        found = list(group)
+        scanned = Scanned(Document(own[1], id=own[0]), [], path, found[0].line)
+        parsed = [parse_row(row, at, path) for row in found if mentions and row.cells[at["start"]].strip()]
+        yield _with_mentions(path, scanned, parsed)
 
 
-def _not_read(names: list[str], path: str | Path) -> Problem:
-    message = f"columns that are not read: {', '.join(map(clip, names[:20]))}"
-    return altered("columns not read", message, 1, str(path))
-
-
-def _row_error(row: Row, width: int, path: str | Path) -> Problem | None:
-    if row.problem is not None:
-        return row.problem
-    if len(row.cells) == width:
-        return None
-    return Problem("error", "wrong width", wrong_width(row, width, path).message, path=str(path), line=row.line)
-
-
-def _scan_spans(
-    path: str | Path, header: list[str], names: dict[str, str], table: Iterator[Row], texts: Iterator[Scanned] | None,
-    mentions: bool,
-) -> Iterator[Scanned]:  # fmt: skip
+def _scan_spans(table: _Table, texts: Iterator[Scanned] | None, mentions: bool) -> Iterator[Scanned]:
+    path, header, names, below = table
     if texts is None:
         raise DataError(f"the table holds mentions and no texts; {_TEXTS}", path=path)
     if not mentions:
         yield from texts
         return
     at, unread = columns_of(header, names)
-    _check_once(header, at, path)
-    if unread:
-        yield Scanned(None, [_not_read(unread, path)], str(path), 1)
+    table.check_once(at)
+    yield from table.not_read(unread)
     groups: dict[str, list[SpanRow]] = {}
-    for row in table:
-        problem_of_row = _row_error(row, len(header), path)
-        if problem_of_row is not None:
-            yield Scanned(None, [problem_of_row], str(path), row.line)
+    for row in below:
+        if row.problem is not None:
+            yield Scanned(None, [row.problem], path, row.line)
         else:
             parsed = parse_row(row, at, path)
             groups.setdefault(parsed.id, []).append(parsed)
     yield from _joined(path, groups, texts, "id" in at)
     for name, left in groups.items():
         message = f"no text is called {clip(name)}, which has {plural(len(left), 'row')}; {_TEXTS}"
-        yield Scanned(None, [Problem("error", "no text", message, path=str(path), line=left[0].line)], str(path))
+        yield Scanned(None, [Problem("error", "no text", message, path=path, line=left[0].line)], path)
 
 
-def _joined(
-    path: str | Path, groups: dict[str, list[SpanRow]], texts: Iterator[Scanned], named: bool
-) -> Iterator[Scanned]:
+def _joined(path: str, groups: dict[str, list[SpanRow]], texts: Iterator[Scanned], named: bool) -> Iterator[Scanned]:
     """Yield texts with their mentions; what is left in the groups has no text."""
     taken: set[str] = set()
     for number, scanned in enumerate(texts, start=1):
@@ -307,23 +283,24 @@ def _joined(
             message = f"two texts are called {clip(name)}, so the rows cannot be assigned"
             if not named:
                 message = "the table has no column doc_id, so that it is about one text; here is another"
-            yield Scanned(None, [Problem("error", "duplicate document", message, path=scanned.path)], scanned.path)
+            yield Scanned.failed("duplicate document", message, scanned.path)
             continue
         found = groups.pop(name, [])
         if found:
             taken.add(name)
-        yield _with_mentions(path, scanned, document, found)
+        yield _with_mentions(path, scanned, found)
 
 
-def _with_mentions(path: str | Path, scanned: Scanned, document: Document, found: list[SpanRow]) -> Scanned:
-    problems = list(scanned.problems)
+def _with_mentions(path: str, scanned: Scanned, found: list[SpanRow]) -> Scanned:
+    document, problems = scanned.document, list(scanned.problems)
+    assert document is not None
     problems += [row.problem for row in found if row.problem is not None]
     problems += [row.repair for row in found if row.repair is not None]
     pairs = [(row, row.mention) for row in found if row.mention is not None]
     kept = document.copy(mentions=[mention for _, mention in pairs])
     surfaces = [surface_of(row, document.text) for row, _ in pairs]
-    lines = [(str(path), row.line) for row, _ in pairs]
-    return Scanned(kept, problems, str(path), scanned.line, lines, Beside(surfaces, "row"))
+    lines = [(path, row.line) for row, _ in pairs]
+    return Scanned(kept, problems, path, scanned.line, lines, Beside(surfaces, "row"))
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False, tabs: bool = False) -> Losses:

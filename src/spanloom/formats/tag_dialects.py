@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain, product
 from typing import Final, TypeVar
 
 from spanloom.document.tags import TypedRange
@@ -165,14 +166,12 @@ def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T
             found = ()
             for tagging in taggings:
                 tagging.decide()
-        for one in held:
-            yield from one()
+        yield from chain.from_iterable(one() for one in held)
         held.clear()
         yield from found
     for tagging in taggings:
         tagging.decide()
-    for one in held:
-        yield from one()
+    yield from chain.from_iterable(one() for one in held)
 
 
 def invalid_tag(value: str, dialect: TagDialect) -> str:
@@ -246,9 +245,7 @@ def detect(values: Iterable[str], certain: bool = False) -> TagDialect | None:
     >>> [detect(["O", value]).name for value in ("PER_B", "PER", "B-PER|B-LOC")]
     ['a type and a letter, such as PER_B', 'types without a letter such as B-', 'several tags with | between them']
     """
-    counts: Counter[str] = Counter()
-    for value, count in Counter(values).items():
-        counts[value.strip(" ")] += count
+    counts = Counter(value.strip(" ") for value in values)
     outside, word = _outside(counts)
     inside = Counter({value: count for value, count in counts.items() if value not in outside})
     if not inside:
@@ -305,12 +302,10 @@ def _are_types(inside: Counter[str]) -> bool:
 def _spellings(inside: Counter[str], outside: frozenset[str]) -> Iterable[TagDialect]:
     """Yield the dialects with letters that read half of the commonest values, the usual first, each with its joint."""
     common = [value for value, _ in inside.most_common(_COMMON)]
-    for last in (False, True):
-        for small in (False, True):
-            for divider in _DIVIDERS:
-                dialect = TagDialect(divider, last, small, outside=outside)
-                if 2 * sum(read_tag(value, dialect) is not None for value in common) >= len(common):
-                    yield replace(dialect, joint=_joint(inside, dialect))
+    for last, small, divider in product((False, True), (False, True), _DIVIDERS):
+        dialect = TagDialect(divider, last, small, outside=outside)
+        if 2 * sum(read_tag(value, dialect) is not None for value in common) >= len(common):
+            yield replace(dialect, joint=_joint(inside, dialect))
 
 
 def _joint(inside: Iterable[str], dialect: TagDialect) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, product
 from typing import Any, Final
 
 from spanloom.document.validate import Problem
-from spanloom.errors import clip
+from spanloom.errors import DataError, clip
+from spanloom.formats.base import altered
 from spanloom.formats.blocks import TAG, stand_in
 from spanloom.formats.column_layout import of_levels
 from spanloom.formats.json_text import not_as_expected
@@ -41,31 +42,19 @@ def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
     tags = next((name for name in TAGS if _has_some(record.get(name), str | int)), None)
     if words is not None and tags is not None:
         return words, tags
-    for name in named(record, OF_WORDS):
-        for other in named(record, OF_TAGS):
-            nested = [
-                isinstance(record[one], list) and bool(record[one]) and isinstance(record[one][0], list)
-                for one in (name, other)
-            ]
-            if (
-                other != name
-                and nested[0] == nested[1]
-                and _shape(record[name], str) == _shape(record[other], str | int) is not None
-            ):
-                return name, other
+    for name, other in product(named(record, OF_WORDS), named(record, OF_TAGS)):
+        if other != name and _shape(record[name], str) == _shape(record[other], str | int) is not None:
+            return name, other
     return None
 
 
-def _shape(value: object, kind: Any) -> list[int] | None:
-    """Return the lengths of a list for each sentence, or of one; ``None`` if the items are of another kind."""
+def _shape(value: object, kind: Any) -> int | list[int] | None:
+    """Return the length of a list, or of the list of each sentence; ``None`` if the items are of another kind."""
     if not isinstance(value, list) or not value:
         return None
-    if all(isinstance(item, kind) for item in value):
-        return [len(value)]
-    inner = [_shape(item, kind) if item else [0] for item in value if isinstance(item, list)]
-    if len(inner) < len(value) or not all(one is not None and len(one) == 1 for one in inner):
-        return None
-    return [one[0] for one in inner if one is not None]
+    if _is_list(value, kind):
+        return len(value)
+    return list(map(len, value)) if all(_is_list(item, kind) for item in value) else None
 
 
 def with_words(record: dict[str, Any]) -> dict[str, Any]:
@@ -143,16 +132,14 @@ def from_tagged(
         lengths = list(map(len, words))
         words, tags = list(chain.from_iterable(words)), list(chain.from_iterable(tags))
     rest = {name: value for name, value in record.items() if name not in (words_field, tags_field)}
-    wrong = next((place for place, word in enumerate(words) if not isinstance(word, str)), None)
-    if wrong is not None:
-        problems.append(Problem("error", "wrong field", _no_item(words[wrong], words_field, wrong, "a word")))
-        return rest
-    if len(words) != len(tags):
-        message = f"{tags_field} has {len(tags)} items, expected one for each of the {len(words)} of {words_field}"
-        problems.append(Problem("error", "wrong field", message))
-        return rest
-    read = _read(tags, tags_field, problems, tagging) if mentions else [("O",)] * len(tags)
-    if read is None:
+    try:
+        _check_texts(words, words_field, "a word")
+        if len(words) != len(tags):
+            message = f"{tags_field} has {len(tags)} items, expected one for each of the {len(words)} of {words_field}"
+            raise DataError(message)
+        read = _read(tags, tags_field, problems, tagging) if mentions else [("O",)] * len(tags)
+    except DataError as error:
+        problems.append(Problem("error", "wrong field", error.message))
         return rest
     empty = [place for place, word in enumerate(words) if not word]
     if empty:
@@ -185,40 +172,39 @@ def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
     return {"columns": {"pos": [values[place] for place in kept]}}
 
 
-def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging) -> list[tuple[str, ...]] | None:
-    """Return the tags of each word in the usual spelling; ``None`` if they are invalid."""
-    wrong = next((place for place, tag in enumerate(tags) if not isinstance(tag, str)), None)
-    if wrong is not None and type(tags[wrong]) is int:
-        message = f"{field} holds the number {tags[wrong]}, which has no name; {_HOW}"
-        problems.append(Problem("error", "tags without names", message))
-        return None
-    if wrong is not None:
-        problems.append(Problem("error", "wrong field", _no_item(tags[wrong], field, wrong, "a tag")))
-        return None
+def _read(tags: list[Any], field: str, problems: list[Problem], tagging: Tagging) -> list[tuple[str, ...]]:
+    """Return the tags of each word in the usual spelling.
+
+    Raises:
+        DataError: something else than tags.
+    """
+    number = next((tag for tag in tags if type(tag) is int), None)
+    if number is not None:
+        raise DataError(f"{field} holds the number {number}, which has no name; {_HOW}")
+    _check_texts(tags, field, "a tag")
     dialect = tagging.see(tags)
-    read = [read_tag(tag, dialect) for tag in tags]
-    invalid = next(
-        (place for place, tag in enumerate(tags) if read[place] is None or not tag or _NO_TYPE.fullmatch(tag)), None
-    )
-    if invalid is not None:
-        message = f"{field}[{invalid}]: {invalid_tag(tags[invalid], dialect)}; {_AS_TYPES}"
-        problems.append(Problem("error", "wrong field", message))
-        return None
+    read = []
+    for place, tag in enumerate(tags):
+        one = read_tag(tag, dialect)
+        if one is None or not tag or _NO_TYPE.fullmatch(tag):
+            raise DataError(f"{field}[{place}]: {invalid_tag(tag, dialect)}; {_AS_TYPES}")
+        read.append(one or ("O",))
+    guessed = not dialect.divider and tagging.letters is None
+    lettered = next(filter(LETTERED.fullmatch, tags), None) if guessed else None
     if dialect.divider and dialect.name:
-        problems.append(Problem("warning", "dialects of tags", f"tags are read as {dialect.name}", altered=True))
-    elif (
-        not dialect.divider
-        and tagging.letters is None
-        and (tag := next(filter(LETTERED.fullmatch, tags), None)) is not None
-    ):
-        message = f"{field} holds types without letters, so {clip(tag)} is read as a type, too; {_AS_LETTERS}"
-        problems.append(Problem("warning", "types that begin as tags", message, altered=True))
-    return [one or ("O",) for one in read if one is not None]
+        problems.append(altered("dialects of tags", f"tags are read as {dialect.name}"))
+    elif lettered is not None:
+        message = f"{field} holds types without letters, so {clip(lettered)} is read as a type, too; {_AS_LETTERS}"
+        problems.append(altered("types that begin as tags", message))
+    return read
 
 
-def _no_item(value: object, field: str, place: int, expected: str) -> str:
-    name = f"{field}[{place}]"
-    return f"{name} is null, expected {expected}" if value is None else not_as_expected(name, value, expected)
+def _check_texts(values: list[Any], field: str, expected: str) -> None:
+    wrong = next((place for place, value in enumerate(values) if not isinstance(value, str)), None)
+    if wrong is not None:
+        name, value = f"{field}[{wrong}]", values[wrong]
+        null = f"{name} is null, expected {expected}"
+        raise DataError(null if value is None else not_as_expected(name, value, expected))
 
 
 def laid_out(sentences: Sequence[Sequence[str]]) -> tuple[str, list[list[int]], list[list[int]]]:

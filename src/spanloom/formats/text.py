@@ -60,7 +60,8 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
         DataError: two documents of one ``id`` in a folder.
     """
     losses = Losses()
-    if _is_folder(path):
+    named = str(path) == STDIO or bare(path).suffix.lower() == ".txt"
+    if not named and (Path(path).is_dir() or not Path(path).exists()):
         with output_folder(path, force=force, may_replace=lambda old: old.suffix == ".txt") as folder:
             for number, document in enumerate(documents, start=1):
                 name = free_name(folder, document, number, ".txt", Path(path), losses)
@@ -70,11 +71,6 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
         several = "a .txt file holds one document, but there are several; name a folder, with --format text, or JSONL"
         file.write(_content(single(documents, path, several), losses))
     return losses
-
-
-def _is_folder(path: str | Path) -> bool:
-    named = str(path) == STDIO or bare(path).suffix.lower() == ".txt"
-    return not named and (Path(path).is_dir() or not Path(path).exists())
 
 
 def _content(document: Document, losses: Losses) -> str:

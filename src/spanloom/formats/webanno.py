@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from spanloom.document import Document, Mention
+from spanloom.document.counting import CountedText, Counting
 from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError, clip
 from spanloom.files import STDIO
@@ -50,6 +51,7 @@ from spanloom.formats.xmi import COLUMNS
 _DKPRO, _NAMED = "de.tudarmstadt.ukp.dkpro.core.api.", "de.tudarmstadt.ukp.dkpro.core.api.ner.type."
 _MARK = re.compile(rb"\A(?:\xef\xbb\xbf)?(?:(?!#FORMAT)#[^\n]*\n|\r?\n)*#FORMAT=WebAnno TSV 3\.")
 _TYPES, _CONCEPT = ("value", "label"), "identifier"
+_UTF16: Final = Counting("utf16")
 _MOST_FILLED = 1 << 24  # characters between sentences; an offset may say anything
 # layer -> the feature and the column
 _COLUMNS = {kind: (feature, name) for name, (kind, feature, _) in COLUMNS.items()}
@@ -68,12 +70,11 @@ def scan(path: str | Path, types: Collection[str] | None = None, stem: str | Non
     if not sheet.sentences and not sheet.problems:
         yield no_document(name, "'#Text=' lines and a row for each token")
         return
-    text = _Text()
-    problems = sheet.problems or text.add(sheet)
-    document, lines = None, []
-    if not problems:
+    problems, document, lines = sheet.problems, None, []
+    text = None if problems else _laid_out(sheet, problems)
+    if text is not None and not problems:
         found = _Annotations(sheet, text, types)
-        document, lines = found.document(), found.lines
+        document, lines = found.document(), [span.line for span in found.spans]
         document.id = stem if stem is not None else "" if name == STDIO else bare(path).stem
         problems = found.problems or [*found.not_read(document), *_filled(sheet), *find_errors(document)]
         if sheet.comments:
@@ -93,107 +94,91 @@ def _filled(sheet: Sheet) -> Iterator[Problem]:
         yield altered("missing values", message, line)
 
 
-@dataclass(slots=True)
-class _Text:
+class _Text(NamedTuple):
     """The text, put together of sentences.
 
     Args:
-        pieces: of the text.
-        length: of the text, in characters.
-        units: likewise, in UTF-16 units.
-        filled: characters between sentences.
+        text: of the document.
         tokens: start and end in characters.
         bounds: first and end token of each sentence.
         rows: all rows, each with the index of its token, start and end in characters.
     """
 
-    pieces: list[str] = field(default_factory=list)
-    length: int = 0
-    units: int = 0
-    filled: int = 0
-    tokens: list[tuple[int, int]] = field(default_factory=list)
-    bounds: list[tuple[int, int]] = field(default_factory=list)
-    rows: list[tuple[Row, int, int, int]] = field(default_factory=list)
+    text: str
+    tokens: list[tuple[int, int]]
+    bounds: list[tuple[int, int]]
+    rows: list[tuple[Row, int, int, int]]
 
-    def add(self, sheet: Sheet) -> list[Problem]:
-        """Add all sentences, and return an error for each row that is not where it should be."""
-        problems: list[Problem] = []
-        for sentence in sheet.sentences:
-            first = sentence.rows[0]
-            try:
-                self._fill(first.start - self.units, first)
-            except DataError as error:
-                problems.append(wrong_line(first.line, error.message))
-            else:
-                problems += self._add_sentence(sentence)
-        return problems
 
-    def _fill(self, gap: int, first: Row) -> None:
+def _laid_out(sheet: Sheet, problems: list[Problem]) -> _Text:
+    """Return the text of all sentences, and add an error for each row that is not where it should be."""
+    pieces: list[str] = []
+    placed: list[tuple[Sentence, int, int]] = []  # start and end in characters
+    length = units = filled = 0
+    for sentence in sheet.sentences:
+        first = sentence.rows[0]
+        gap = first.start - units
+        filled += gap
         if gap < 0:
-            message = f"found a sentence at {first.start}, expected {self.units} or more, where the one before it ends"
-            raise DataError(message)
-        self.filled += gap
-        if self.filled > _MOST_FILLED:
+            message = f"found a sentence at {first.start}, expected {units} or more, where the one before it ends"
+            problems.append(wrong_line(first.line, message))
+        elif filled > _MOST_FILLED:
             message = (
                 f"found a sentence at {first.start}, {gap} behind the one before it; expected less than {_MOST_FILLED} "
                 "characters between sentences"
             )
-            raise DataError(message)
-        if gap:
-            self.pieces.append("\n" * bool(self.pieces) + " " * (gap - bool(self.pieces)))
-        self.length += gap
-        self.units += gap
-
-    def _add_sentence(self, sentence: Sentence) -> Iterator[Problem]:
-        text = "\n".join(sentence.texts)
-        places = _places(text)
-        first, end = len(self.tokens), 0
+            problems.append(wrong_line(first.line, message))
+        else:
+            text = "\n".join(sentence.texts)
+            placed.append((sentence, length + gap, length + gap + len(text)))
+            pieces += ["\n" * bool(gap and pieces) + " " * (gap - bool(pieces)), text]
+            length += gap + len(text)
+            units += gap + len(text) + sum(character > "\uffff" for character in text)
+    laid = _Text("".join(pieces), [], [], [])
+    counted = CountedText(laid.text)
+    for sentence, start, end in placed:
+        first_token, last = len(laid.tokens), start
         token: tuple[int, int] | None = None  # the one that parts belong to, if it is sound
         for row in sentence.rows:
             if row.part and token is None:
                 continue
-            inside = token if row.part and token is not None else (end, len(text))
-            units = (offset - self.units for offset in (row.start, row.end))
-            start, stop = (places[unit] if 0 <= unit < len(places) else -1 for unit in units)
-            try:
-                _check(row, text, start, stop, inside, self.units)
-            except DataError as error:
+            span = _UTF16.to_characters(counted, (row.start, row.end))
+            sound = span is not None and start <= min(span) and max(span) <= end
+            inside = token if row.part and token is not None else (last, end)
+            wrong = _fault(row, laid.text, span if sound else None, inside, sentence.rows[0].start)
+            if wrong or span is None:
+                problems.append(wrong_line(row.line, wrong))
                 token = token if row.part else None
-                yield wrong_line(row.line, error.message)
                 continue
             if not row.part:
-                token, end = (start, stop), stop
-                self.tokens.append((self.length + start, self.length + stop))
-            self.rows.append((row, len(self.tokens) - 1, self.length + start, self.length + stop))
-        self.bounds.append((first, len(self.tokens)))
-        self.pieces.append(text)
-        self.length += len(text)
-        self.units += len(places) - 1
+                token, last = span, span[1]
+                laid.tokens.append(span)
+            laid.rows.append((row, len(laid.tokens) - 1, *span))
+        laid.bounds.append((first_token, len(laid.tokens)))
+    return laid
 
 
-def _places(text: str) -> Sequence[int]:
-    """Return the character at each UTF-16 unit of a text, -1 within a character, and the length at the end."""
-    if text.isascii() or max(text) <= "\uffff":
-        return range(len(text) + 1)
-    found: list[int] = []
-    for place, character in enumerate(text):
-        found += (place, -1) if character > "\uffff" else (place,)
-    return [*found, len(text)]
+def _fault(row: Row, text: str, span: tuple[int, int] | None, inside: tuple[int, int], units: int) -> str:
+    """Return what is wrong with the place of a row, empty if nothing is.
 
-
-def _check(row: Row, text: str, start: int, stop: int, inside: tuple[int, int], units: int) -> None:
-    """Raise an error if the text of a row does not match, or if it precedes the last row or is outside its token."""
+    Args:
+        row: the row.
+        text: of the document.
+        span: of the row in it; ``None`` if it is outside its sentence, or cuts a character.
+        inside: the place of its token, or that behind the token before it.
+        units: where its sentence begins.
+    """
     where = f"{clip(row.surface, 40)} at {row.start}-{row.end}"
-    if start < 0 or stop < 0:
-        message = f"found {where}, outside its sentence or within a character; expected UTF-16 units from {units} on"
-        raise DataError(message)
+    if span is None:
+        return f"found {where}, outside its sentence or within a character; expected UTF-16 units from {units} on"
+    start, stop = span
     if start < inside[0] or stop > inside[1] or start > stop or (start == stop and not row.part):
         kind = "a place inside its token" if row.part else "a place behind the token before it"
-        raise DataError(f"found {where}, expected {kind}, with its start before its end")
-    stands = text[start:stop]
-    if stands not in (row.surface, unescape_value(row.surface), unescape_text(row.surface)):
-        message = f"found {where}, expected {clip(stands, 40)}, which '#Text=' has there; offsets count UTF-16 units"
-        raise DataError(message)
+        return f"found {where}, expected {kind}, with its start before its end"
+    shown = text[start:stop]
+    if shown not in (row.surface, unescape_value(row.surface), unescape_text(row.surface)):
+        return f"found {where}, expected {clip(shown, 40)}, which '#Text=' has there; offsets count UTF-16 units"
+    return ""
 
 
 @dataclass(slots=True)
@@ -210,11 +195,6 @@ class _Span:
     last: int
     attributes: dict[str, str]
 
-    @property
-    def type(self) -> str:
-        """The type of the mention: the layer's name if it has no value."""
-        return self.kind or self.layer.name.rpartition(".")[2]
-
 
 class _Annotations:
     """The annotations in the values of all rows.
@@ -227,12 +207,11 @@ class _Annotations:
 
     def __init__(self, sheet: Sheet, text: _Text, types: Collection[str] | None) -> None:
         self.problems: list[Problem] = []
+        self.spans: list[_Span] = []
         self._text = text
         self._others: Counter[str] = Counter({"sentence identifiers": sheet.identifiers} if sheet.identifiers else {})
-        self._spans: list[_Span] = []
         self._numbered: dict[tuple[str, int], _Span] = {}
         self._columns: dict[str, list[str]] = {}
-        self._named_by = {layer.first: _named_by(layer) for layer in sheet.layers}
         take = [partial(self._taker(layer, types), layer) for layer in sheet.layers]
         for row, token, start, end in text.rows:
             try:
@@ -240,30 +219,19 @@ class _Annotations:
                     one(row, token, start, end)
             except DataError as error:
                 self.problems.append(wrong_line(row.line, error.message))
-        self._others["empty annotations"] = sum(span.start == span.end for span in self._spans)
-        self._spans = [span for span in self._spans if span.start < span.end]
-
-    @property
-    def lines(self) -> list[int]:
-        """The first line of each mention."""
-        return [span.line for span in self._spans]
+        self._others["empty annotations"] = sum(span.start == span.end for span in self.spans)
+        self.spans = [span for span in self.spans if span.start < span.end]
 
     def document(self) -> Document:
         """Return the document, without its identifier."""
-        text = self._text
-        mentions = [
-            Mention(
-                span.type,
-                [(span.start, span.end)],
-                concepts=(span.concept,) if span.concept else (),
-                attributes={name: from_text(text) for name, text in span.attributes.items()},
-            )
-            for span in self._spans
-        ]
-        return Document(
-            "".join(text.pieces), "", np.array(text.tokens, np.int64), np.array(text.bounds, np.int64), self._columns,
-            mentions,
-        )  # fmt: skip
+        mentions = []
+        for span in self.spans:
+            kind = span.kind or span.layer.name.rpartition(".")[2]
+            attributes = {name: from_text(text) for name, text in span.attributes.items()}
+            place, concepts = [(span.start, span.end)], (span.concept,) if span.concept else ()
+            mentions.append(Mention(kind, place, concepts=concepts, attributes=attributes))
+        text, tokens, bounds, _ = self._text
+        return Document(text, "", np.array(tokens, np.int64), np.array(bounds, np.int64), self._columns, mentions)
 
     def not_read(self, document: Document) -> Iterator[Problem]:
         """Count in ``meta`` what was not read, and report it."""
@@ -302,26 +270,20 @@ class _Annotations:
         self._others.update(f"{layer.name}|{name}" for name in value.features.keys() - set(used))
 
     def _mention(self, layer: Layer, row: Row, token: int, start: int, end: int) -> None:
-        feature = self._named_by[layer.first]
+        names = [name for name in layer.plain if name != _CONCEPT]
+        feature = next((name for name in _TYPES if name in names), names[0] if names else "")
         for value in layer.stacked(row.values):
-            kind, concept = value.features.get(feature or ""), value.features.get(_CONCEPT)
-            used = {feature or "", _CONCEPT}
-            others = {name: text for name, text in value.features.items() if name in layer.plain and name not in used}
+            others = {name: value.features[name] for name in names if name != feature and name in value.features}
+            kind, concept = value.features.get(feature), value.features.get(_CONCEPT)
             span = _Span(layer, kind, concept, start, end, token, row.line, row.line, others)
             before = None if value.number is None else self._numbered.get((layer.name, value.number))
             if before is not None:
                 _extend(before, span, value.number)
                 continue
-            self._spans.append(span)
+            self.spans.append(span)
             if value.number is not None:
                 self._numbered[layer.name, value.number] = span
-            self._count_features(layer, value, {*used, *others})
-
-
-def _named_by(layer: Layer) -> str | None:
-    """Return the feature that is the type of a layer's mentions."""
-    names = [name for name in layer.plain if name != _CONCEPT]
-    return next((name for name in _TYPES if name in names), names[0] if names else None)
+            self._count_features(layer, value, {feature, _CONCEPT, *others})
 
 
 def _extend(span: _Span, more: _Span, number: int | None) -> None:

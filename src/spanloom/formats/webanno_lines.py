@@ -79,8 +79,8 @@ class Layer:
         if len(counts) > 1:
             shown = " and ".join(map(clip, raw.values()))
             raise DataError(f"found {shown} in the columns of {self.name}, expected as many values in each")
-        for place in range(max(counts, default=0)):
-            found = {i: column[place] for i, column in columns.items()}
+        for one in zip(*columns.values(), strict=True):
+            found = dict(zip(columns, one, strict=True))
             numbers = {number for _, number in found.values() if number is not None}
             if len(numbers) > 1:
                 shown = " and ".join(f"[{number}]" for number in sorted(numbers))
@@ -194,6 +194,8 @@ def read_sheet(path: str | Path) -> Sheet:
             apart = not line or _take(sheet, number, line, apart)
         except DataError as error:
             apart = False
+            for sentence in sheet.sentences[-1:]:
+                sentence.broken = True
             sheet.problems.append(wrong_line(number, error.message))
     bare = (sentence for sentence in sheet.sentences if not sentence.rows and not sentence.broken)
     message = f"found {_TEXT} without a token, expected a row for each token below it"
@@ -222,7 +224,11 @@ def _version(line: str, number: int, path: str | Path, sheet: Sheet) -> bool:
 def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
     """Add a line; return whether rows that follow belong to no sentence."""
     if line.startswith("#T_") and not sheet.sentences:
-        sheet.layers.append(_layer(line, sheet.width))
+        match = _LAYER.fullmatch(line)
+        if match is None:
+            message = f"found {clip(line)}, expected '#T_SP=', '#T_CH=' or '#T_RL=' with a layer and its features"
+            raise DataError(message)
+        sheet.layers.append(Layer.declared(match[1], match[2], tuple((match[3] or "").split("|")), sheet.width))
         sheet.width += len(sheet.layers[-1].features)
         return True
     if line.startswith(_SENTENCE_ID):
@@ -238,32 +244,24 @@ def _take(sheet: Sheet, number: int, line: str, apart: bool) -> bool:
         return apart
     if not sheet.sentences:
         sheet.sentences.append(Sentence(number, broken=True))
-    sentence = sheet.sentences[-1]
-    try:
-        row = _row(line, number, sheet)
-        if apart:
-            shown = _numbered(row.sentence, row.token, row.part)
-            raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
-        if not sentence.broken:
-            _check_order(sentence, row)
-    except DataError:
-        sentence.broken = True
-        raise
+    sentence, row = sheet.sentences[-1], _row(line, number, sheet)
+    if apart:
+        shown = _numbered(row.sentence, row.token, row.part)
+        raise DataError(f"found the row {shown}, expected '{_TEXT}' and the text of its sentence above it")
+    if not sentence.broken:
+        _check_order(sentence, row)
     sentence.rows.append(row)
     return False
 
 
-def _layer(line: str, first: int) -> Layer:
-    match = _LAYER.fullmatch(line)
-    if match is None:
-        raise DataError(f"found {clip(line)}, expected '#T_SP=', '#T_CH=' or '#T_RL=' with a layer and its features")
-    return Layer.declared(match[1], match[2], tuple((match[3] or "").split("|")), first)
-
-
 def _row(line: str, number: int, sheet: Sheet) -> Row:
     cells = line.split("\t")
-    if not sheet.layers and len(cells) > _FIXED and _NUMBER.fullmatch(cells[0]):
-        _infer(sheet, len(cells) - _FIXED - (not cells[-1]))
+    width = len(cells) - _FIXED - (not cells[-1])
+    if not sheet.layers and width > 0 and _NUMBER.fullmatch(cells[0]):
+        # no line names the layers: all columns are features of one, the first of them the type
+        features = ("value", *(f"column{_FIXED + i}" for i in range(2, width + 1)))
+        sheet.layers.append(Layer.declared(SPAN, _INFERRED, features, 0))
+        sheet.width, sheet.inferred = width, True
     if len(cells) == _FIXED + sheet.width + 1 and not cells[-1]:
         cells.pop()  # each value may end in a tab
     values = [value or NONE for value in cells[_FIXED:]]
@@ -285,14 +283,6 @@ def _row(line: str, number: int, sheet: Sheet) -> Row:
         number, int(place[1]), int(place[2]), int(place[3] or 0), int(offsets[1]), int(offsets[2]), cells[2],
         values + [NONE] * missing,
     )  # fmt: skip
-
-
-def _infer(sheet: Sheet, width: int) -> None:
-    """Read all columns as features of one layer, the first of them the type, because no line names the layers."""
-    if width:
-        features = ("value", *(f"column{_FIXED + i}" for i in range(2, width + 1)))
-        sheet.layers.append(Layer.declared(SPAN, _INFERRED, features, 0))
-        sheet.width, sheet.inferred = width, True
 
 
 def _check_order(sentence: Sentence, row: Row) -> None:

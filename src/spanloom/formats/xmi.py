@@ -42,7 +42,7 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.formats.attributes import from_text
-from spanloom.formats.base import Beside, Losses, Scanned, count_meta, single, writing_as
+from spanloom.formats.base import Beside, Losses, Scanned, altered, count_meta, single, writing_as
 from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.source import begins_with, read_bytes
@@ -172,9 +172,8 @@ def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[st
     def opened(tag: str, attributes: dict[str, str]) -> None:
         if not stack and root is not None and tag != root:
             shown = tag.rpartition(" ")[2][:80]
-            raise DataError(
-                f"found the element <{shown}>, expected <xmi:XMI>; is this another format?", path=path, line=1
-            )
+            message = f"found the element <{shown}>, expected <xmi:XMI>; is this another format?"
+            raise DataError(message, path=path, line=1)
         if len(stack) == _DEEPEST:
             message = f"found more than {_DEEPEST} elements within each other, expected feature structures"
             raise DataError(message, path=path, line=parser.CurrentLineNumber)
@@ -280,29 +279,25 @@ def _other_views(cas: Any, view: Any) -> Iterator[Problem]:
         count = sum(fs.type.name not in _READ for fs in cas.get_view(sofa.sofaID).select(ANNOTATION))
         if count:
             message = f"the view {clip(sofa.sofaID)} has a text of its own and {plural(count, 'annotation')}; not read"
-            yield Problem("warning", "views not read", message, altered=True)
+            yield altered("views not read", message)
 
 
-def _document(
-    view: Any, types: Collection[str] | None, given: Mapping[str, str], problems: list[Problem]
-) -> Document:  # fmt: skip
+def _document(view: Any, types: Collection[str] | None, given: Mapping[str, str], problems: list[Problem]) -> Document:
     document = Document(view.sofa_string)
     annotations = sorted(view.select(ANNOTATION), key=lambda fs: fs.xmiID)
     add_tokens(document, annotations, problems)
-    whole = [fs for fs in annotations if fs.type.name == MENTION] if types is None else []
-    parts = {part.xmiID for fs in whole for part in _elements(fs.parts)}
+    whole = MENTION if types is None else None
+    parts = {part.xmiID for fs in annotations if fs.type.name == whole for part in _elements(fs.parts)}
+    annotations = [fs for fs in annotations if fs.xmiID not in parts]
     layers: dict[str, list[Any]] = {}
     for fs in annotations:
-        if fs.xmiID not in parts and (fs in whole or _is_mention(view.typesystem, fs.type, types)):
+        if _is_mention(view.typesystem, fs.type, types):
             layers.setdefault(fs.type.name, []).append(fs)
-    roles = {kind: _roles(found, given) for kind, found in layers.items()}
-    problems += [problem for kind, found in layers.items() for problem in _unsure(kind, found, given)]
+    roles = {kind: _roles(kind, found, given, problems) for kind, found in layers.items()}
     others: Counter[str] = Counter()
     for fs in annotations:
         kind = fs.type.name
-        if fs.xmiID in parts:
-            continue
-        if kind == MENTION and types is None:
+        if kind == whole:
             document.mentions.append(_whole(fs))
         elif kind in layers:
             found = list(_singles(fs, *roles[kind]))
@@ -311,9 +306,9 @@ def _document(
             unread = _texts(fs).keys() - used if kind.startswith(_CUSTOM) else ()
             others.update(f"{kind}|{name}" for name in unread)
         elif kind == METADATA:
-            document.id = _text(fs, "documentTitle") or _text(fs, "documentId")
-            if document.id != _text(fs, "documentId"):
-                document.meta["annotator"] = _text(fs, "documentId")
+            named = _text(fs, "documentId")
+            document.id = _text(fs, "documentTitle") or named
+            document.meta |= {"annotator": named} if named != document.id else {}
         elif kind not in _READ:
             others[kind] += 1
     if others:
@@ -334,38 +329,30 @@ def _not_read(others: Counter[str], own: Sequence[str]) -> Problem:
     return Problem("warning", "annotations not read", message, altered=bool(own))
 
 
-def _roles(annotations: Sequence[Any], given: Mapping[str, str]) -> tuple[str, str]:
-    """Return the features of a layer that hold the type and the concept."""
-    named: dict[str, list[str]] = {}
+def _roles(
+    layer: str, annotations: Sequence[Any], given: Mapping[str, str], problems: list[Problem]
+) -> tuple[str, str]:
+    """Return the features of a layer that hold the type and the concept.
+
+    A notice is added for a layer of a user of which several features may be the type.
+    """
+    texts: dict[str, list[str]] = {}
     for fs in annotations:
         for name, value in _texts(fs).items():
-            named.setdefault(name, []).append(value)
+            texts.setdefault(name, []).append(value)
     concept = given.get("concept", "identifier")
-    usual: list[str] = [name for name in ("value", "label") if name in named]
-    if annotations[0].type.name.startswith(_CUSTOM):  # else the first feature that holds words
-        usual += [
-            name for name, values in named.items() if name != concept and not all(map(_NO_WORD.fullmatch, values))
-        ]
-    return given.get("type", usual[0] if usual else "value"), concept
-
-
-def _unsure(layer: str, annotations: Sequence[Any], given: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield a notice for a layer of a user of which several features may be the type."""
-    worded = {
-        name: None
-        for fs in annotations
-        for name, text in _texts(fs).items()
-        if name != given.get("concept", "identifier") and not _NO_WORD.fullmatch(text)
-    }
-    if not layer.startswith(_CUSTOM) or "type" in given or len(worded) < 2 or {"value", "label"} & worded.keys():
-        return
-    chosen = _roles(annotations, given)[0]
-    other = next(name for name in worded if name != chosen)
-    message = (
-        f"the feature {chosen} of {layer} is read as the type, and {', '.join(n for n in worded if n != chosen)} as "
-        f"attributes; --columns mentions={layer},type={other} reads another (columns=)"
-    )
-    yield Problem("warning", "type of a layer", message, altered=True)
+    usual = [name for name in ("value", "label") if name in texts]
+    words = [name for name, values in texts.items() if name != concept and not all(map(_NO_WORD.fullmatch, values))]
+    worded = words if layer.startswith(_CUSTOM) else []
+    chosen = given.get("type", next(iter(usual + worded), "value"))
+    others = [name for name in worded if name != chosen]
+    if len(worded) > 1 and "type" not in given and not {"value", "label"} & set(worded):
+        message = (
+            f"the feature {chosen} of {layer} is read as the type, and {', '.join(others)} as attributes; "
+            f"--columns mentions={layer},type={others[0]} reads another (columns=)"
+        )
+        problems.append(altered("type of a layer", message))
+    return chosen, concept
 
 
 def _texts(fs: Any) -> dict[str, str]:
@@ -378,13 +365,11 @@ def _elements(array: Any) -> list[Any]:
 
 
 def _is_mention(system: Any, kind: Any, types: Collection[str] | None) -> bool:
-    if types is not None:
-        return any(system.contains_type(name) and system.is_instance_of(kind.name, name) for name in types)
-    if system.contains_type(ENTITY) and system.is_instance_of(kind.name, ENTITY):
+    known = (ENTITY,) if types is None else types
+    if any(system.contains_type(name) and system.is_instance_of(kind.name, name) for name in known):
         return True
-    if kind.name.startswith(_CUSTOM):
-        return not _links(kind)
-    return bool(kind.name.endswith("Mention"))
+    own = not _links(kind) if kind.name.startswith(_CUSTOM) else bool(kind.name.endswith("Mention"))
+    return types is None and own
 
 
 def _links(kind: Any) -> bool:
@@ -395,33 +380,30 @@ def _links(kind: Any) -> bool:
 def _whole(fs: Any) -> Mention:
     spans = [(part.begin, part.end) for part in _elements(fs.parts)] or [(fs.begin, fs.end)]
     head = None if fs.head is None else (fs.head.begin, fs.head.end)
-    further = [_object(fs, name) for name in ("attributes", "attributeScores", "conceptScores")]
+    as_json: tuple[tuple[str, Any], ...] = (("attributes", {}), ("attributeScores", {}), ("conceptScores", ()))
+    further = [_object(fs, name, absent) for name, absent in as_json]
     return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score, *further)
 
 
-def _object(fs: Any, name: str) -> Any:
-    """Return what a feature holds as JSON; empty if it is absent.
+def _object(fs: Any, name: str, absent: Any) -> Any:
+    """Return what a feature holds as JSON.
 
     Raises:
         DataError: something else.
     """
     text = _text(fs, name)
-    if not text:
-        return () if name == "conceptScores" else {}
     try:
-        found = json.loads(text)
+        return json.loads(text) if text else absent
     except (ValueError, RecursionError) as error:
         raise DataError(f"{name} of a mention is {clip(text)}, expected JSON ({error})") from None
-    return found
 
 
 def _singles(fs: Any, kind: str, concept: str) -> Iterator[Mention]:
     """Yield a mention for each value of the feature with the type."""
     identifier = _text(fs, concept)
     concepts = [identifier] if identifier else []
-    if any(feature.name == "ontologyConceptArr" for feature in fs.type.all_features):
-        found = (_text(concept, "cui") for concept in _elements(fs.ontologyConceptArr))
-        concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
+    found = (_text(concept, "cui") for concept in _elements(getattr(fs, "ontologyConceptArr", None)))
+    concepts += dict.fromkeys(normalize_identifier(cui) for cui in found if cui)
     attributes = _attributes(fs, kind, concept)
     for value in _values(fs, kind) or [fs.type.name.rpartition(".")[2]]:
         yield Mention(value, [(fs.begin, fs.end)], concepts=concepts, attributes=attributes)
@@ -459,34 +441,30 @@ def add_tokens(document: Document, annotations: list[Any], problems: list[Proble
     tokens = sorted((fs for fs in annotations if fs.type.name == TOKEN), key=lambda fs: (fs.begin, fs.end))
     if not tokens:
         return
-    spans = [(fs.begin, fs.end) for fs in tokens]
-    words = Document(document.text, tokens=spans)
-    wrong = find_errors(words)
-    if wrong:
-        message = f"tokens that cannot be used ({wrong[0].place} {wrong[0].message}); they are not read"
-        problems.append(Problem("warning", "tokens not read", message))
+    words = Document(document.text, tokens=[(fs.begin, fs.end) for fs in tokens])
+    if not _are_sound("tokens", words, problems):
         return
     document.tokens = words.tokens
-    _add_sentences(document, annotations, problems)
+    sentences = sorted((fs for fs in annotations if fs.type.name == SENTENCE), key=lambda fs: fs.begin)
+    if sentences and words.tokens is not None:
+        starts, ends = words.tokens[:, 0], words.tokens[:, 1]
+        ranges = [(int(starts.searchsorted(fs.begin)), int(ends.searchsorted(fs.end, "right"))) for fs in sentences]
+        divided = words.copy(sentences=[pair for pair in ranges if pair[0] < pair[1]])
+        if _are_sound("sentences", divided, problems):
+            document.sentences = divided.sentences
     for name, (_, feature, reference) in COLUMNS.items():
         values = [_text(getattr(token, reference, None), feature) for token in tokens]
         if any(values):
             document.columns[name] = values
 
 
-def _add_sentences(document: Document, annotations: list[Any], problems: list[Problem]) -> None:
-    sentences = sorted((fs for fs in annotations if fs.type.name == SENTENCE), key=lambda fs: fs.begin)
-    if not sentences or document.tokens is None:
-        return
-    starts, ends = document.tokens[:, 0], document.tokens[:, 1]
-    ranges = [(int(starts.searchsorted(fs.begin)), int(ends.searchsorted(fs.end, "right"))) for fs in sentences]
-    with_sentences = document.copy(sentences=[pair for pair in ranges if pair[0] < pair[1]], columns={})
-    wrong = find_errors(with_sentences)
+def _are_sound(what: str, document: Document, problems: list[Problem]) -> bool:
+    """Return whether a document has no errors, which are a warning about its tokens or sentences."""
+    wrong = find_errors(document)
     if wrong:
-        message = f"sentences that cannot be used ({wrong[0].place}: {wrong[0].message}); they are not read"
-        problems.append(Problem("warning", "sentences not read", message))
-    else:
-        document.sentences = with_sentences.sentences
+        message = f"{what} that cannot be used ({wrong[0].place} {wrong[0].message}); they are not read"
+        problems.append(Problem("warning", f"{what} not read", message))
+    return not wrong
 
 
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
@@ -510,20 +488,17 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             several = f"{path} names one document, but there are several; name a folder, and --format xmi"
             file.write(_spelled(single(documents, target, several), types, target, losses))
             beside.write(types.to_xml())
-    else:
-        _write_folder(documents, target, types, force, losses)
-    return losses
+        return losses
 
-
-def _write_folder(documents: Iterable[Document], path: Path, types: Any, force: bool, losses: Losses) -> None:
     def is_ours(old: Path) -> bool:
         return old.suffix == ".xmi" or old.name == TYPES_FILE
 
-    with output_folder(path, force=force, may_replace=is_ours) as folder:
+    with output_folder(target, force=force, may_replace=is_ours) as folder:
         for number, document in enumerate(documents, start=1):
-            file = folder / f"{free_name(folder, document, number, '.xmi', path, losses)}.xmi"
-            put(file, _spelled(document, types, path, losses), path)
-        put(folder / TYPES_FILE, types.to_xml(), path)
+            name = free_name(folder, document, number, ".xmi", target, losses)
+            put(folder / f"{name}.xmi", _spelled(document, types, target, losses), target)
+        put(folder / TYPES_FILE, types.to_xml(), target)
+    return losses
 
 
 def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
@@ -533,19 +508,15 @@ def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
         cas = cassis.Cas(typesystem=types)
         cas.sofa_mime = "text/plain"
         cas.sofa_string = document.text
-        cas.add_all(_annotations(document, types))
+        if document.id:
+            cas.add(types.get_type(METADATA)(begin=0, end=len(document.text), documentId=document.id))
+        cas.add_all(_tokens(document, types))
+        for mention in document.mentions:
+            cas.add_all(_mention(mention, types))
         spelled: str = cas.to_xmi()
     losses.add("token columns", len(document.columns.keys() - COLUMNS.keys()))
     count_meta(losses, document)
     return spelled
-
-
-def _annotations(document: Document, types: Any) -> Iterator[Any]:
-    if document.id:
-        yield types.get_type(METADATA)(begin=0, end=len(document.text), documentId=document.id)
-    yield from _tokens(document, types)
-    for mention in document.mentions:
-        yield from _mention(mention, types)
 
 
 def _tokens(document: Document, types: Any) -> Iterator[Any]:
@@ -573,18 +544,12 @@ def _mention(mention: Mention, types: Any) -> Iterator[Any]:
         head = types.get_type(HEAD)(begin=mention.head.start, end=mention.head.end)
         yield head
     yield types.get_type(MENTION)(
-        begin=mention.start,
-        end=mention.end,
-        value=mention.type,
-        mentionId=mention.id,
+        begin=mention.start, end=mention.end, value=mention.type, mentionId=mention.id, head=head,
         concepts=types.get_type(_STRINGS)(elements=list(mention.concepts)) if mention.concepts else None,
         score=None if mention.score is None else float(mention.score),
-        head=head,
-        parts=types.get_type(ARRAY)(elements=parts),
-        attributes=_json(dict(mention.attributes)),
-        attributeScores=_json(dict(mention.attribute_scores)),
-        conceptScores=_json(list(mention.concept_scores)),
-    )
+        parts=types.get_type(ARRAY)(elements=parts), attributes=_json(dict(mention.attributes)),
+        attributeScores=_json(dict(mention.attribute_scores)), conceptScores=_json(list(mention.concept_scores)),
+    )  # fmt: skip
 
 
 def _json(value: Any) -> str | None:

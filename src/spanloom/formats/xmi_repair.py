@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from itertools import accumulate
+from collections.abc import Mapping
 from typing import Any, Final
 
 from lxml import etree
 
+from spanloom.document.counting import CountedText, Counting
 from spanloom.document.validate import Problem
 from spanloom.errors import clip
 from spanloom.formats.base import altered
@@ -16,6 +17,7 @@ ANNOTATION: Final = "uima.tcas.Annotation"
 ARRAY: Final = "uima.cas.FSArray"
 DOCUMENT: Final = "uima.tcas.DocumentAnnotation"
 _ID: Final = "{http://www.omg.org/XMI}id"
+_UTF16: Final = Counting("utf16")
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _SOFA, _VIEW, _NULL = "uima.cas.Sofa", "uima.cas.View", "uima.cas.NULL"
 
@@ -32,41 +34,36 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
     """
     root = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
     elements = [(element, type_name(element.tag)) for element in root if isinstance(element.tag, str)]
-    texts = {element.get(_ID): element.get("sofaString") for element, kind in elements if kind == _SOFA}
-    places = {name: None if text is None else _places(text) for name, text in texts.items()}
+    sofas = [element for element, kind in elements if kind == _SOFA]
+    texts = {sofa.get(_ID): None if (text := sofa.get("sofaString")) is None else _Text(text) for sofa in sofas}
     problems: list[Problem] = []
     kept, gone, changed = [], set(), False
     ids: set[str | None] = set()
     for element, kind in elements:
-        name = element.get(_ID)
-        if name is not None and name in ids and _is_annotation(types, kind, element):
-            message = f"the annotation {kind} has the xmi:id {clip(name)} of another; it is left out"
-            problems.append(altered("identifiers that occur twice", message, element.sourceline))
-            root.remove(element)
-            continue
+        name, sofa = element.get(_ID), element.get("sofa")
+        placed = kind not in (_SOFA, _VIEW, _NULL) and _is_annotation(types, kind, element)
+        twice = placed and name is not None and name in ids
+        fault = "has the xmi:id of another" if twice else _fault(element, texts) if placed else None
         ids.add(name)
-        if kind in (_SOFA, _VIEW, _NULL) or not _is_annotation(types, kind, element):
-            kept.append((element, kind))
-            continue
-        fault = _fault(element, places)
+        if fault is not None and not twice and sofa in texts and _is_of(types, kind, DOCUMENT):  # of the whole text
+            text = texts[sofa]
+            element.set("begin", "0")
+            element.set("end", str(0 if text is None else text.units))
+            fault, changed = None, True
         if fault is None:
             kept.append((element, kind))
-        elif element.get("sofa") in places and _is_of(types, kind, DOCUMENT):  # of the document, wherever it says it is
-            element.set("begin", "0")
-            element.set("end", str((places[element.get("sofa")] or (0,))[-1]))
-            kept.append((element, kind))
-            changed = True
         else:
-            message = f"the annotation {kind} (xmi:id {element.get(_ID)}) {fault}; it is left out"
-            problems.append(altered("annotations without a place", message, element.sourceline))
+            message = f"the annotation {kind} (xmi:id {name}) {fault}; it is left out"
+            sort = "identifiers that occur twice" if twice else "annotations without a place"
+            problems.append(altered(sort, message, element.sourceline))
             root.remove(element)
-            gone.add(element.get(_ID))
+            gone |= set() if twice else {name}
     count, named = _without_dangling(kept, types, gone)
     if count:
         message = f"references to annotations that are not there: {count}; they are left out"
         problems.append(altered("dangling references", message))
     for element, kind in kept:
-        if element.get(_ID) not in named and element.get("sofa") in places and _is_annotation(types, kind, element):
+        if element.get(_ID) not in named and element.get("sofa") in texts and _is_annotation(types, kind, element):
             message = f"the annotation {kind} (xmi:id {element.get(_ID)}) is in no view; it is left out"
             problems.append(altered("annotations in no view", message, element.sourceline))
     return (etree.tostring(root) if problems or changed else raw), problems
@@ -95,14 +92,15 @@ def _is_of(types: Any, kind: str, supertype: str) -> bool:
     return bool(types.contains_type(kind) and types.is_instance_of(kind, supertype))
 
 
-def _places(text: str) -> range | list[int]:
-    """Return the offsets, in UTF-16 units, between the characters of a text."""
-    if text.isascii() or max(text) < "\U00010000":
-        return range(len(text) + 1)
-    return [0, *accumulate(1 + (char > "\uffff") for char in text)]
+class _Text(CountedText):
+    """The text of a view, with its length in UTF-16 units."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.units = len(text) + sum(character > "\uffff" for character in text)
 
 
-def _fault(element: Any, places: dict[str | None, range | list[int] | None]) -> str | None:
+def _fault(element: Any, texts: Mapping[str | None, _Text | None]) -> str | None:
     """Return why an annotation cannot be placed, in words that follow its name; ``None`` if it can."""
     for name in ("begin", "end", "sofa"):
         if element.get(name) is None:
@@ -110,14 +108,15 @@ def _fault(element: Any, places: dict[str | None, range | list[int] | None]) -> 
     begin, end = element.get("begin"), element.get("end")
     if not all(_NUMBER.fullmatch(value) for value in (begin, end)):
         return f"has the offsets {clip(begin)} and {clip(end)}, expected numbers of characters"
-    inside = places.get(element.get("sofa"))
-    if inside is None:  # of a view without a text, which is not read; or of none, which is told as a reference
+    text = texts.get(element.get("sofa"))
+    if text is None:  # of a view without a text, which is not read; or of none, which is told as a reference
         return None
     if int(begin) > int(end):
         return f"at {begin}-{end} ends before it begins"
-    if int(begin) < 0 or int(end) > inside[-1]:
-        return f"at {begin}-{end} is outside the text of {inside[-1]} characters (UTF-16)"
-    return None if int(begin) in inside and int(end) in inside else f"at {begin}-{end} cuts a character (UTF-16)"
+    if int(begin) < 0 or int(end) > text.units:
+        return f"at {begin}-{end} is outside the text of {text.units} characters (UTF-16)"
+    cut = _UTF16.to_characters(text, (int(begin), int(end))) is None
+    return f"at {begin}-{end} cuts a character (UTF-16)" if cut else None
 
 
 def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str]) -> tuple[int, set[str]]:
@@ -155,11 +154,9 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
             kept = [one for one in given if one in there or not one.isdigit()]
             named.update(kept)
             count += len(given) - len(kept) - sum(one in gone for one in given)
-            if len(kept) == len(given):
-                continue
             if kept or feature in ("members", "elements"):
                 element.set(feature, " ".join(kept))
-            else:
+            elif given:
                 del element.attrib[feature]
     return count, named
 

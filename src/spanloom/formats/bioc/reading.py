@@ -40,10 +40,12 @@ tried, and the one under which most annotations match their own text is used (th
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,15 +146,9 @@ def _understood(tree: BiocNode, collection: dict[str, Any], path: str, names: Na
         {"passage": i, **to_value("relation", relation)} for i, section in sections for relation in section.relations
     ]
     kept = {
-        "collection": collection,
-        "infons": tree.infons,
-        "offset": layout.base,
-        "passages": passages,
-        "mentions": found.infons,
-        "annotations": found.others,
-        "relations": relations,
-        "unread": tree.unread,
-    }
+        "collection": collection, "infons": tree.infons, "offset": layout.base, "passages": passages,
+        "mentions": found.infons, "annotations": found.others, "relations": relations, "unread": tree.unread,
+    }  # fmt: skip
     document.meta["bioc"] = {name: value for name, value in kept.items() if value}
     for place, value in tree.unread.items():
         name = place.rpartition(".")[2]
@@ -196,15 +192,14 @@ def _layout_problems(layout: OffsetLayout, pieces: list[BiocNode]) -> Iterator[P
 def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundAnnotations:
     """Collect mentions first, then the parts of composite ones, each of which may be a mention of its own."""
     found = _FoundAnnotations(layout, infons)
-    names = _MentionIds(placed)
+    unique = _unique_ids(placed)
     for one in placed:
         if one.node.locations and not one.is_part:
-            _add_mention(found, one, names)
-    mentions = list(found.mentions)
-    parts = [one for one in placed if one.node.locations and one.is_part]
-    places = zip(parts, (layout.place(one.node.locations, one.piece) for one in parts), strict=True)
-    inner = [Extent(_first_type(infons, one.node), spans[0].start, spans[-1].end) for one, spans in places]
-    covers = iter(covering(inner, [Extent(mention.type, mention.start, mention.end) for mention in mentions]))
+            _add_mention(found, one, unique)
+    wholes = list(found.mentions)
+    inner = (one for one in placed if one.node.locations and one.is_part)
+    parts = [Mention(_first_type(infons, one.node), layout.place(one.node.locations, one.piece)) for one in inner]
+    covers = iter(covering(parts, wholes))
     for one in placed:
         if not one.node.locations:
             if one.node.text:
@@ -212,33 +207,30 @@ def _find(placed: list[_Placed], layout: OffsetLayout, infons: Names) -> _FoundA
                 found.problems.append(altered("annotations without a location", message, one.node.line))
             found.others.append({"passage": one.passage, **to_value("annotation", one.node)})
         elif one.is_part and (whole := next(covers)) is not None:
-            _keep_part(found, one, mentions[whole])
+            _keep_part(found, one, wholes[whole])
         elif one.is_part:
-            _add_mention(found, one, names)
+            _add_mention(found, one, unique)
     return found
 
 
-class _MentionIds:
-    """Unique identifiers for mentions; in a file they need only be unique in a passage, and may be missing."""
+def _unique_ids(placed: list[_Placed]) -> Callable[[BiocNode], str]:
+    """Return the function to a unique identifier; in a file they need only be so in a passage, and may be missing."""
+    ids, seen = Counter(one.node.id for one in placed), Counter[str]()
+    free = (name for name in map(str, count()) if name not in ids)
 
-    def __init__(self, placed: list[_Placed]) -> None:
-        self._ids = Counter(one.node.id for one in placed)
-        self._seen: Counter[str] = Counter()
-        self._number = 0
-
-    def next(self, node: BiocNode) -> str:
-        name = node.id
-        while not name or (name != node.id and name in self._ids):
-            name, self._number = str(self._number), self._number + 1
-        if self._ids[name] < 2:
+    def unique(node: BiocNode) -> str:
+        name = node.id or next(free)
+        if ids[name] < 2:
             return name
-        self._seen[name] += 1
-        return f"{name}#{self._seen[name]}"
+        seen[name] += 1
+        return f"{name}#{seen[name]}"
+
+    return unique
 
 
-def _add_mention(found: _FoundAnnotations, one: _Placed, names: _MentionIds) -> None:
+def _add_mention(found: _FoundAnnotations, one: _Placed, unique: Callable[[BiocNode], str]) -> None:
     node = one.node
-    kind, name = _first_type(found.names, node), names.next(node)
+    kind, name = _first_type(found.names, node), unique(node)
     if len(types := found.names.types_of(node.infons)) > 1:
         message = f"the annotation {name[:_SHOWN]} has the types {', '.join(map(clip, types[:5]))}; the first is read"
         found.problems.append(altered("several types", message, node.line))
@@ -314,15 +306,25 @@ class OffsetLayout(NamedTuple):
         name: the reading's name.
         text: of the document.
         starts: the start of each piece in the text.
-        place: ``place(locations, piece)`` gives the spans of an annotation of a piece (``None``: of the document).
         base: the offset of the text's first character, as the annotations count.
+        shifts: the offset of the text's first character for each piece, where its annotations count from another one.
+        characters: the character at each byte, and their number, where offsets count bytes of UTF-8.
     """
 
     name: str
     text: str
     starts: list[int]
-    place: Callable[[Pieces, int | None], list[Span]]
     base: int
+    shifts: Sequence[int] = ()
+    characters: Sequence[int] = ()
+
+    def place(self, locations: Pieces, piece: int | None) -> list[Span]:
+        """Return the spans of an annotation of a piece (``None``: of the document)."""
+        shift = self.shifts[piece] if self.shifts and piece is not None else self.base
+        return [Span(self._at(start - shift), self._at(start - shift + length)) for start, length in locations]
+
+    def _at(self, offset: int) -> int:
+        return self.characters[offset] if 0 <= offset < len(self.characters) else offset
 
 
 def choose_layout(
@@ -367,12 +369,12 @@ def _layouts(offsets: Sequence[int], texts: Sequence[str]) -> Iterator[OffsetLay
     joined: list[int] = [0, *ends[:-1].tolist()] if texts else []
     declared = _declared(offsets, [len(text) for text in texts], base)
     if declared is not None:
-        yield OffsetLayout("declared", _text(declared, texts), declared, _counted_from(base), base)
+        yield OffsetLayout("declared", _text(declared, texts), declared, base)
     if declared != joined:
-        yield OffsetLayout("joined", " ".join(texts), joined, _counted_from(base), base)
+        yield OffsetLayout("joined", " ".join(texts), joined, base)
     shifts = [offset - start for offset, start in zip(offsets, joined, strict=True)]
     if any(shift != base for shift in shifts):
-        yield OffsetLayout("own", " ".join(texts), joined, _counted_from(base, shifts), base)
+        yield OffsetLayout("own", " ".join(texts), joined, base, shifts)
     if not all(map(str.isascii, texts)):
         raw = _declared(offsets, [len(text.encode("utf-8", "surrogatepass")) for text in texts], base)
         if raw is not None:
@@ -394,85 +396,36 @@ def _text(starts: Sequence[int], texts: Sequence[str]) -> str:
     return "".join(parts)
 
 
-def _counted_from(base: int, shifts: Sequence[int] = ()) -> Callable[[Pieces, int | None], list[Span]]:
-    """Return the function to spans of offsets that count from ``base``, or in each piece from another number."""
-
-    def place(pieces: Pieces, piece: int | None) -> list[Span]:
-        shift = shifts[piece] if shifts and piece is not None else base
-        return [Span(offset - shift, offset - shift + length) for offset, length in pieces]
-
-    return place
-
-
 def _in_bytes(starts: Sequence[int], texts: Sequence[str], base: int) -> OffsetLayout:
     """Return the layout of offsets in bytes of UTF-8; one inside a character is that character's start."""
     as_bytes = [text.encode("utf-8", "surrogatepass").decode("latin-1") for text in texts]
     in_bytes = _text(starts, as_bytes).encode("latin-1")
     text = in_bytes.decode("utf-8", "surrogatepass")
     begins = (np.frombuffer(in_bytes, np.uint8) & 0xC0) != 0x80
-    number = np.append(np.cumsum(begins) - 1, len(text))
-
-    def character(offset: int) -> int:
-        return int(number[offset]) if 0 <= offset < len(number) else offset
-
-    def place(pieces: Pieces, _: int | None) -> list[Span]:
-        return [Span(character(offset - base), character(offset - base + length)) for offset, length in pieces]
-
-    return OffsetLayout("bytes", text, [character(start) for start in starts], place, base)
+    characters = [*(np.cumsum(begins) - 1).tolist(), len(text)]
+    places = [characters[start] if start < len(characters) else start for start in starts]
+    return OffsetLayout("bytes", text, places, base, characters=characters)
 
 
-class Extent(NamedTuple):
-    """Type, start and end of a mention or a part."""
+def covering(parts: Sequence[Mention], wholes: Sequence[Mention]) -> list[int | None]:
+    """Return for each part the number of the whole of its type around it that starts last; of these the shortest.
 
-    type: str
-    start: int
-    end: int
-
-
-def covering(parts: Sequence[Extent], wholes: Sequence[Extent]) -> list[int | None]:
-    """Return for each part the number of the shortest whole of its type that covers it; of equals the first.
-
-    >>> wholes = [Extent("D", 0, 30), Extent("D", 0, 20), Extent("E", 5, 10), Extent("D", 10, 30)]
-    >>> covering([Extent("D", 5, 10), Extent("D", 12, 25), Extent("D", 25, 40)], wholes)
+    >>> places = (("D", 0, 30), ("D", 0, 20), ("E", 5, 10), ("D", 10, 30))
+    >>> wholes = [Mention(kind, [(start, end)]) for kind, start, end in places]
+    >>> covering([Mention("D", [place]) for place in ((5, 10), (12, 25), (25, 40))], wholes)
     [1, 3, None]
     """
     found: list[int | None] = [None] * len(parts)
-    of_type: dict[str, tuple[list[int], list[int]]] = {}
-    for which, extents in enumerate((parts, wholes)):
-        for number, extent in enumerate(extents):
-            of_type.setdefault(extent.type, ([], []))[which].append(number)
-    for inner, outer in of_type.values():
-        shortest = _Shortest([wholes[number].end for number in outer])
-        outer.sort(key=lambda number: wholes[number].start, reverse=True)
-        for number in sorted(inner, key=lambda number: parts[number].start):
-            while outer and wholes[outer[-1]].start <= parts[number].start:
-                whole = outer.pop()
-                shortest.add(wholes[whole].end, wholes[whole].end - wholes[whole].start, whole)
-            found[number] = shortest.ending_at(parts[number].end)
+    events = [(whole.start, False, -whole.end, -number, whole.type) for number, whole in enumerate(wholes)]
+    events += [(part.start, True, -part.end, number, part.type) for number, part in enumerate(parts)]
+    opened: dict[str, list[tuple[int, int]]] = {}  # by type, minus the end and the number of wholes, inner ones last
+    for _, is_part, end, number, kind in sorted(events):
+        stack = opened.setdefault(kind, [])
+        if is_part:
+            at = bisect_right(stack, end, key=itemgetter(0))
+            found[number] = stack[at - 1][1] if at else None
+        else:
+            while stack and stack[-1][0] >= end:  # what the new one covers from here on
+                stack.pop()
+            stack.append((end, -number))
     return found
-
-
-class _Shortest:
-    """The shortest whole that ends at or after a place: minima in a binary indexed tree (Fenwick 1994).
-
-    Args:
-        ends: the possible ends of wholes.
-    """
-
-    def __init__(self, ends: Sequence[int]) -> None:
-        self._ends = sorted(set(ends))
-        self._minima: list[tuple[int, int] | None] = [None] * (len(self._ends) + 1)
-
-    def add(self, end: int, length: int, number: int) -> None:
-        at = len(self._ends) - bisect_left(self._ends, end)  # counted from the last end, from 1
-        while at < len(self._minima):
-            self._minima[at] = min(self._minima[at] or (length, number), (length, number))
-            at += at & -at
-
-    def ending_at(self, end: int) -> int | None:
-        at, best = len(self._ends) - bisect_left(self._ends, end), None
-        while at:
-            known = self._minima[at]
-            best = known if best is None or (known is not None and known < best) else best
-            at -= at & -at
-        return None if best is None else best[1]

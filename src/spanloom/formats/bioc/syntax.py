@@ -16,26 +16,27 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from lxml import etree
 
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses
-from spanloom.formats.encodings import named_encoding
+from spanloom.formats.encodings import Stream, named_encoding
 from spanloom.formats.json_text import loads, not_as_expected, to_json
 from spanloom.formats.source import BOM, HEAD, opened, read_bytes
 
 Infons = dict[str, Any]  # strings as a rule; a list where a key stands several times; JSON has other values, too
 
-# kind of node -> its fields in the order in which they are looked at; "passages" is a list of nodes of kind "passage"
-_SENTENCE = ("offset", "text", "infons", "annotations", "relations")
+# kind of node -> its fields in the order of XML; "passages" is a list of nodes of kind "passage"
 FIELDS = {
     "document": ("id", "infons", "passages", "annotations", "relations"),
-    "passage": (*_SENTENCE, "sentences"),
-    "sentence": _SENTENCE,
+    "passage": ("infons", "offset", "text", "sentences", "annotations", "relations"),
+    "sentence": ("infons", "offset", "text", "annotations", "relations"),
     "annotation": ("id", "infons", "locations", "text"),
     "relation": ("id", "infons", "nodes"),
 }
@@ -43,10 +44,7 @@ COLLECTION = ("source", "date", "key", "infons")  # what a collection says besid
 
 _PAIRS = {"locations": ("offset", "length"), "nodes": ("refid", "role")}
 _KIND = {f"{kind}s": kind for kind in FIELDS}  # of the nodes in a list
-# the order of fields in a file
-_XML = ("id", "infons", "offset", "locations", "nodes", "text", "passages", "sentences", "annotations", "relations")
 _JSON = ("id", "offset", "infons", "text", "locations", "nodes", "passages", "sentences", "annotations", "relations")
-_IN_XML = {kind: sorted(fields, key=_XML.index) for kind, fields in FIELDS.items()}
 _IN_JSON = {kind: sorted(fields, key=_JSON.index) for kind, fields in FIELDS.items()}
 
 _BIOC = "BioC JSON, an object with a list of 'documents'"
@@ -283,8 +281,9 @@ def parse_xml(path: str | Path) -> Parsed:
         DataError: the file as a whole is no BioC XML, or holds no document.
     """
     with opened(path) as file:
-        source = _Source(file)
-        _check_head(source.head)
+        head = file.read(HEAD)
+        _check_head(head)
+        source = Stream(chain([head], iter(partial(file.read, HEAD), b"")))
         context = etree.iterparse(
             source, events=("start", "end"), encoding="utf-8", resolve_entities=False, load_dtd=False, no_network=True,
             huge_tree=False, remove_comments=True, remove_pis=True,
@@ -295,22 +294,6 @@ def parse_xml(path: str | Path) -> Parsed:
             reason = _NOISE.sub("", " ".join(str(error.msg).split()))[:200]
             line = error.position[0] or None
             raise DataError(f"not XML: {reason}; mend the file, or get it again", line=line) from error
-
-
-class _Source:
-    """A file whose first bytes are checked before parsing; also standard input."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.head = file.read(HEAD)
-        self._left = self.head
-
-    def read(self, size: int) -> bytes:
-        """Return bytes for lxml."""
-        if self._left:
-            chunk, self._left = self._left[:size], self._left[size:]
-            return chunk
-        return self._file.read(size)
 
 
 def _check_head(head: bytes) -> None:
@@ -329,15 +312,12 @@ def _check_head(head: bytes) -> None:
 def _documents(context: Any, path: str) -> Parsed:
     collection: dict[str, Any] = {}
     infons: Infons = {}
-    depth, found = 0, False
+    root, found = None, False
     for event, element in context:
-        if event == "start":
-            depth += 1
-            if depth == 1:
-                _check_root(element)
-            continue
-        depth -= 1
-        if depth != 1:
+        if root is None:
+            root = element
+            _check_root(root)
+        if event == "start" or element.getparent() is not root:
             continue
         if element.tag == "document":
             found = True
@@ -354,8 +334,7 @@ def _documents(context: Any, path: str) -> Parsed:
         else:
             raise DataError(f"found <{element.tag}>, expected <document>; this is no BioC", line=element.sourceline)
         element.clear()
-        while element.getprevious() is not None:  # what was read is needed no more
-            del element.getparent()[0]
+        del root[: root.index(element)]  # what was read is needed no more
     if not found:
         raise DataError("the collection holds no document; expected <document> with its passages")
 
@@ -457,7 +436,7 @@ def _spelled(element: Any) -> str:
 def _element(kind: str, node: BiocNode, losses: Losses, parent: Any = None) -> Any:
     attributes = {"id": node.id} if node.id and kind != "document" else {}
     element = etree.Element(kind) if parent is None else etree.SubElement(parent, kind, **attributes)
-    for name in _IN_XML[kind]:
+    for name in FIELDS[kind]:
         value: Any = getattr(node, name)
         if name == "infons":
             _add_infons(element, value, losses)
