@@ -52,6 +52,8 @@ def align(document: Document, mentions: Sequence[Mention] | None = None) -> list
     if document.tokens is None:
         raise DataError(f"document {clip(document.id)} has no tokens; tokenize it first")
     mentions = document.mentions if mentions is None else mentions
+    if not mentions:
+        return []
     starts = {start: i for i, start in enumerate(document.tokens[:, 0].tolist())}
     ends = {end: i + 1 for i, end in enumerate(document.tokens[:, 1].tolist())}
     bounds = np.zeros(0, np.int64) if document.sentences is None else document.sentences[:, 1]

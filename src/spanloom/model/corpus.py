@@ -61,8 +61,8 @@ class Gold:
     Raises:
         DataError: a mention lacks a head, and that is an ``error``.
 
-    Attributes: ``table``, the mentions that lie in sentences and tokens; ``lost``, those that do not, or that a
-    structure cannot hold; ``total``, how many there are.
+    Attributes: ``table``, M mentions that lie in sentences and tokens; ``places``, (M, 2) the document of each and its
+    number there; ``lost``, those that do not, or that a structure cannot hold; ``total``, how many there are.
     """
 
     def __init__(self, batch: Batch, types: Sequence[str], headless: str | None = None, block: int = 1 << 17) -> None:
@@ -76,7 +76,7 @@ class Gold:
             places.append(own + np.array([document, 0]))
             document, sentence = document + len(part.documents), sentence + len(part.sentences) - 1
         self.table = concatenate(tables) if tables else MentionTable.build([])
-        self._places = np.concatenate(places)
+        self.places = np.concatenate(places)
         self._holds = np.ones(len(self.table), np.bool_)
 
     def _read(self, batch: Batch, types: Sequence[str], headless: str | None) -> tuple[MentionTable, Ints]:
@@ -110,14 +110,14 @@ class Gold:
 
     def owner(self, number: int) -> tuple[Document, Mention]:
         """Return the document of a mention of the table, and the mention itself."""
-        document, n = self._places[number].tolist()
+        document, n = self.places[number].tolist()
         found = self._documents[document]
         return found, found.mentions[n]
 
     @property
     def owners(self) -> list[tuple[Document, Mention]]:
         """`owner` of each mention of the table."""
-        return [self.owner(number) for number in range(len(self._places))]
+        return [self.owner(number) for number in range(len(self.places))]
 
     @property
     def holds(self) -> NDArray[np.bool_]:
@@ -132,7 +132,7 @@ class Gold:
     def keep(self, mentions: NDArray[np.bool_]) -> None:
         """Leave all others out: (M,) of the mentions in the table."""
         self.table = self.table.take(mentions)
-        self._places = self._places[mentions]
+        self.places = self.places[mentions]
         self._holds = self._holds[mentions]
         self.total = len(self.table) + len(self.lost)
 
