@@ -1003,9 +1003,9 @@ typedef struct {
 } Guards;
 
 /* The structures that guards let through, of some lanes, each a sentence and a type; guards stand at tokens of their
-   sentences from `low` on. If `edges` has rows, the best structures, whose hyperedges are appended, and whose scores are
-   added to `total`; else the logarithms of the sums over all, and `probability` is multiplied by that of each of Q
-   paths, whose rows are those of `usable` choices at the tokens from `first` on. -inf where nothing is let through. The
+   sentences from `low` on. If `edges` has rows, the best structures: their hyperedges are appended, and their scores
+   added to `total`. Else the logarithms of sums are added, and `probability` is multiplied by that of each of Q paths,
+   whose rows are those of `usable` choices at the tokens from `first` on. -inf where nothing is let through. The
    automaton has no bundles. */
 KERNEL(guarded,
     Potentials scores;

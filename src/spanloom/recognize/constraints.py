@@ -263,34 +263,27 @@ class Constraints:
             DataError: a required mention that the model cannot hold, or that is forbidden.
             UsageError: the structure finds heads.
         """
-        rules, bare = self.rules(model.types), replace(batch, columns={})
-        reads_tokens = any(not one.begin for one in self._patterns["forbid"])
-        rows, documents, counts = [], [], []
+        rules, reads_tokens = self.rules(model.types), any(not one.begin for one in self._patterns["forbid"])
+        mentions, counts = [], []
         for i, document in enumerate(batch.documents):
-            if not self._concerns(document):
-                continue
-            asked = self.asked(bare.view(i) if reads_tokens else document, model.types)
-            own, other = (list({one.key: one for one in some}.values()) for some in asked)
-            if own or other:
-                view = bare.view(i)
-                view.mentions = [*own, *other]
-                rows.append(i)
-                documents.append(view)
-                counts.append(len(own))
-        if not rules.forbid and not rows:
+            asked: tuple[Sequence[Mention], ...] = ((), ())
+            if self._concerns(document):
+                asked = self.asked(batch.view(i) if reads_tokens else document, model.types)
+            own, other = ({one.key: one for one in some}.values() for some in asked)
+            mentions.append([*own, *other])
+            counts.append(len(own))
+        if not rules.forbid and not any(mentions):
             return None
         if model.structure.heads:
             raise UsageError(
                 f"the structure {model.structure} finds heads, which constraints do not support; take another model"
             )
-        part = replace(bare.take(rows), documents=tuple(documents))
-        gold = Gold(part, model.types)
-        document, number = gold.places.T
-        must = number < np.array(counts, np.int64)[document]
-        self._check_required(gold, must, counts, part, model, rules)
-        sentences = np.flatnonzero(np.isin(np.repeat(np.arange(len(batch.documents)), np.diff(batch.firsts)), rows))
-        table = MentionTable(sentences[gold.table.sentence], *gold.table[1:])
-        required, forbidden = (own.take(own.order()) for own in (table.take(must), table.take(~must)))
+        gold = Gold(batch, model.types, mentions=mentions)
+        document_of, number = gold.places.T
+        must = number < np.array(counts, np.int64)[document_of]
+        wanted = [(one, mentions[i][: counts[i]]) for i, one in enumerate(batch.documents) if counts[i]]
+        self._check_required(gold, must, wanted, batch, model, rules)
+        required, forbidden = (own.take(own.order()) for own in (gold.table.take(must), gold.table.take(~must)))
         both = np.isin(identities(required), identities(forbidden))
         laid = Laid(batch, model.types, required, forbidden.take(model.structure.holds(forbidden)), rules)
         if both.any():
@@ -298,13 +291,10 @@ class Constraints:
         return laid
 
     def _check_required(
-        self, gold: Gold, must: Mask, counts: Sequence[int], batch: Batch, model: AnyModel, rules: OverlapRules
-    ) -> None:
-        required = {
-            (document.id, mention.key): (document, mention)
-            for document, count in zip(batch.documents, counts, strict=True)
-            for mention in document.mentions[:count]
-        }
+        self, gold: Gold, must: Mask, wanted: Sequence[tuple[Document, Sequence[Mention]]], batch: Batch,
+        model: AnyModel, rules: OverlapRules,
+    ) -> None:  # fmt: skip
+        required = {(document.id, one.key): (document, one) for document, own in wanted for one in own}
         for document, mention in required.values():
             if mention.type not in model.types:
                 _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
@@ -334,12 +324,9 @@ class Constraints:
             yield from found
             return
         for own, document in zip(given, found, strict=True):
-            kept = {mention.key: mention for mention in self.kept(own)}
-            yield (
-                document.copy(mentions=[_merged(kept.get(one.key), one) for one in document.mentions])
-                if kept
-                else document
-            )
+            if kept := {mention.key: mention for mention in self.kept(own)}:
+                document.mentions = [_merged(kept.get(one.key), one) for one in document.mentions]
+            yield document
 
 
 FREE: Final[Constraints] = Constraints()
@@ -566,7 +553,7 @@ def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
 
 def _merged(kept: Mention | None, found: Mention) -> Mention:
     """Return a kept mention, in which values that it lacks are those of the found one."""
-    if kept is None:
+    if kept is None or (kept.id, kept.head, kept.score, kept.concepts, kept.attributes) == (None, None, None, (), {}):
         return found
     changes: dict[str, Any] = {} if kept.score is not None else {"score": found.score}
     if not kept.concepts and found.concepts:
