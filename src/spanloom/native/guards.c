@@ -12,7 +12,7 @@
 
 /* What a guard does at a token. */
 typedef struct {
-    int64_t count; /* its states */
+    int64_t count, letters; /* its states; the length of a row of `next` */
     const int64_t *letter, *next, *exit;
 } stage;
 
@@ -20,8 +20,10 @@ typedef struct {
     const guarded_arguments *a;
     int64_t start, end, kind, edges, entries, states, width; /* `width`: the most states of the lane's guards */
     int linear;                                              /* whether numbers are weights, not logarithms */
+    double none;                                             /* then 0, else -inf */
     int64_t *row;    /* (T,) the row of the guards' tables at each token, -1 between guards */
     int64_t *nothing; /* (E,) zeros */
+    double *base, *p; /* (E,) weights of hyperedges without roles, (T, R) of roles */
     double *w;       /* (T, E) weights of hyperedges */
     double *at;      /* (S, width) scratch */
     double *factor;  /* (T,) */
@@ -33,20 +35,17 @@ static inline double add_logs(double one, double two) {
     return top + logarithm(1.0 + exponential(below));
 }
 
-static inline double none_of(const walk *s) { return s->linear ? 0.0 : -INFINITY; }
-static inline double both_of(const walk *s, double one, double two) { return s->linear ? one * two : one + two; }
-static inline double sum_of(const walk *s, double one, double two) {
-    return s->linear ? one + two : add_logs(one, two);
-}
+static inline double both_of(int linear, double one, double two) { return linear ? one * two : one + two; }
+static inline double sum_of(int linear, double one, double two) { return linear ? one + two : add_logs(one, two); }
 
 static inline int64_t states_at(const Guards *g, int64_t row) { return g->ptr.at[row + 1] - g->ptr.at[row]; }
 
 static inline stage stage_at(const walk *s, int64_t token) {
     const Guards *g = &s->a->guards;
     int64_t row = s->row[token];
-    if (row < 0) return (stage){1, s->nothing, s->nothing, s->nothing};
+    if (row < 0) return (stage){1, 0, s->nothing, s->nothing, s->nothing};
     int64_t base = g->ptr.at[row];
-    return (stage){states_at(g, row), &AT2(g->letter, row, 0), &AT2(g->next, base, 0), g->exit.at + base};
+    return (stage){states_at(g, row), g->next.m, &AT2(g->letter, row, 0), &AT2(g->next, base, 0), g->exit.at + base};
 }
 
 /* Whether every number of the guards lies within the table that it leads to. */
@@ -95,55 +94,69 @@ static int lane_fits(const guarded_arguments *a, int64_t lane) {
     return asked[0] >= asked[1] || a->usable.m == a->automaton.edge.n;
 }
 
-/* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next. */
-static void pull(const walk *s, int64_t token, const double *following, double *here, int64_t *best) {
-    const Automaton *automaton = &s->a->automaton;
-    stage g = stage_at(s, token);
-    int64_t exits = automaton->order.n, width = s->width, letters = s->row[token] < 0 ? 0 : s->a->guards.next.m;
-    for (int64_t i = 0; i < s->states * width; i++) s->at[i] = none_of(s);
+/* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next. Made
+   twice, for weights and for logarithms. */
+static inline void pull(int linear, const walk *s, int64_t token, const double *following, double *here, int64_t *best) {
+    const Automaton automaton = s->a->automaton;
+    const stage g = stage_at(s, token);
+    int64_t exits = automaton.order.n, width = s->width;
+    double *at = s->at;
+    const double *w = s->w + token * s->edges;
+    for (int64_t i = 0; i < s->states * width; i++) at[i] = s->none;
     for (int64_t x = 0; x < s->entries; x++)
         for (int64_t q = 0; q < g.count; q++)
-            if (g.exit[q] >= 0) s->at[(exits + x) * width + q] = following[x * width + g.exit[q]];
-    for (int64_t i = automaton->source.n - 1; i >= 0; i--) {
-        int64_t e = automaton->edge.at[i];
-        double w = s->w[token * s->edges + e], *own = s->at + automaton->source.at[i] * width;
-        const double *ahead = s->at + automaton->target.at[i] * width;
+            if (g.exit[q] >= 0) at[(exits + x) * width + q] = following[x * width + g.exit[q]];
+    for (int64_t i = automaton.source.n - 1; i >= 0; i--) {
+        int64_t e = automaton.edge.at[i];
+        double *own = at + automaton.source.at[i] * width, *ahead = at + automaton.target.at[i] * width;
         for (int64_t q = 0; q < g.count; q++) {
-            double value = both_of(s, w, ahead[g.next[q * letters + g.letter[e]]]);
+            double value = both_of(linear, w[e], ahead[g.next[q * g.letters + g.letter[e]]]);
             if (best == NULL) {
-                own[q] = sum_of(s, own[q], value);
+                own[q] = sum_of(linear, own[q], value);
             } else if (value > -INFINITY && value >= own[q]) { /* arcs come from the last on: the first wins */
                 own[q] = value;
-                best[automaton->source.at[i] * width + q] = i;
+                best[automaton.source.at[i] * width + q] = i;
             }
         }
     }
-    memcpy(here, s->at, (size_t)(s->entries * width) * sizeof *here);
+    memcpy(here, at, (size_t)(s->entries * width) * sizeof *here);
 }
 
 /* Lead the flow into a token's entries on to the next token's, by usable choices; by all, if NULL. */
-static void push(const walk *s, int64_t token, double *flow, const uint8_t *usable) {
-    const Automaton *automaton = &s->a->automaton;
-    stage g = stage_at(s, token);
-    int64_t exits = automaton->order.n, width = s->width, letters = s->row[token] < 0 ? 0 : s->a->guards.next.m;
-    for (int64_t i = s->entries * width; i < s->states * width; i++) s->at[i] = none_of(s);
-    memcpy(s->at, flow, (size_t)(s->entries * width) * sizeof *flow);
-    for (int64_t i = 0; i < automaton->source.n; i++) {
+static inline void push(int linear, const walk *s, int64_t token, double *flow, const uint8_t *usable) {
+    const Automaton automaton = s->a->automaton;
+    const stage g = stage_at(s, token);
+    int64_t exits = automaton.order.n, width = s->width;
+    double *at = s->at;
+    const double *w = s->w + token * s->edges;
+    for (int64_t i = s->entries * width; i < s->states * width; i++) at[i] = s->none;
+    memcpy(at, flow, (size_t)(s->entries * width) * sizeof *flow);
+    for (int64_t i = 0; i < automaton.source.n; i++) {
         if (usable != NULL && !usable[i]) continue;
-        int64_t e = automaton->edge.at[i];
-        double w = s->w[token * s->edges + e], *ahead = s->at + automaton->target.at[i] * width;
+        int64_t e = automaton.edge.at[i];
+        double *own = at + automaton.source.at[i] * width, *ahead = at + automaton.target.at[i] * width;
         for (int64_t q = 0; q < g.count; q++) {
-            double *target = ahead + g.next[q * letters + g.letter[e]];
-            *target = sum_of(s, *target, both_of(s, w, s->at[automaton->source.at[i] * width + q]));
+            double *target = ahead + g.next[q * g.letters + g.letter[e]];
+            *target = sum_of(linear, *target, both_of(linear, w[e], own[q]));
         }
     }
-    for (int64_t i = 0; i < s->entries * width; i++) flow[i] = none_of(s);
+    for (int64_t i = 0; i < s->entries * width; i++) flow[i] = s->none;
     for (int64_t x = 0; x < s->entries; x++)
         for (int64_t q = 0; q < g.count; q++)
             if (g.exit[q] >= 0) {
                 double *target = flow + x * width + g.exit[q];
-                *target = sum_of(s, *target, both_of(s, s->at[(exits + x) * width + q], s->factor[token]));
+                *target = sum_of(linear, *target, both_of(linear, at[(exits + x) * width + q], s->factor[token]));
             }
+}
+
+static void pull_any(const walk *s, int64_t token, const double *following, double *here, int64_t *best) {
+    if (s->linear) pull(1, s, token, following, here, NULL);
+    else pull(0, s, token, following, here, best);
+}
+
+static void push_any(const walk *s, int64_t token, double *flow, const uint8_t *usable) {
+    if (s->linear) push(1, s, token, flow, usable);
+    else push(0, s, token, flow, usable);
 }
 
 /* Fill in inside scores, or the best ways on, from the last token to the first. Return the logarithm of the sum over
@@ -152,20 +165,19 @@ static double fill(const walk *s, double *beta, int64_t *best) {
     const Automaton *automaton = &s->a->automaton;
     int64_t length = s->end - s->start, layer = s->entries * s->width;
     double scale = 0.0;
-    int safe = 1;
+    int safe = !s->linear || weigh_sentence(&s->a->scores, s->start, s->end, s->kind, automaton, s->base, s->p);
     for (int64_t token = 0; token < length; token++) {
         double *w = s->w + token * s->edges;
-        score_all(w, &s->a->scores, s->start + token, s->end, s->kind, automaton);
-        for (int64_t e = 0; s->linear && e < s->edges; e++) safe &= is_safe(w[e]);
-        for (int64_t e = 0; s->linear && e < s->edges; e++) w[e] = exponential(w[e]);
+        if (s->linear) weigh_all(w, &s->a->scores, s->start, s->end, s->kind, token, automaton, s->base, s->p);
+        else score_all(w, &s->a->scores, s->start + token, s->end, s->kind, automaton);
         s->factor[token] = 0.0;
     }
-    for (int64_t i = 0; i < layer; i++) beta[length * layer + i] = none_of(s);
+    for (int64_t i = 0; i < layer; i++) beta[length * layer + i] = s->none;
     for (int64_t x = 0; x < s->entries; x++)
         if (automaton->accept.at[x]) beta[length * layer + x * s->width] = s->linear ? 1.0 : 0.0;
     for (int64_t token = length - 1; token >= 0 && safe; token--) {
         double *here = beta + token * layer, total = 0.0;
-        pull(s, token, here + layer, here, best == NULL ? NULL : best + token * s->states * s->width);
+        pull_any(s, token, here + layer, here, best == NULL ? NULL : best + token * s->states * s->width);
         if (!s->linear) continue;
         for (int64_t i = 0; i < layer; i++) total += here[i];
         s->factor[token] = total > 0.0 ? 1.0 / total : 0.0;
@@ -184,14 +196,14 @@ static int follow(const walk *s, const int64_t *best) {
     int64_t state = automaton->root, exits = automaton->order.n, q = 0;
     for (int64_t token = 0; token < s->end - s->start; token++) {
         stage g = stage_at(s, token);
-        int64_t depth = 0, letters = s->row[token] < 0 ? 0 : s->a->guards.next.m;
+        int64_t depth = 0;
         int16_t *row = &AT3(edges, s->start + token, s->kind, 0);
         while (depth < edges.l && row[depth] >= 0) depth++;
         while (state < exits) {
             int64_t i = best[(token * s->states + state) * s->width + q], e = automaton->edge.at[i];
             if (automaton->number.at[e] >= 0 && depth >= edges.l) return 0;
             if (automaton->number.at[e] >= 0) row[depth++] = automaton->number.at[e];
-            q = g.next[q * letters + g.letter[e]];
+            q = g.next[q * g.letters + g.letter[e]];
             state = automaton->target.at[i];
         }
         state -= exits;
@@ -206,23 +218,23 @@ static void answer(const walk *s, int64_t lane, const double *beta, double *alph
     const guarded_arguments *a = s->a;
     int64_t layer = s->entries * s->width, root = a->automaton.root * s->width, last = 0;
     for (int64_t i = a->asked_ptr.at[lane]; i < a->asked_ptr.at[lane + 1]; i++) last = most(last, a->first.at[i]);
-    for (int64_t i = 0; i < layer; i++) alpha[i] = none_of(s);
+    for (int64_t i = 0; i < layer; i++) alpha[i] = s->none;
     alpha[root] = s->linear ? 1.0 : 0.0;
     for (int64_t token = 0; token < last; token++) {
         double *ahead = alpha + (token + 1) * layer;
         memcpy(ahead, alpha + token * layer, (size_t)layer * sizeof *alpha);
-        push(s, token, ahead, NULL);
+        push_any(s, token, ahead, NULL);
         for (int64_t i = 0; i < layer; i++) /* what leads nowhere could grow without an end */
-            if (beta[(token + 1) * layer + i] == none_of(s)) ahead[i] = none_of(s);
+            if (beta[(token + 1) * layer + i] == s->none) ahead[i] = s->none;
     }
     for (int64_t i = a->asked_ptr.at[lane]; i < a->asked_ptr.at[lane + 1]; i++) {
         int64_t token = a->first.at[i];
         memcpy(flow, alpha + token * layer, (size_t)layer * sizeof *flow);
         for (int64_t j = a->row_ptr.at[i]; j < a->row_ptr.at[i + 1]; j++)
-            push(s, token++, flow, &AT2(a->usable, a->row.at[j], 0));
-        double sum = none_of(s);
+            push_any(s, token++, flow, &AT2(a->usable, a->row.at[j], 0));
+        double sum = s->none;
         for (int64_t j = 0; j < layer; j++)
-            if (flow[j] > none_of(s)) sum = sum_of(s, sum, both_of(s, flow[j], beta[token * layer + j]));
+            if (flow[j] > s->none) sum = sum_of(s->linear, sum, both_of(s->linear, flow[j], beta[token * layer + j]));
         if (sum < beta[root]) a->probability.at[i] *= s->linear ? sum / beta[root] : exponential(sum - beta[root]);
     }
 }
@@ -237,7 +249,7 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         if (!lane_fits(a, lane)) return BAD_INDEX;
         int64_t n = a->sentence.at[lane], length = a->offsets.at[n + 1] - a->offsets.at[n];
         walk s = {a, a->offsets.at[n], a->offsets.at[n + 1], a->kind.at[lane], automaton->number.n,
-                  automaton->accept.n, automaton->first.n, 1, a->edges.n == 0, NULL, NULL, NULL, NULL, NULL};
+                  automaton->accept.n, automaton->first.n, 1, a->edges.n == 0, a->edges.n == 0 ? 0.0 : -INFINITY, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
         memory own = {0};
         s.row = TAKE(&own, int64_t, length);
         if (own.failed) return give_back(&own, NO_MEMORY);
@@ -253,6 +265,8 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         double *beta = TAKE(&own, double, layer), *alpha = TAKE(&own, double, s.linear ? layer : 0);
         int64_t *best = s.linear ? NULL : TAKE(&own, int64_t, length * all);
         s.nothing = TAKE_ZEROS(&own, int64_t, s.edges);
+        s.base = TAKE(&own, double, s.edges);
+        s.p = TAKE(&own, double, length * a->scores.roles.m);
         s.w = TAKE(&own, double, length * s.edges);
         s.factor = TAKE(&own, double, length);
         s.at = TAKE(&own, double, 2 * all);
@@ -260,6 +274,7 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         double total = fill(&s, beta, best);
         if (isnan(total) && s.linear) {
             s.linear = 0;
+            s.none = -INFINITY;
             total = fill(&s, beta, NULL);
         }
         a->total.at[lane] += total;

@@ -92,4 +92,37 @@ static inline void score_all(double *w, const Potentials *p, int64_t row, int64_
     }
 }
 
+/* Compute the weights of a sentence's roles, (T, R), and of hyperedges without them, (E,); return whether none is
+   enormous. */
+static inline int weigh_sentence(const Potentials *scores, int64_t start, int64_t end, int64_t k, const Automaton *a,
+                                 double *base, double *p) {
+    int64_t roles = scores->roles.m, count = (end - start) * roles;
+    int safe = 1;
+    for (int64_t e = 0; e < a->number.n; e++) {
+        int64_t constant = a->hyperedges.constant.at[e];
+        double score = constant >= 0 ? (double)AT2(scores->constants, constant, k) : 0.0;
+        safe &= is_safe(score);
+        base[e] = exponential(score);
+    }
+    for (int64_t i = 0; i < count; i++) p[i] = scores->roles.at[(start * roles + i) * scores->roles.l + k];
+    for (int64_t i = 0; i < count; i++) safe &= is_safe(p[i]);
+    for (int64_t i = 0; i < count; i++) p[i] = exponential(p[i]);
+    return safe;
+}
+
+/* Compute the weights of all hyperedges at a token, counted in its sentence, as `score_all` does their scores. */
+static inline void weigh_all(double *w, const Potentials *scores, int64_t start, int64_t end, int64_t k, int64_t token,
+                             const Automaton *a, const double *base, const double *p) {
+    const Hyperedges *h = &a->hyperedges;
+    int64_t types = scores->roles.l, roles = scores->roles.m;
+    memcpy(w, base, (size_t)h->constant.n * sizeof *w);
+    for (int64_t v = 0; v < h->varying.n; v++) {
+        int64_t e = h->varying.at[v];
+        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++)
+            if (start + token + h->step.at[i] < end) w[e] *= p[(token + h->step.at[i]) * roles + h->role.at[i]];
+    }
+    for (int64_t e = 0; scores->allowed.n > 0 && e < h->constant.n; e++)
+        if (a->number.at[e] >= 0 && !AT2(scores->allowed, start + token, a->number.at[e] * types + k)) w[e] = 0.0;
+}
+
 #endif

@@ -443,11 +443,14 @@ class Laid:
         """
         rules = OverlapRules(learned.allowed & self.rules.allowed, learned.gaps)
         required = np.isin(identities(table), identities(self.required))
-        weights = np.where(rules.possible(table) & ~required, weights, -1.0)
-        conflicts = rules.conflicts(table)
-        weights[conflicts.one[required[conflicts.other]]] = -1.0
-        weights[conflicts.other[required[conflicts.one]]] = -1.0
-        return best_set(weights, conflicts) | required, required
+        some = np.flatnonzero((rules.possible(table) & (weights > 0)) | required)
+        must, own, conflicts = required[some], weights[some], rules.conflicts(table.take(some))
+        own[must] = -1.0
+        own[conflicts.one[must[conflicts.other]]] = -1.0
+        own[conflicts.other[must[conflicts.one]]] = -1.0
+        chosen = required.copy()
+        chosen[some[best_set(own, conflicts)]] = True
+        return chosen, required
 
     def _without_pairs(self, model: AnyModel, potentials: Potentials, edges: Edges) -> Edges:
         """Return the best structures that have no two mentions of which one may not be inside the other."""
