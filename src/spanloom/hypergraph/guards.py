@@ -213,13 +213,12 @@ class GuardedEngine(Engine):
         offsets: (N + 1,) first token of each sentence.
         types: K.
         demands: on its structures.
-        allowed: (T, E, K) hyperedges that may be picked; all when ``None``.
 
     Raises:
         UsageError: it counts derivations, in which a node is shared, or the demands are too many.
     """
 
-    def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands, allowed: Bools | None = None) -> None:
+    def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands) -> None:
         self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
         self._base, self._offsets = base, offsets
         some = demands.wanted[demands.owner]
@@ -227,15 +226,19 @@ class GuardedEngine(Engine):
         self._wanting[demands.paths.sentence[some], demands.paths.kind[some]] = True
         # 1. A demand that wants one path is a mask.
         single = demands.wanted & (np.bincount(demands.owner, minlength=len(demands.wanted)) == 1)
-        mask = allowed
-        if single.any():
-            shape = int(offsets[-1]), len(base.template.edges), types
-            mask = np.ones(shape, bool) if allowed is None else allowed.copy()
-            for path in np.flatnonzero(single[demands.owner]).tolist():
-                own = demands.paths.spread(path) > 0
-                begin = offsets[demands.paths.sentence[path]] + demands.paths.first[path]
-                mask[begin : begin + len(own), :, demands.paths.kind[path]] &= own
-        self._mask = None if mask is None else mask.astype(np.uint8).reshape(len(mask), -1)
+        gate, edges = np.full(int(offsets[-1]), -1), len(base.template.edges)
+        tokens = [
+            offsets[demands.paths.sentence[path]] + demands.paths.first[path] + np.arange(size)
+            for path, size in enumerate(_sizes(demands.paths).tolist())
+            if single[demands.owner[path]]
+        ]
+        held = np.unique(np.concatenate([np.zeros(0, np.int64), *tokens]))
+        gate[held] = np.arange(len(held))
+        mask = np.ones((len(held), edges, types), np.uint8)
+        for path, rows in zip(np.flatnonzero(single[demands.owner]).tolist(), tokens, strict=True):
+            mask[gate[rows], :, demands.paths.kind[path]] &= demands.paths.spread(path)
+        self._mask = mask.reshape(len(held), edges * types)
+        self._gate = gate[: len(gate) if len(held) else 0]
         # 2. Others take guards, which are made when they are needed.
         self._demands = demands.take(~single)
         self._parts = _parts(base) if len(self._demands.owner) else []
@@ -252,9 +255,10 @@ class GuardedEngine(Engine):
         return self._base._automata
 
     def _masked(self, scores: Masked) -> Masked:
-        if self._mask is None:
-            return scores
-        return scores._replace(allowed=scores.allowed & self._mask if len(scores.allowed) else self._mask)
+        own = scores._replace(gate=self._gate, allowed=self._mask)
+        if not len(scores.gate):
+            return own
+        return Masked.of(Potentials(*scores[:2]), own.dense() & scores.dense(), self.template)
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         scores = self._masked(scores)
@@ -292,7 +296,7 @@ class GuardedEngine(Engine):
         """
         scores = self._masked(Masked.of(potentials, None, self.template))
         none: set[int] = set()
-        if self._mask is not None:
+        if len(self._gate):
             best = self._base._best(scores, offsets, self._automata, run)
             none |= set(np.flatnonzero(np.isneginf(best.score).any(1)).tolist())
         lanes = np.flatnonzero(covers | self._wanting[self._sentence, self._kind])
@@ -337,8 +341,8 @@ class GuardedEngine(Engine):
         size = _sizes(paths)
         rows = [tuple(own.tolist()) for own in np.split(np.repeat(paths.row, paths.size), size.cumsum()[:-1])]
         tables = [_of_part(part, paths.allowed) for part in self._parts]
-        asks = [np.logical_or.reduceat(~table.all(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
-        if (np.sum(asks, 0) > 1).any():
+        asks = [np.logical_or.reduceat((~table).max(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
+        if (np.stack(asks).sum(0) > 1).any():
             self._refuse("demands on several independent parts of a template")
         # 1. Demands that follow one another in a lane and overlap.
         ptr = np.searchsorted(owner, np.arange(len(wanted) + 1))
@@ -398,7 +402,9 @@ class GuardedEngine(Engine):
             usable = _of_part(part, allowed)[:, part.single.edge] if len(allowed) else allowed
 
             def one(
-                piece: Ints, given: tuple[Any, ...] = (ptr, guard, low, part.single, guards), usable: Bools = usable
+                piece: Ints,
+                given: tuple[Any, ...] = (ptr, guard, low, part.single, guards),
+                usable: NDArray[Any] = usable,
             ) -> None:
                 _guarded(
                     scores, self._offsets, lanes[piece], self._sentence, self._kind, *given, *asked, usable, total,

@@ -21,12 +21,12 @@ typedef struct {
     int64_t start, end, kind, edges, entries, states, width; /* `width`: the most states of the lane's guards */
     int linear;                                              /* whether numbers are weights, not logarithms */
     double none;                                             /* then 0, else -inf */
-    int64_t *row;    /* (T,) the row of the guards' tables at each token, -1 between guards */
+    int64_t *row;     /* (T,) the row of the guards' tables at each token, -1 between guards */
     int64_t *nothing; /* (E,) zeros */
     double *base, *p; /* (E,) weights of hyperedges without roles, (T, R) of roles */
-    double *w;       /* (T, E) weights of hyperedges */
-    double *at;      /* (S, width) scratch */
-    double *factor;  /* (T,) */
+    double *w;        /* (T, E) weights of hyperedges */
+    double *at;       /* (S, width) scratch */
+    double *factor;   /* (T,) */
 } walk;
 
 static inline double add_logs(double one, double two) {
@@ -94,9 +94,10 @@ static int lane_fits(const guarded_arguments *a, int64_t lane) {
     return asked[0] >= asked[1] || a->usable.m == a->automaton.edge.n;
 }
 
-/* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next. Made
-   twice, for weights and for logarithms. */
-static inline void pull(int linear, const walk *s, int64_t token, const double *following, double *here, int64_t *best) {
+/* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next.
+   Made twice, for weights and for logarithms. */
+static inline void pull(int linear, const walk *s, int64_t token, const double *following, double *here,
+                        int64_t *best) {
     const Automaton automaton = s->a->automaton;
     const stage g = stage_at(s, token);
     int64_t exits = automaton.order.n, width = s->width;
@@ -248,8 +249,12 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         int64_t lane = a->lanes.at[i];
         if (!lane_fits(a, lane)) return BAD_INDEX;
         int64_t n = a->sentence.at[lane], length = a->offsets.at[n + 1] - a->offsets.at[n];
-        walk s = {a, a->offsets.at[n], a->offsets.at[n + 1], a->kind.at[lane], automaton->number.n,
-                  automaton->accept.n, automaton->first.n, 1, a->edges.n == 0, a->edges.n == 0 ? 0.0 : -INFINITY, NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+        walk s = {.a = a, .start = a->offsets.at[n], .end = a->offsets.at[n + 1], .kind = a->kind.at[lane], .width = 1};
+        s.edges = automaton->number.n;
+        s.entries = automaton->accept.n;
+        s.states = automaton->first.n;
+        s.linear = a->edges.n == 0;
+        s.none = s.linear ? 0.0 : -INFINITY;
         memory own = {0};
         s.row = TAKE(&own, int64_t, length);
         if (own.failed) return give_back(&own, NO_MEMORY);
@@ -263,11 +268,11 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         }
         int64_t layer = (length + 1) * s.entries * s.width, all = s.states * s.width;
         double *beta = TAKE(&own, double, layer), *alpha = TAKE(&own, double, s.linear ? layer : 0);
-        int64_t *best = s.linear ? NULL : TAKE(&own, int64_t, length * all);
+        int64_t *best = s.linear ? NULL : TAKE(&own, int64_t, length *all);
         s.nothing = TAKE_ZEROS(&own, int64_t, s.edges);
         s.base = TAKE(&own, double, s.edges);
         s.p = TAKE(&own, double, length * a->scores.roles.m);
-        s.w = TAKE(&own, double, length * s.edges);
+        s.w = TAKE(&own, double, length *s.edges);
         s.factor = TAKE(&own, double, length);
         s.at = TAKE(&own, double, 2 * all);
         if (own.failed) return give_back(&own, NO_MEMORY);

@@ -932,11 +932,13 @@ typedef struct {
     Hyperedges hyperedges;
 } Automaton;
 
-/* Scores of T tokens, R roles and K types, and of C constants; `allowed`: 0 where a hyperedge of the template is
-   forbidden, a column for each hyperedge and type; no rows where none is. */
+/* Scores of T tokens, R roles and K types, and of C constants; `gate`: for each token the row of `allowed`, -1 where
+   nothing is forbidden, or nothing at all; `allowed`: 0 where a hyperedge of the template is forbidden, a column for
+   each hyperedge and type. */
 typedef struct {
     f32_3 roles; // T R K
     f32_2 constants; // C K
+    i64_1 gate; // *
     u8_2 allowed; // * *
 } Potentials;
 
