@@ -9,9 +9,9 @@
    probabilities are the conditional ones, and it is refused only where there is none (`tests/recognize/
    constraint_cases.py`).
 2. With `--data`: recognizers of the preset fast, and the time of prediction with constraints over that without: the
-   ten most frequent predictions forbidden; a third of the gold mentions kept, where the structure holds them; both, with
-   types that may not nest. Processor time, the least of several turns; with the second stage, which has the target, and
-   without.
+   ten most frequent predictions forbidden; a third of the gold mentions kept, where the structure holds them; both,
+   with types that may not nest. Processor time, the least of several turns; with the second stage, which has the
+   target, and without.
 """
 
 from __future__ import annotations

@@ -226,19 +226,19 @@ class GuardedEngine(Engine):
         self._wanting[demands.paths.sentence[some], demands.paths.kind[some]] = True
         # 1. A demand that wants one path is a mask.
         single = demands.wanted & (np.bincount(demands.owner, minlength=len(demands.wanted)) == 1)
-        gate, edges = np.full(int(offsets[-1]), -1), len(base.template.edges)
-        tokens = [
-            offsets[demands.paths.sentence[path]] + demands.paths.first[path] + np.arange(size)
-            for path, size in enumerate(_sizes(demands.paths).tolist())
-            if single[demands.owner[path]]
-        ]
-        held = np.unique(np.concatenate([np.zeros(0, np.int64), *tokens]))
-        gate[held] = np.arange(len(held))
-        mask = np.ones((len(held), edges, types), np.uint8)
-        for path, rows in zip(np.flatnonzero(single[demands.owner]).tolist(), tokens, strict=True):
-            mask[gate[rows], :, demands.paths.kind[path]] &= demands.paths.spread(path)
-        self._mask = mask.reshape(len(held), edges * types)
-        self._gate = gate[: len(gate) if len(held) else 0]
+        paths = demands.take(single).paths
+        path, token, row = _steps(paths, offsets)
+        lane, kept = token * types + paths.kind[path], np.zeros((0, len(base.template.edges)), np.uint8)
+        order = np.argsort(lane, kind="stable")
+        lanes, begins = np.unique(lane[order], return_index=True)
+        if len(lanes):
+            kept = np.bitwise_and.reduceat(paths.allowed[row[order]], begins)
+        tokens, of_token = np.unique(lanes // types, return_inverse=True)
+        mask = np.ones((len(tokens), kept.shape[1], types), np.uint8)
+        mask[of_token, :, lanes % types] = kept
+        self._mask = mask.reshape(len(mask), mask.shape[1] * types)
+        self._gate = np.full(int(offsets[-1]) if len(tokens) else 0, -1)
+        self._gate[tokens] = np.arange(len(tokens))
         # 2. Others take guards, which are made when they are needed.
         self._demands = demands.take(~single)
         self._parts = _parts(base) if len(self._demands.owner) else []
@@ -308,13 +308,10 @@ class GuardedEngine(Engine):
         paths, owner, wanted = self._demands
         if not len(owner):
             return owner
-        sizes = _sizes(paths)
-        starts = sizes.cumsum() - sizes
-        path = np.repeat(np.arange(len(sizes)), sizes)
-        tokens = (self._offsets[paths.sentence] + paths.first - starts)[path] + np.arange(len(path))
+        path, tokens, row = _steps(paths, self._offsets)
         allowed = np.pad(paths.allowed, ((0, 0), (0, 1)), constant_values=1) > 0  # -1, for no hyperedge, is allowed
-        keeps = allowed[np.repeat(paths.row, paths.size)[:, None], edges[tokens, paths.kind[path]]].all(1)
-        kept = np.logical_and.reduceat(keeps, starts)
+        keeps = allowed[row[:, None], edges[tokens, paths.kind[path]]].all(1)
+        kept = np.logical_and.reduceat(keeps, np.flatnonzero(np.diff(path, prepend=-1)))
         some = np.bincount(owner, kept, len(wanted)) > 0
         wrong = (some != wanted)[owner]
         return np.unique(self._number[self._lane_codes(paths)[wrong]])
@@ -458,3 +455,11 @@ def _sizes(paths: Paths) -> Ints:
     """Return the number of tokens of each path, (Q,)."""
     size: Ints = np.add.reduceat(paths.size, paths.run_ptr[:-1]) if len(paths.first) else paths.first
     return size
+
+
+def _steps(paths: Paths, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return for each step of each path the path, the token, counted in the batch, and the row."""
+    size = _sizes(paths)
+    path = np.repeat(np.arange(len(size)), size)
+    token = (offsets[paths.sentence] + paths.first - size.cumsum() + size)[path] + np.arange(len(path))
+    return path, token, np.repeat(paths.row, paths.size)
