@@ -119,9 +119,9 @@ class Masked(NamedTuple):
                 f"allowed is of shape {given.shape} and type {given.dtype}, expected {shape}, tokens, hyperedges and "
                 "types, of bool: true where a hyperedge may be picked"
             )
-        rows = np.ascontiguousarray(given).view(np.bool_).reshape(tokens, shape[1] * types)
-        partly = ~rows.all(1)
-        return cls(*potentials, np.where(partly, partly.cumsum() - 1, -1), rows[partly].view(np.uint8))
+        rows = np.ascontiguousarray(given).view(np.uint8).reshape(tokens, shape[1] * types)
+        partly = rows.min(1, initial=1) == 0  # several times faster than `all`
+        return cls(*potentials, np.where(partly, np.arange(tokens), -1), rows)
 
     def of_sentence(self, offsets: Ints, sentence: int) -> Masked:
         """Return those of one sentence."""

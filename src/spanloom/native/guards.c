@@ -94,10 +94,9 @@ static int lane_fits(const guarded_arguments *a, int64_t lane) {
     return asked[0] >= asked[1] || a->usable.m == a->automaton.edge.n;
 }
 
-/* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next.
-   Made twice, for weights and for logarithms. */
-static inline void pull(int linear, const walk *s, int64_t token, const double *following, double *here,
-                        int64_t *best) {
+/* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next. */
+static void pull(const walk *s, int64_t token, const double *following, double *here, int64_t *best) {
+    const int linear = s->linear;
     const Automaton automaton = s->a->automaton;
     const stage g = stage_at(s, token);
     int64_t exits = automaton.order.n, width = s->width;
@@ -124,7 +123,8 @@ static inline void pull(int linear, const walk *s, int64_t token, const double *
 }
 
 /* Lead the flow into a token's entries on to the next token's, by usable choices; by all, if NULL. */
-static inline void push(int linear, const walk *s, int64_t token, double *flow, const uint8_t *usable) {
+static void push(const walk *s, int64_t token, double *flow, const uint8_t *usable) {
+    const int linear = s->linear;
     const Automaton automaton = s->a->automaton;
     const stage g = stage_at(s, token);
     int64_t exits = automaton.order.n, width = s->width;
@@ -150,16 +150,6 @@ static inline void push(int linear, const walk *s, int64_t token, double *flow, 
             }
 }
 
-static void pull_any(const walk *s, int64_t token, const double *following, double *here, int64_t *best) {
-    if (s->linear) pull(1, s, token, following, here, NULL);
-    else pull(0, s, token, following, here, best);
-}
-
-static void push_any(const walk *s, int64_t token, double *flow, const uint8_t *usable) {
-    if (s->linear) push(1, s, token, flow, usable);
-    else push(0, s, token, flow, usable);
-}
-
 /* Fill in inside scores, or the best ways on, from the last token to the first. Return the logarithm of the sum over
    all structures, or the score of the best; NaN where a number may have vanished. */
 static double fill(const walk *s, double *beta, int64_t *best) {
@@ -178,7 +168,7 @@ static double fill(const walk *s, double *beta, int64_t *best) {
         if (automaton->accept.at[x]) beta[length * layer + x * s->width] = s->linear ? 1.0 : 0.0;
     for (int64_t token = length - 1; token >= 0 && safe; token--) {
         double *here = beta + token * layer, total = 0.0;
-        pull_any(s, token, here + layer, here, best == NULL ? NULL : best + token * s->states * s->width);
+        pull(s, token, here + layer, here, best == NULL ? NULL : best + token * s->states * s->width);
         if (!s->linear) continue;
         for (int64_t i = 0; i < layer; i++) total += here[i];
         s->factor[token] = total > 0.0 ? 1.0 / total : 0.0;
@@ -224,7 +214,7 @@ static void answer(const walk *s, int64_t lane, const double *beta, double *alph
     for (int64_t token = 0; token < last; token++) {
         double *ahead = alpha + (token + 1) * layer;
         memcpy(ahead, alpha + token * layer, (size_t)layer * sizeof *alpha);
-        push_any(s, token, ahead, NULL);
+        push(s, token, ahead, NULL);
         for (int64_t i = 0; i < layer; i++) /* what leads nowhere could grow without an end */
             if (beta[(token + 1) * layer + i] == s->none) ahead[i] = s->none;
     }
@@ -232,7 +222,7 @@ static void answer(const walk *s, int64_t lane, const double *beta, double *alph
         int64_t token = a->first.at[i];
         memcpy(flow, alpha + token * layer, (size_t)layer * sizeof *flow);
         for (int64_t j = a->row_ptr.at[i]; j < a->row_ptr.at[i + 1]; j++)
-            push_any(s, token++, flow, &AT2(a->usable, a->row.at[j], 0));
+            push(s, token++, flow, &AT2(a->usable, a->row.at[j], 0));
         double sum = s->none;
         for (int64_t j = 0; j < layer; j++)
             if (flow[j] > s->none) sum = sum_of(s->linear, sum, both_of(s->linear, flow[j], beta[token * layer + j]));

@@ -74,7 +74,7 @@ static void forbid(group *g, int64_t token, int64_t count) {
             const uint8_t *row = gate_at(&g->a->scores, g->starts[j] + token, 0);
             for (int64_t i = 0; row != NULL && i < stop; i++) {
                 int64_t column = number[begin + i] > 0 ? number[begin + i] * types : 0;
-                memcpy(g->gate + i * g->lanes + j * types, row + column, (size_t)types);
+                for (int64_t k = 0; k < types; k++) g->gate[i * g->lanes + j * types + k] = row[column + k];
             }
         }
         for (int64_t i = 0; i < stop; i++) {
