@@ -58,7 +58,7 @@ static int guards_fit(const guarded_arguments *a) {
     for (int64_t i = 0; i < rows * g->letter.m; i++)
         if (g->letter.at[i] < 0 || g->letter.at[i] >= g->next.m) return 0;
     for (int64_t row = 0; row < rows; row++)
-        if (g->ptr.at[row] < 0 || states_at(g, row) < 1) return 0;
+        if (g->ptr.at[row] < 0 || g->ptr.at[row] >= g->ptr.at[row + 1]) return 0;
     for (int64_t i = 0; i < guards; i++)
         for (int64_t row = g->begin.at[i]; row < g->begin.at[i + 1]; row++) {
             if (row < 0 || row >= rows) return 0;
@@ -76,19 +76,20 @@ static int guards_fit(const guarded_arguments *a) {
 static int lane_fits(const guarded_arguments *a, int64_t lane) {
     if (lane < 0 || lane >= a->sentence.n || a->kind.at[lane] < 0 || a->kind.at[lane] >= a->scores.roles.l) return 0;
     if (!are_sentences((i64_1){a->sentence.at + lane, 1}, a->offsets)) return 0;
-    int64_t n = a->sentence.at[lane], length = a->offsets.at[n + 1] - a->offsets.at[n];
+    int64_t n = a->sentence.at[lane], length = a->offsets.at[n + 1] - a->offsets.at[n], end = 0;
     const int64_t *placed = a->placed_ptr.at + lane, *asked = a->asked_ptr.at + lane;
     if (placed[0] < 0 || placed[1] > a->guard.n || asked[0] < 0 || asked[1] > a->first.n) return 0;
     for (int64_t i = placed[0]; i < placed[1]; i++) {
         int64_t guard = a->guard.at[i], low = a->low.at[i];
-        if (guard < 0 || guard >= a->guards.begin.n - 1 || low < 0) return 0;
-        if (low + a->guards.begin.at[guard + 1] - a->guards.begin.at[guard] > length) return 0;
+        if (guard < 0 || guard >= a->guards.begin.n - 1 || low < end) return 0; /* one behind the other */
+        int64_t size = a->guards.begin.at[guard + 1] - a->guards.begin.at[guard];
+        if (size < 0 || low > length - size) return 0;
+        end = low + size;
     }
     for (int64_t i = asked[0]; i < asked[1]; i++) {
-        int64_t size = a->row_ptr.at[i + 1] - a->row_ptr.at[i];
-        if (size < 1 || a->first.at[i] < 0 || a->first.at[i] > length || size > length - a->first.at[i]) return 0;
-        if (a->row_ptr.at[i] < 0 || a->row_ptr.at[i + 1] > a->row.n) return 0;
-        for (int64_t j = a->row_ptr.at[i]; j < a->row_ptr.at[i + 1]; j++)
+        int64_t begin = a->row_ptr.at[i], stop = a->row_ptr.at[i + 1], first = a->first.at[i];
+        if (begin < 0 || begin >= stop || stop > a->row.n || first < 0 || first > length - (stop - begin)) return 0;
+        for (int64_t j = begin; j < stop; j++)
             if (a->row.at[j] < 0 || a->row.at[j] >= a->usable.n) return 0;
     }
     return asked[0] >= asked[1] || a->usable.m == a->automaton.edge.n;
