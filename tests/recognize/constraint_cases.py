@@ -1,8 +1,9 @@
-"""Random constraints on sentences of two to five words, and all structures that meet them."""
+"""Random constraints on sentences of two to four words, and all structures that meet them."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,22 +34,57 @@ def all_mentions(name, length):
     return table.take(STRUCTURES[name].holds(table))
 
 
+class Structures(NamedTuple):
+    """All S structures of a copy of the template, those with the same mentions side by side.
+
+    Args:
+        uses: (S, T * R + C) how often each adds the score of each role at each token, and each constant.
+        begins: (U,) the first structure of each set of mentions.
+        kept: (U, M) the mentions of each set, which are those that have a path in the structure.
+    """
+
+    uses: np.ndarray
+    begins: np.ndarray
+    kept: np.ndarray
+
+
 @cache
 def all_structures(name, length):
-    """All S structures of a copy of the template: tokens and hyperedges picked, where those of each begin, and (S, M)
-    which mentions have a path in each."""
-    structure = STRUCTURES[name]
-    mentions = all_mentions(name, length)
+    """List all structures, each of which is looked at by itself."""
+    structure, mentions = STRUCTURES[name], all_mentions(name, length)
+    template = structure.template(TYPES)
     paths = structure.paths(mentions, TYPES)
     ways = len(paths.sentence) // len(mentions)
     spread = [(first, paths.spread(q) > 0) for q, first in enumerate(paths.first.tolist())]
-    every = list(reference.subgraphs(structure.template(TYPES), length))
-    found = np.zeros((len(every), len(mentions)), bool)
+    every = list(reference.subgraphs(template, length))
+    kept = np.zeros((len(every), len(mentions)), bool)
+    picked = np.zeros((len(every), length, len(template.edges)))
     for i, choices in enumerate(every):
-        kept = [all(rows[t - a, e] for t, e in choices if a <= t < a + len(rows)) for a, rows in spread]
-        found[i] = np.array(kept).reshape(-1, ways).any(1)
-    token, edge = np.array([choice for choices in every for choice in choices]).T
-    return token, edge, np.cumsum([0, *map(len, every[:-1])]), found
+        keeps = [all(rows[t - a, e] for t, e in choices if a <= t < a + len(rows)) for a, rows in spread]
+        kept[i] = np.array(keeps).reshape(-1, ways).any(1)
+        for choice in choices:
+            picked[i][choice] += 1
+    # the scores of hyperedges if one score is 1 and all others are 0
+    ones = np.eye(length * len(template.roles) + len(template.constants))
+    scores = np.array([edge_scores(template, length, one) for one in ones]).reshape(len(ones), -1)
+    sets, number = np.unique(kept, axis=0, return_inverse=True)
+    order = np.argsort(number.ravel(), kind="stable")
+    begins = np.searchsorted(number.ravel()[order], np.arange(len(sets)))
+    return Structures(picked.reshape(len(every), -1)[order] @ scores.T, begins, sets)
+
+
+def edge_scores(template, length, values):
+    """The scores of hyperedges, from those of roles at each token and of constants."""
+    rows = values[: length * len(template.roles)].reshape(length, -1).tolist()
+    roles = [dict(zip(template.roles, row, strict=True)) for row in rows]
+    constants = dict(zip(template.constants, values[length * len(template.roles) :].tolist(), strict=True))
+    return reference.edge_scores(template, roles, constants)
+
+
+@cache
+def model_of(name, penalty):
+    """A model without features."""
+    return StructuredModel.build(STRUCTURES[name], "subgraphs", TYPES, None, penalty)
 
 
 @cache
@@ -94,7 +130,7 @@ class Case:
             self.absent[row] = True
             forbidden.append(mention_of(rows[row]))
         require, forbid = [Document(self.text, "1", mentions=required)], [Document(self.text, "1", mentions=forbidden)]
-        surface = [mention_of(row).text(self.text) if len(row[2]) == 1 else None for row in rows]
+        surface = [" ".join(words[slice(*row[2][0])]) if len(row[2]) == 1 else None for row in rows]
         if random.random() < 0.3:
             word = str(random.choice(WORDS))
             kind = int(random.integers(0, 3))
@@ -117,7 +153,7 @@ class Case:
         self.constraints = Constraints(keep=True, require=require, forbid=forbid)
         document = Document(self.text, "1", tokens=tokens, sentences=[[0, length]], mentions=own)
         self.batch = Batch.of([document])
-        self.model = StructuredModel.build(self.structure, "subgraphs", TYPES, None, float(random.choice([0.0, 1.0])))
+        self.model = model_of(name, float(random.choice([0.0, 1.0])))
         template, lanes = self.model.engine.template, self.structure.lanes(TYPES)
         spread = float(random.choice([0.5, 2.0, 8.0]))
         self.potentials = Potentials(
@@ -147,55 +183,67 @@ class Case:
         ]
         return missing, wrong, nests
 
-    def scored(self, penalized):
-        """(S,) the scores of all structures that meet what is demanded of mentions, and (S, M) the mentions of each."""
-        given = self.model.penalized(self.potentials) if penalized else self.potentials
-        template, lanes = self.model.engine.template, self.structure.lanes(TYPES)
-        every = []
-        for lane in range(lanes):
-            roles = [dict(zip(template.roles, row[:, lane].tolist(), strict=True)) for row in given.roles]
-            constants = dict(zip(template.constants, given.constants[:, lane].tolist(), strict=True))
-            scores = np.array(reference.edge_scores(template, roles, constants))
+    def lanes(self):
+        """For each copy of the template the sets of mentions that meet what is demanded of mentions: (U, M) mentions,
+        (U,) the score of the best structure of each without forbidden pairs, and (U,) their probabilities."""
+        uses, begins, every = all_structures(self.name, self.length)
+        number = np.repeat(np.arange(len(begins)), np.diff(np.append(begins, len(uses))))
+        for lane in range(self.structure.lanes(TYPES)):
             own = np.ones(len(self.mentions), bool) if self.structure.joint else self.mentions.kind == lane
-            token, edge, begins, kept = all_structures(self.name, self.length)
-            kept = kept & own
-            meets = (kept | ~self.there)[:, own].all(1) & ~(kept & self.absent).any(1)
-            every.append((np.add.reduceat(scores[token, edge], begins)[meets], kept[meets]))
-        scores, kept = every[0]
-        for other, more in every[1:]:
-            scores = (scores[:, None] + other).ravel()
-            kept = (kept[:, None] | more).reshape(len(scores), len(self.mentions))
-        return scores, kept
+            meets = (every | ~self.there)[:, own].all(1) & ~(every & self.absent)[:, own].any(1)
+            given = (self.potentials, self.model.penalized(self.potentials))
+            values = [np.append(one.roles[:, :, lane], one.constants[:, lane]) for one in given]
+            plain, scores = np.where(meets[number], (uses @ np.array(values, float).T).T, -np.inf)
+            weights = np.add.reduceat(np.exp(plain - plain.max(initial=-1e9)), begins)
+            kept = every & own
+            best = np.where(self.ruled(kept), np.maximum.reduceat(scores, begins), -np.inf)
+            yield kept[meets], best[meets], weights[meets] / weights.sum()
 
     def ruled(self, kept):
-        """(S,) which structures have no two mentions of which one may not be inside the other."""
-        bad = nested(self.name, self.length)
+        """(U,) which sets of mentions have no two of which one may not be inside the other."""
+        return ~((kept.astype(np.float32) @ self.clashing > 0) & kept).any(1)
+
+    @cached_property
+    def clashing(self):
+        """(M, M) whether a mention may not be inside another, or may not hold it."""
         kind = self.mentions.kind
-        forbidden = np.zeros_like(bad)
+        found = np.zeros((len(kind), len(kind)), np.float32)
         for inner, outer in self.pairs:
-            forbidden |= bad & (kind[:, None] == outer) & (kind == inner)
-        return ~((kept.astype(np.float32) @ forbidden > 0) & kept).any(1)
+            found += nested(self.name, self.length) & (kind[:, None] == outer) & (kind == inner)
+        return found + found.T
+
+    def best(self, lanes, numbers=()):
+        """The score of the best structures of all copies that have some mentions and no forbidden pair."""
+        kept, scores = [], []
+        for one, best, _ in lanes:
+            own = [i for i in numbers if self.structure.joint or self.mentions.kind[i] == len(kept)]
+            kept.append(one.astype(np.float32))
+            scores.append(np.where(one[:, own].all(1), best, -np.inf))
+        if len(lanes) == 1:
+            return scores[0].max(initial=-np.inf)
+        if not self.clashing.any():
+            return sum(one.max(initial=-np.inf) for one in scores)
+        together = kept[0] @ self.clashing @ kept[1].T == 0
+        return np.where(together, scores[0][:, None] + scores[1], -np.inf).max(initial=-np.inf)
 
     def wrong(self):
         """What is wrong about what is found; ``None`` if it meets the constraints, is the best that does, and has its
         probabilities."""
         found = self.found()
         self.refused = found is None
-        scores, kept = self.scored(penalized=True)
-        ruled = self.ruled(kept)
+        lanes = list(self.lanes())
+        best = self.best(lanes)
         if found is None:
-            return "refused, but there are structures" if ruled.any() else None
+            return None if np.isneginf(best) else "refused, but there are structures"
         violated = [what for what in self.violations(found.table) if what]
         if violated:
             return f"violated: {violated}"
-        if not ruled.any():
+        if np.isneginf(best):
             return "found, but there is no structure"
         rows = {row: i for i, row in enumerate(self.mentions.rows())}
         numbers = np.array([rows[row] for row in found.table.rows()], np.int64)
-        near = ruled & (scores >= scores[ruled].max() - 1e-3)
-        if not kept[near][:, numbers].all(1).any():
+        if self.best(lanes, numbers) < best - 1e-3:
             return "not the best"
-        plain, _ = self.scored(penalized=False)
-        shares = np.exp(plain - np.logaddexp.reduce(plain)) @ kept
+        shares = sum(chance @ kept for kept, _, chance in lanes)
         expected = np.where(self.there[numbers], 1.0, shares[numbers])
         return None if np.allclose(found.scores, expected, atol=1e-4) else f"probabilities {found.scores} {expected}"

@@ -45,7 +45,7 @@ def every_structure(name, length):
     return found
 
 
-def check(name, seed, length):
+def check(name, seed, length, spread=None):
     """Compare what the engine says under random demands with all structures."""
     random = np.random.default_rng(seed)
     structure = STRUCTURES[name]
@@ -55,7 +55,9 @@ def check(name, seed, length):
     wanted = random.random(len(asked)) < 0.3
     template = structure.template(TYPES)
     base = ENGINES["subgraphs"](template)
-    potentials = random_potentials(template, length, structure.lanes(TYPES), seed, spread=float(random.choice([1, 6])))
+    potentials = random_potentials(
+        template, length, structure.lanes(TYPES), seed, spread or float(random.choice([1, 6]))
+    )
     offsets = offsets_of([length])
     paths = structure.paths(mentions.take(asked), TYPES)
     ways = len(paths.sentence) // len(asked)
@@ -93,6 +95,12 @@ def check(name, seed, length):
 @settings(max_examples=25, deadline=None)
 def test_what_meets_demands_is_counted_and_nothing_else(name, seed, length):
     check(name, seed, min(length, LONGEST.get(name, 5)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("seed", range(5))
+def test_enormous_scores_are_added_as_logarithms(name, seed):
+    check(name, seed, 3, spread=200.0)
 
 
 def test_many_overlapping_demands_are_met():

@@ -84,7 +84,7 @@ class DerivationEngine(Engine):
             self.template,
             [dict(zip(names, row, strict=True)) for row in rows],
             dict(zip(constants, own.constants[:, kind].tolist(), strict=True)),
-            own.allowed.reshape(-1, len(self.template.edges), own.roles.shape[2])[:, :, kind].tolist(),
+            own.dense()[:, :, kind].tolist(),
         )
 
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:

@@ -13,7 +13,8 @@ Paths with the same requirements from a token on are one there, so that a guard 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple, NoReturn
+from functools import cached_property
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +29,11 @@ from spanloom.hypergraph.engine import (
     Expectations,
     Floats,
     Ints,
+    Mask,
     Masked,
     Potentials,
     Ranking,
+    pieces,
 )
 from spanloom.hypergraph.subgraphs import IndependentPart, SubgraphEngine
 from spanloom.hypergraph.tables import Automaton, Paths
@@ -41,8 +44,8 @@ Bools = NDArray[np.bool_]
 Way = tuple[int, bool, int, tuple[int, ...]]  # number of its demand, whether it is wanted, first token, and the rows
 Letters = dict[tuple[int, ...], tuple[Ints, list[set[int]]]]
 MOST_STATES: Final = 1024  # of a guard at a token
-NO_QUESTIONS: Final = np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
-NOT_USABLE: Final = np.zeros((0, 0), np.uint8)
+NO_EDGES: Final = np.zeros((0, 0, 0), np.int16)
+NO_ROWS: Final = np.zeros((0, 0), np.uint8)
 _guarded = Kernel("guarded")
 
 
@@ -72,15 +75,17 @@ class Demands(NamedTuple):
 
 
 class Guards(NamedTuple):
-    """A guard: an automaton with states of its own at each of T tokens, S in all; at the first token it begins in 0.
+    """Guards side by side: automata with states of their own at each of their tokens, in which they begin in state 0.
 
     Args:
+        begin: (G + 1,) the first token of each guard, of T in all.
         letter: (T, E) the letter of each hyperedge at each token.
-        ptr: (T + 1,) where the states of each token begin.
+        ptr: (T + 1,) where the states of each token begin, of S in all.
         next: (S, L) the state, counted at its token, after a hyperedge of each letter is picked.
-        exit: (S,) the state at the next token; -1 where the structure is refused.
+        exit: (S,) the state at the next token, 0 behind the last; -1 where the structure is refused.
     """
 
+    begin: Ints
     letter: Ints
     ptr: Ints
     next: Ints
@@ -162,36 +167,40 @@ class Guards(NamedTuple):
         table = np.zeros((len(exits), width), np.int64)
         for number_of_state, reached in enumerate(following_states):
             table[number_of_state, : len(reached)] = reached
-        return cls(letter, np.array(ptr, np.int64), table, np.array(exits, np.int64))
+        return cls(np.array([0, length]), letter, np.array(ptr, np.int64), table, np.array(exits, np.int64))
 
-    def placed(self, first: int, length: int) -> Guards:
-        """Return the guard of a sentence of `length` tokens whose paths lie in the tokens from `first` on."""
-        own, states = len(self.letter), len(self.exit)
-        rest = length - first - own
-        letter = np.zeros((length, self.letter.shape[1]), np.int64)
-        letter[first : first + own] = self.letter
-        following = np.zeros((first + states + rest, self.next.shape[1]), np.int64)
-        following[first : first + states] = self.next
-        exits = np.zeros(len(following), np.int64)
-        exits[first : first + states] = self.exit
-        begin, end = np.arange(first), np.arange(first + states + 1, first + states + rest + 1)
-        return Guards(letter, np.concatenate([begin, self.ptr + first, end]), following, exits)
+    @classmethod
+    def joined(cls, guards: Sequence[Guards], edges: int) -> Guards:
+        """Return some guards side by side, of E hyperedges."""
+        width = max((one.next.shape[1] for one in guards), default=1)
+        zero, none = np.zeros(1, np.int64), np.zeros(0, np.int64)
+        return cls(
+            np.cumsum([0, *(one.begin[-1] for one in guards)]),
+            np.concatenate([np.zeros((0, edges), np.int64), *(one.letter for one in guards)]),
+            np.concatenate([zero, *(np.diff(one.ptr) for one in guards)]).cumsum(),
+            np.concatenate([np.zeros((0, width), np.int64), *(
+                np.pad(one.next, ((0, 0), (0, width - one.next.shape[1]))) for one in guards
+            )]),
+            np.concatenate([none, *(one.exit for one in guards)]),
+        )  # fmt: skip
 
 
-class Rows:
-    """The row of each path at each of its tokens.
+class Placed(NamedTuple):
+    """The guards of L lanes in one part of a template.
 
     Args:
-        paths: Q of them.
+        part: its automaton.
+        ptr: (L + 1,) the guards of each lane, of G in all.
+        guard: (G,) which one of `guards`.
+        low: (G,) where it begins in its sentence.
+        guards: side by side.
     """
 
-    def __init__(self, paths: Paths) -> None:
-        self._rows = np.repeat(paths.row, paths.size)
-        self._ends = np.append(0, paths.size.cumsum())[paths.run_ptr].tolist()
-
-    def of(self, number: int) -> Ints:
-        """Return those of a path."""
-        return self._rows[self._ends[number] : self._ends[number + 1]]
+    part: IndependentPart
+    ptr: Ints
+    guard: Ints
+    low: Ints
+    guards: Guards
 
 
 class GuardedEngine(Engine):
@@ -204,13 +213,12 @@ class GuardedEngine(Engine):
         offsets: (N + 1,) first token of each sentence.
         types: K.
         demands: on its structures.
-        allowed: (T, E, K) hyperedges that may be picked; all when ``None``.
 
     Raises:
         UsageError: it counts derivations, in which a node is shared, or the demands are too many.
     """
 
-    def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands, allowed: Bools | None = None) -> None:
+    def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands) -> None:
         self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
         self._base, self._offsets = base, offsets
         some = demands.wanted[demands.owner]
@@ -218,71 +226,63 @@ class GuardedEngine(Engine):
         self._wanting[demands.paths.sentence[some], demands.paths.kind[some]] = True
         # 1. A demand that wants one path is a mask.
         single = demands.wanted & (np.bincount(demands.owner, minlength=len(demands.wanted)) == 1)
-        mask = allowed
-        if single.any():
-            shape = int(offsets[-1]), len(base.template.edges), types
-            mask = np.ones(shape, bool) if allowed is None else allowed.copy()
-            for path in np.flatnonzero(single[demands.owner]).tolist():
-                own = demands.paths.spread(path) > 0
-                begin = offsets[demands.paths.sentence[path]] + demands.paths.first[path]
-                mask[begin : begin + len(own), :, demands.paths.kind[path]] &= own
-        self._mask = None if mask is None else mask.astype(np.uint8).reshape(len(mask), -1)
+        paths = demands.take(single).paths
+        path, token, row = _steps(paths, offsets)
+        lane, kept = token * types + paths.kind[path], np.zeros((0, len(base.template.edges)), np.uint8)
+        order = np.argsort(lane, kind="stable")
+        lanes, begins = np.unique(lane[order], return_index=True)
+        if len(lanes):
+            kept = np.bitwise_and.reduceat(paths.allowed[row[order]], begins)
+        tokens, of_token = np.unique(lanes // types, return_inverse=True)
+        mask = np.ones((len(tokens), kept.shape[1], types), np.uint8)
+        mask[of_token, :, lanes % types] = kept
+        self._mask = mask.reshape(len(mask), mask.shape[1] * types)
+        self._gate = np.full(int(offsets[-1]) if len(tokens) else 0, -1)
+        self._gate[tokens] = np.arange(len(tokens))
         # 2. Others take guards, which are made when they are needed.
         self._demands = demands.take(~single)
-        paths = self._demands.paths
-        self._of_lane: dict[tuple[int, int], list[int]] = {}
-        for path, lane in enumerate(zip(paths.sentence.tolist(), paths.kind.tolist(), strict=True)):
-            self._of_lane.setdefault(lane, []).append(path)
-        self._known: dict[tuple[int, int], list[Guards]] = {}
-        self._parts = _parts(base) if self._of_lane else []
-        self._rows = Rows(paths)
-        self._tables = [_of_part(part, paths) for part in self._parts]
-        self._letters: list[Letters] = [{} for _ in self._parts]
-        self._made: list[dict[tuple[tuple[Way, ...], int], Guards]] = [{} for _ in self._parts]
+        self._parts = _parts(base) if len(self._demands.owner) else []
+        lanes = np.unique(self._lane_codes(self._demands.paths))
+        self._sentence, self._kind = np.divmod(lanes, types)
+        self._number = np.full(self._wanting.size, -1)
+        self._number[lanes] = np.arange(len(lanes))
+
+    def _lane_codes(self, paths: Paths) -> Ints:
+        return paths.sentence * self._wanting.shape[1] + paths.kind
 
     @property
     def _automata(self) -> Sequence[Automaton]:
         return self._base._automata
 
     def _masked(self, scores: Masked) -> Masked:
-        if self._mask is None:
-            return scores
-        return scores._replace(allowed=scores.allowed & self._mask if len(scores.allowed) else self._mask)
+        own = scores._replace(gate=self._gate, allowed=self._mask)
+        if not len(scores.gate):
+            return own
+        return Masked.of(Potentials(*scores[:2]), own.dense() & scores.dense(), self.template)
 
     def _sums(self, scores: Masked, offsets: Ints, run: Executor, with_counts: bool) -> Expectations:
         scores = self._masked(scores)
-        if with_counts and self._of_lane:
+        if with_counts and len(self._sentence):
             self._refuse("expected counts")
         found = self._base._sums(scores, offsets, run, with_counts)
-        for lane in self._of_lane:
-            found.log_partition[lane] = sum(
-                self._asked(scores, lane, part, guard, None)[0] for part, guard in self._guarded(lane)
-            )
+        found.log_partition[self._sentence, self._kind] = self._ask(scores, np.arange(len(self._sentence)), run)[0]
         return found
 
     def _best(self, scores: Masked, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
         scores = self._masked(scores)
         best = self._base._best(scores, offsets, automata, run)
-        lanes = [lane for lane in self._broken(best.edges) if best.score[lane] > -np.inf]
-
-        def one(lane: tuple[int, int]) -> None:
-            sentence, kind = lane
-            own = best.edges[offsets[sentence] : offsets[sentence + 1], kind]
-            own[:] = -1
-            filled, score = np.zeros(len(own), np.int64), 0.0
-            for part, guard in self._guarded(lane):
-                edges = np.full((len(own), max(part.program.depth, 1)), -1, np.int16)
-                score += self._asked(scores, lane, part, guard, edges)[0]
-                for picked in edges.T:
-                    rows = np.flatnonzero(picked >= 0)
-                    own[rows, filled[rows]] = picked[rows]
-                    filled[rows] += 1
-            best.score[lane] = score
-            if np.isneginf(score):
-                own[:] = -1
-
-        run.map(one, lanes)
+        lanes = self._broken(best.edges)
+        some = self._sentence[lanes], self._kind[lanes]
+        lanes = lanes[best.score[some] > -np.inf]
+        self._reset(best.edges, lanes)
+        total, _ = self._ask(scores, lanes, run, best.edges)
+        best.score[self._sentence[lanes], self._kind[lanes]] = total[lanes]
+        self._reset(best.edges, lanes[np.isneginf(total[lanes])])
         return best
+
+    def _reset(self, edges: Edges, lanes: Ints) -> None:
+        for sentence, kind in zip(self._sentence[lanes].tolist(), self._kind[lanes].tolist(), strict=True):
+            edges[self._offsets[sentence] : self._offsets[sentence + 1], kind] = -1
 
     def contradictions(self, potentials: Potentials, offsets: Ints, covers: bool, run: Executor) -> list[int]:
         """Return the sentences that no structure is left for.
@@ -296,116 +296,130 @@ class GuardedEngine(Engine):
         """
         scores = self._masked(Masked.of(potentials, None, self.template))
         none: set[int] = set()
-        if self._mask is not None:
+        if len(self._gate):
             best = self._base._best(scores, offsets, self._automata, run)
             none |= set(np.flatnonzero(np.isneginf(best.score).any(1)).tolist())
-        for lane in self._of_lane:
-            if (covers or self._wanting[lane]) and lane[0] not in none:
-                totals = [self._asked(scores, lane, part, guard, None)[0] for part, guard in self._guarded(lane)]
-                none |= {lane[0]} if -np.inf in totals else set()
-        return sorted(none)
+        lanes = np.flatnonzero(covers | self._wanting[self._sentence, self._kind])
+        total, _ = self._ask(scores, lanes, run)
+        return sorted(none | set(self._sentence[lanes[np.isneginf(total[lanes])]].tolist()))
 
-    def _broken(self, edges: Edges) -> list[tuple[int, int]]:
-        """Return the sentences and types whose structures do not meet their demands."""
+    def _broken(self, edges: Edges) -> Ints:
+        """Return the lanes whose structures do not meet their demands."""
         paths, owner, wanted = self._demands
         if not len(owner):
-            return []
-        sizes = np.add.reduceat(paths.size, paths.run_ptr[:-1])
-        starts = sizes.cumsum() - sizes
-        path = np.repeat(np.arange(len(sizes)), sizes)
-        tokens = (self._offsets[paths.sentence] + paths.first - starts)[path] + np.arange(len(path))
+            return owner
+        path, tokens, row = _steps(paths, self._offsets)
         allowed = np.pad(paths.allowed, ((0, 0), (0, 1)), constant_values=1) > 0  # -1, for no hyperedge, is allowed
-        keeps = allowed[np.repeat(paths.row, paths.size)[:, None], edges[tokens, paths.kind[path]]].all(1)
-        kept = np.logical_and.reduceat(keeps, starts)
+        keeps = allowed[row[:, None], edges[tokens, paths.kind[path]]].all(1)
+        kept = np.logical_and.reduceat(keeps, np.flatnonzero(np.diff(path, prepend=-1)))
         some = np.bincount(owner, kept, len(wanted)) > 0
         wrong = (some != wanted)[owner]
-        return list(dict.fromkeys(zip(paths.sentence[wrong].tolist(), paths.kind[wrong].tolist(), strict=True)))
+        return np.unique(self._number[self._lane_codes(paths)[wrong]])
 
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         scores = self._masked(scores)
         result = self._base._path_probability(scores, offsets, paths, run)
-        rows = Rows(paths)
-        usable = [_of_part(part, paths)[:, part.single.edge].astype(np.uint8) for part in self._parts]
-        of_lane: dict[tuple[int, int], list[int]] = {}
-        for query, lane in enumerate(zip(paths.sentence.tolist(), paths.kind.tolist(), strict=True)):
-            if lane in self._of_lane:
-                of_lane.setdefault(lane, []).append(query)
-
-        def one(lane: tuple[int, int]) -> None:
-            queries = of_lane[lane]
-            asked = [rows.of(query) for query in queries]
-            questions = paths.first[queries], np.cumsum([0, *map(len, asked)]), np.concatenate(asked)
-            result[queries] = np.prod(
-                [
-                    self._asked(scores, lane, part, guard, None, questions, own)[1]
-                    for (part, guard), own in zip(self._guarded(lane), usable, strict=True)
-                ],
-                axis=0,
-            )
-
-        run.map(one, list(of_lane))
+        lane = self._number[self._lane_codes(paths)]
+        queries = np.argsort(lane, kind="stable")[np.count_nonzero(lane < 0) :]
+        lane, size = lane[queries], _sizes(paths)
+        row_ptr = np.append(0, size[queries].cumsum())
+        at = np.repeat(size.cumsum()[queries] - row_ptr[1:], size[queries]) + np.arange(row_ptr[-1])
+        asked = (
+            np.searchsorted(lane, np.arange(len(self._sentence) + 1)), paths.first[queries], row_ptr,
+            np.repeat(paths.row, paths.size)[at],
+        )  # fmt: skip
+        result[queries] = self._ask(scores, np.unique(lane), run, asked=asked, allowed=paths.allowed)[1]
         return result
 
-    def _guarded(self, lane: tuple[int, int]) -> list[tuple[IndependentPart, Guards]]:
-        """Return the parts of the template, each with its guard, for one sentence and type."""
-        if lane not in self._known:
-            paths, owner, wanted = self._demands
-            own = self._of_lane[lane]
-            length = int(self._offsets[lane[0] + 1] - self._offsets[lane[0]])
-            rows = {q: paths.row[slice(*paths.run_ptr[q : q + 2])] for q in own}
-            asks = [{q: not table[rows[q]].all() for q in own} for table in self._tables]
-            if any(sum(part[q] for part in asks) > 1 for q in own):
-                self._refuse("demands on several independent parts of a template")
-            low = min(int(paths.first[q]) for q in own)
-            high = max(int(paths.first[q]) + len(self._rows.of(q)) for q in own)
-            guards = []
-            for table, letters, made, asked in zip(self._tables, self._letters, self._made, asks, strict=True):
+    @cached_property
+    def _placed(self) -> list[Placed]:
+        """The guards of each part of the template: one for demands of a lane that overlap."""
+        paths, owner, wanted = self._demands
+        size = _sizes(paths)
+        rows = [tuple(own.tolist()) for own in np.split(np.repeat(paths.row, paths.size), size.cumsum()[:-1])]
+        tables = [_of_part(part, paths.allowed) for part in self._parts]
+        asks = [np.logical_or.reduceat((~table).max(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
+        if (np.stack(asks).sum(0) > 1).any():
+            self._refuse("demands on several independent parts of a template")
+        # 1. Demands that follow one another in a lane and overlap.
+        ptr = np.searchsorted(owner, np.arange(len(wanted) + 1))
+        lane = self._number[self._lane_codes(paths)[ptr[:-1]]]
+        low = np.minimum.reduceat(paths.first, ptr[:-1])
+        high = np.maximum.reduceat(paths.first + size, ptr[:-1])
+        runs: list[tuple[int, int, int, list[int]]] = []  # lane, first token, end, and demands
+        for demand in np.lexsort((low, lane)).tolist():
+            own = int(lane[demand]), int(low[demand]), int(high[demand]), [demand]
+            if runs and runs[-1][0] == own[0] and own[1] < runs[-1][2]:
+                before = runs.pop()
+                own = own[0], before[1], max(before[2], own[2]), [*before[3], demand]
+            runs.append(own)
+        # 2. Equal ones have one guard.
+        placed = []
+        for part, table, some in zip(self._parts, tables, asks, strict=True):
+            made: dict[tuple[tuple[Way, ...], int], int] = {}
+            letters: Letters = {}
+            guards, places = [], []
+            for of_lane, first, end, demands in runs:
                 ways = tuple(
-                    (
-                        int(owner[q]) if wanted[owner[q]] else -1, bool(wanted[owner[q]]), int(paths.first[q]) - low,
-                        tuple(self._rows.of(q).tolist()),
-                    )
-                    for q in own
-                    if asked[q]
-                )  # fmt: skip
-                if (ways, high - low) not in made:
-                    made[ways, high - low] = Guards.build(ways, table, high - low, letters)
-                guards.append(made[ways, high - low].placed(low, length))
-            self._known[lane] = guards
-        return list(zip(self._parts, self._known[lane], strict=True))
+                    (i if wanted[demand] else -1, bool(wanted[demand]), int(paths.first[q]) - first, rows[q])
+                    for i, demand in enumerate(demands)
+                    for q in range(ptr[demand], ptr[demand + 1])
+                    if some[q]
+                )
+                if not ways:
+                    continue
+                if (ways, end - first) not in made:
+                    made[ways, end - first] = len(made)
+                    guards.append(Guards.build(ways, table, end - first, letters))
+                places.append((of_lane, made[ways, end - first], first))
+            lanes, guard, begins = np.array(places, np.int64).reshape(-1, 3).T
+            of_lanes = np.searchsorted(lanes, np.arange(len(self._sentence) + 1))
+            placed.append(Placed(part, of_lanes, guard, begins, Guards.joined(guards, table.shape[1])))
+        return placed
 
-    def _asked(
-        self, scores: Masked, lane: tuple[int, int], part: IndependentPart, guard: Guards, edges: Edges | None,
-        questions: tuple[Ints, Ints, Ints] = NO_QUESTIONS, usable: NDArray[np.uint8] = NOT_USABLE,
-    ) -> tuple[float, Floats]:  # fmt: skip
-        """Return the score of the best structure, if its hyperedges are asked for, or the sum, and probabilities.
+    def _ask(
+        self, scores: Masked, lanes: Ints, run: Executor, edges: Edges = NO_EDGES, asked: Sequence[Ints] | None = None,
+        allowed: Mask = NO_ROWS,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
+        """Return (L,) the scores of the best structures, if their hyperedges are asked for, or sums; and probabilities.
 
         Args:
             scores: potentials, and what is allowed.
-            lane: a sentence and a type.
-            part: of the template, with its `guard`.
-            guard: see `part`.
-            edges: the hyperedges of the best structure; filled.
-            questions: (Q,) first tokens of paths, (Q + 1,) where the rows of each begin, and the rows.
-            usable: (M, C) the choices that each row allows.
+            lanes: numbers of those that are asked about; others have 0.
+            run: how pieces of the work are run.
+            edges: of the best structures; filled.
+            asked: (L + 1,) the paths of each lane, (Q,) their first tokens, (Q + 1,) where the rows of each begin, and
+                the rows.
+            allowed: (M, E) the hyperedges that each row allows.
         """
-        sentence, kind = lane
-        total, probability = np.empty(1), np.zeros(len(questions[0]))
-        _guarded(
-            scores, self._offsets[sentence], self._offsets[sentence + 1], kind, part.single, guard, *questions, usable,
-            total, np.zeros((0, 0), np.int16) if edges is None else edges, probability,
-        )  # fmt: skip
-        return float(total[0]), probability
+        nothing = np.zeros(0, np.int64)
+        asked = asked or (np.zeros(len(self._sentence) + 1, np.int64), nothing, np.zeros(1, np.int64), nothing)
+        total, probability = np.zeros(len(self._sentence)), np.ones(len(asked[1]))
+        for part, ptr, guard, low, guards in self._placed if len(lanes) else []:
+            usable = _of_part(part, allowed)[:, part.single.edge] if len(allowed) else allowed
+
+            def one(
+                piece: Ints,
+                given: tuple[Any, ...] = (ptr, guard, low, part.single, guards),
+                usable: NDArray[Any] = usable,
+            ) -> None:
+                _guarded(
+                    scores, self._offsets, lanes[piece], self._sentence, self._kind, *given, *asked, usable, total,
+                    edges, probability,
+                )  # fmt: skip
+
+            run.map(one, pieces(len(lanes), run.workers))
+        return total, probability
 
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
-        if (sentence, kind) in self._of_lane:
+        if self._number[sentence * self._wanting.shape[1] + kind] >= 0:
             self._refuse("a ranking")
         return self._base._ranking(self._masked(scores), offsets, sentence, kind, count)
 
     def _drawn(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
     ) -> tuple[Choices, ...]:
-        if (sentence, kind) in self._of_lane:
+        if self._number[sentence * self._wanting.shape[1] + kind] >= 0:
             self._refuse("samples")
         return self._base._drawn(self._masked(scores), offsets, sentence, kind, count, random)
 
@@ -431,7 +445,21 @@ def _parts(base: Engine) -> list[IndependentPart]:
     return base.parts
 
 
-def _of_part(part: IndependentPart, paths: Paths) -> Bools:
-    """Return (M, E') which hyperedges of a part, and "nothing", the rows of paths allow."""
-    allowed: Bools = np.pad(paths.allowed, ((0, 0), (0, 1)), constant_values=1)[:, part.single.number] > 0
-    return allowed
+def _of_part(part: IndependentPart, allowed: Mask) -> Bools:
+    """Return (M, E') which hyperedges of a part, and "nothing", rows of hyperedges allow."""
+    found: Bools = np.pad(allowed, ((0, 0), (0, 1)), constant_values=1)[:, part.single.number] > 0
+    return found
+
+
+def _sizes(paths: Paths) -> Ints:
+    """Return the number of tokens of each path, (Q,)."""
+    size: Ints = np.add.reduceat(paths.size, paths.run_ptr[:-1]) if len(paths.first) else paths.first
+    return size
+
+
+def _steps(paths: Paths, offsets: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return for each step of each path the path, the token, counted in the batch, and the row."""
+    size = _sizes(paths)
+    path = np.repeat(np.arange(len(size)), size)
+    token = (offsets[paths.sentence] + paths.first - size.cumsum() + size)[path] + np.arange(len(path))
+    return path, token, np.repeat(paths.row, paths.size)

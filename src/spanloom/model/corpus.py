@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
+from spanloom.document.align import align_with
 from spanloom.document.annotators import remarked
 from spanloom.document.span import found_mention, join_spans
 from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
@@ -57,29 +58,37 @@ class Gold:
         types: K names; mentions of other types are left out.
         headless: for a structure with heads, ``error``, or ``whole``, which takes the whole mention as the head
             that it lacks. Without it heads are not looked at.
+        block: tokens that are read at once.
+        mentions: of each document, in place of its own.
 
     Raises:
         DataError: a mention lacks a head, and that is an ``error``.
 
-    Attributes: ``table``, the mentions that lie in sentences and tokens; ``lost``, those that do not, or that a
-    structure cannot hold; ``total``, how many there are.
+    Attributes: ``table``, M mentions that lie in sentences and tokens; ``places``, (M, 2) the document of each and its
+    number there; ``lost``, those that do not, or that a structure cannot hold; ``total``, how many there are.
     """
 
-    def __init__(self, batch: Batch, types: Sequence[str], headless: str | None = None, block: int = 1 << 17) -> None:
+    def __init__(
+        self, batch: Batch, types: Sequence[str], headless: str | None = None, block: int = 1 << 17,
+        mentions: Sequence[Sequence[Mention]] | None = None,
+    ) -> None:  # fmt: skip
         self.lost: list[Lost] = []
         self.total = 0
-        self._documents = batch.documents
+        self._documents, self._mentions = batch.documents, mentions
         tables, places, document, sentence = [], [np.zeros((0, 2), np.int64)], 0, 0
         for part in batch.blocks(block):  # of which alone there are objects in memory, where documents are on disk
-            table, own = self._read(part, types, headless)
+            given = None if mentions is None else mentions[document : document + len(part.documents)]
+            table, own = self._read(part, types, headless, given)
             tables.append(MentionTable(table.sentence + sentence, *table[1:]))
             places.append(own + np.array([document, 0]))
             document, sentence = document + len(part.documents), sentence + len(part.sentences) - 1
         self.table = concatenate(tables) if tables else MentionTable.build([])
-        self._places = np.concatenate(places)
+        self.places = np.concatenate(places)
         self._holds = np.ones(len(self.table), np.bool_)
 
-    def _read(self, batch: Batch, types: Sequence[str], headless: str | None) -> tuple[MentionTable, Ints]:
+    def _read(
+        self, batch: Batch, types: Sequence[str], headless: str | None, given: Sequence[Sequence[Mention]] | None
+    ) -> tuple[MentionTable, Ints]:
         """Return the table of a part's mentions, and of each its document, and its number there."""
         number = {name: k for k, name in enumerate(types)}
         rows: list[TokenMention] = []
@@ -87,13 +96,18 @@ class Gold:
         owners: list[tuple[int, int]] = []
         edges, firsts = batch.starts.tolist(), batch.firsts.tolist()
         for i, document in enumerate(batch.documents):
+            mentions = document.mentions if given is None else given[i]
+            if not mentions:
+                continue
             covered = int(batch.tokens[edges[i + 1] - 1, 1]) if edges[i] < edges[i + 1] else 0
-            sentences = (batch.sentences[firsts[i] : firsts[i + 1]] - edges[i]).tolist()
-            places = [n for n, mention in enumerate(document.mentions) if mention.type in number]
-            wanted = [document.mentions[n] for n in places]
+            bounds = batch.sentences[firsts[i] : firsts[i + 1] + 1] - edges[i]
+            sentences = bounds.tolist()
+            places = [n for n, mention in enumerate(mentions) if mention.type in number]
+            wanted = [mentions[n] for n in places]
             own = [NO_HEAD] * len(wanted) if headless is None else head_tokens(document, wanted, headless)
+            aligned = align_with(batch.tokens[edges[i] : edges[i + 1]], bounds[1:], wanted)
             self.total += len(wanted)
-            for n, (mention, ranges, sentence), head in zip(places, align(document, wanted), own, strict=True):
+            for n, (mention, ranges, sentence), head in zip(places, aligned, own, strict=True):
                 if ranges is None or sentence < 0:
                     cuts = ranges is None and mention.end <= covered
                     self.lost.append(lost(document, mention, CUTS_TOKEN if cuts else CROSSES_SENTENCES))
@@ -110,14 +124,14 @@ class Gold:
 
     def owner(self, number: int) -> tuple[Document, Mention]:
         """Return the document of a mention of the table, and the mention itself."""
-        document, n = self._places[number].tolist()
+        document, n = self.places[number].tolist()
         found = self._documents[document]
-        return found, found.mentions[n]
+        return found, (found.mentions if self._mentions is None else self._mentions[document])[n]
 
     @property
     def owners(self) -> list[tuple[Document, Mention]]:
         """`owner` of each mention of the table."""
-        return [self.owner(number) for number in range(len(self._places))]
+        return [self.owner(number) for number in range(len(self.places))]
 
     @property
     def holds(self) -> NDArray[np.bool_]:
@@ -132,7 +146,7 @@ class Gold:
     def keep(self, mentions: NDArray[np.bool_]) -> None:
         """Leave all others out: (M,) of the mentions in the table."""
         self.table = self.table.take(mentions)
-        self._places = self._places[mentions]
+        self.places = self.places[mentions]
         self._holds = self._holds[mentions]
         self.total = len(self.table) + len(self.lost)
 

@@ -43,11 +43,13 @@ static inline void keep_larger(const double *restrict one, const double *restric
 static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
     const Automaton *automaton = &g->a->automaton;
     const Hyperedges *h = &automaton->hyperedges;
-    u8_2 allowed = g->a->scores.allowed;
     int64_t edges = automaton->number.n, roles = g->a->scores.roles.m, types = g->a->scores.roles.l;
-    int64_t bundles = automaton->bundle_ptr.n - 1, masked = allowed.n > 0;
-    for (int64_t v = 0; v < (masked ? edges : h->varying.n); v++) {
-        int64_t e = masked ? v : h->varying.at[v], number = automaton->number.at[e];
+    int64_t bundles = automaton->bundle_ptr.n - 1;
+    for (int64_t lane = 0; lane < lanes_next; lane++) /* what was forbidden at the next token */
+        if (gate_at(&g->a->scores, g->starts[lane] + token + 1, g->kinds[lane]) != NULL)
+            for (int64_t e = 0; e < edges; e++) g->w[e * g->wide + lane] = g->constant[e * g->wide + lane];
+    for (int64_t v = 0; v < h->varying.n; v++) {
+        int64_t e = h->varying.at[v];
         double *restrict w = g->w + e * g->wide;
         memcpy(w, g->constant + e * g->wide, (size_t)lanes * sizeof *w);
         for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++) {
@@ -55,8 +57,12 @@ static void weigh(const group *g, int64_t token, int64_t lanes, int64_t lanes_ne
             const double *restrict p = g->p + ((token + step) % 2 * roles + h->role.at[i]) * g->wide;
             for (int64_t lane = 0; lane < reached; lane++) w[lane] += p[lane];
         }
-        for (int64_t lane = 0; masked && number >= 0 && lane < lanes; lane++)
-            if (!AT2(allowed, g->starts[lane] + token, number * types + g->kinds[lane])) w[lane] = -INFINITY;
+    }
+    for (int64_t lane = 0; lane < lanes; lane++) {
+        const uint8_t *gate = gate_at(&g->a->scores, g->starts[lane] + token, g->kinds[lane]);
+        for (int64_t e = 0; gate != NULL && e < edges; e++)
+            if (automaton->number.at[e] >= 0 && !gate[automaton->number.at[e] * types])
+                g->w[e * g->wide + lane] = -INFINITY;
     }
     for (int64_t i = 0; i < bundles; i++) {
         const int64_t *edge = automaton->bundle_edge.at;

@@ -56,11 +56,13 @@ static inline int automaton_fits(const Automaton *a, const Potentials *p, i64_1 
         if (a->bundle_ptr.at[i] >= a->bundle_ptr.at[i + 1]) return 0;
     for (int64_t i = 0; i < a->bundle_edge.n; i++)
         if (a->bundle_edge.at[i] < 0 || a->bundle_edge.at[i] >= edges) return 0;
-    if (p->allowed.n > 0 && p->allowed.n != tokens) return 0;
+    if (p->gate.n > 0 && p->gate.n != tokens) return 0;
     for (int64_t e = 0; e < edges; e++)
-        if (p->allowed.n > 0 && a->number.at[e] >= 0 && (a->number.at[e] + 1) * types > p->allowed.m) return 0;
+        if (p->gate.n > 0 && a->number.at[e] >= 0 && (a->number.at[e] + 1) * types > p->allowed.m) return 0;
     for (int64_t n = 0; n + 1 < offsets.n; n++)
         if (offsets.at[n] < 0 || offsets.at[n] > offsets.at[n + 1] || offsets.at[n + 1] > tokens) return 0;
+    for (int64_t row = offsets.at[0]; p->gate.n > 0 && row < offsets.at[offsets.n - 1]; row++)
+        if (p->gate.at[row] >= p->allowed.n) return 0;
     return 1;
 }
 
@@ -78,18 +80,57 @@ static inline int are_sentences(i64_1 numbers, i64_1 offsets) {
     return 1;
 }
 
+/* What is allowed of a type at a token, a number for each hyperedge and type from that type on; NULL for everything. */
+static inline const uint8_t *gate_at(const Potentials *p, int64_t row, int64_t k) {
+    return p->gate.n > 0 && p->gate.at[row] >= 0 ? &AT2(p->allowed, p->gate.at[row], k) : NULL;
+}
+
 /* Compute the scores of all hyperedges at a token; roles of the token past the last are ignored. */
 static inline void score_all(double *w, const Potentials *p, int64_t row, int64_t end, int64_t k, const Automaton *a) {
     const Hyperedges *h = &a->hyperedges;
+    const uint8_t *gate = gate_at(p, row, k);
     int64_t types = p->constants.m;
     for (int64_t e = 0; e < h->constant.n; e++) {
         double value = h->constant.at[e] >= 0 ? (double)AT2(p->constants, h->constant.at[e], k) : 0.0;
         for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++)
             if (row + h->step.at[i] < end) value += AT3(p->roles, row + h->step.at[i], h->role.at[i], k);
-        if (p->allowed.n > 0 && a->number.at[e] >= 0 && !AT2(p->allowed, row, a->number.at[e] * types + k))
-            value = -INFINITY;
+        if (gate != NULL && a->number.at[e] >= 0 && !gate[a->number.at[e] * types]) value = -INFINITY;
         w[e] = value;
     }
+}
+
+/* Compute the weights of a sentence's roles, (T, R), and of hyperedges without them, (E,); return whether none is
+   enormous. */
+static inline int weigh_sentence(const Potentials *scores, int64_t start, int64_t end, int64_t k, const Automaton *a,
+                                 double *base, double *p) {
+    int64_t roles = scores->roles.m, count = (end - start) * roles;
+    int safe = 1;
+    for (int64_t e = 0; e < a->number.n; e++) {
+        int64_t constant = a->hyperedges.constant.at[e];
+        double score = constant >= 0 ? (double)AT2(scores->constants, constant, k) : 0.0;
+        safe &= is_safe(score);
+        base[e] = exponential(score);
+    }
+    for (int64_t i = 0; i < count; i++) p[i] = scores->roles.at[(start * roles + i) * scores->roles.l + k];
+    for (int64_t i = 0; i < count; i++) safe &= is_safe(p[i]);
+    for (int64_t i = 0; i < count; i++) p[i] = exponential(p[i]);
+    return safe;
+}
+
+/* Compute the weights of all hyperedges at a token, counted in its sentence, as `score_all` does their scores. */
+static inline void weigh_all(double *w, const Potentials *scores, int64_t start, int64_t end, int64_t k, int64_t token,
+                             const Automaton *a, const double *base, const double *p) {
+    const Hyperedges *h = &a->hyperedges;
+    int64_t types = scores->roles.l, roles = scores->roles.m;
+    memcpy(w, base, (size_t)h->constant.n * sizeof *w);
+    for (int64_t v = 0; v < h->varying.n; v++) {
+        int64_t e = h->varying.at[v];
+        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++)
+            if (start + token + h->step.at[i] < end) w[e] *= p[(token + h->step.at[i]) * roles + h->role.at[i]];
+    }
+    const uint8_t *gate = gate_at(scores, start + token, k);
+    for (int64_t e = 0; gate != NULL && e < h->constant.n; e++)
+        if (a->number.at[e] >= 0 && !gate[a->number.at[e] * types]) w[e] = 0.0;
 }
 
 #endif

@@ -49,7 +49,6 @@ static void weigh_roles(lanes *g) {
 /* Compute the weights of hyperedges at a token. */
 static void weigh(const lanes *g, double *own, int64_t token) {
     const Hyperedges *h = &g->automaton->hyperedges;
-    u8_2 allowed = g->scores->allowed;
     int64_t edges = h->constant.n, roles = g->scores->roles.m, types = g->scores->roles.l;
     memcpy(own, g->base, (size_t)(edges * LANES) * sizeof *own);
     for (int64_t v = 0; v < h->varying.n; v++) {
@@ -59,11 +58,13 @@ static void weigh(const lanes *g, double *own, int64_t token) {
             for (int j = 0; j < VECTORS; j++) w[j] *= p[j];
         }
     }
-    for (int64_t e = 0; allowed.n > 0 && e < edges; e++) {
-        int64_t number = g->automaton->number.at[e];
-        for (int64_t lane = 0; number >= 0 && lane < g->count; lane++)
-            if (token < g->length[lane] && !AT2(allowed, g->start[lane] + token, number * types + g->kind[lane]))
-                own[e * LANES + lane] = 0.0;
+    for (int64_t lane = 0; lane < g->count; lane++) {
+        if (token >= g->length[lane]) continue;
+        const uint8_t *gate = gate_at(g->scores, g->start[lane] + token, g->kind[lane]);
+        for (int64_t e = 0; gate != NULL && e < edges; e++) {
+            int64_t number = g->automaton->number.at[e];
+            if (number >= 0 && !gate[number * types]) own[e * LANES + lane] = 0.0;
+        }
     }
 }
 

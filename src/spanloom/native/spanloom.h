@@ -932,11 +932,13 @@ typedef struct {
     Hyperedges hyperedges;
 } Automaton;
 
-/* Scores of T tokens, R roles and K types, and of C constants; `allowed`: 0 where a hyperedge of the template is
-   forbidden, a column for each hyperedge and type; no rows where none is. */
+/* Scores of T tokens, R roles and K types, and of C constants; `gate`: for each token the row of `allowed`, -1 where
+   nothing is forbidden, or nothing at all; `allowed`: 0 where a hyperedge of the template is forbidden, a column for
+   each hyperedge and type. */
 typedef struct {
     f32_3 roles; // T R K
     f32_2 constants; // C K
+    i64_1 gate; // *
     u8_2 allowed; // * *
 } Potentials;
 
@@ -993,30 +995,38 @@ KERNEL(kbest,
 
 /* ------------------------------------------------------------------------------------------------------- guards.c */
 
-/* An automaton with states of its own at each of T tokens: see `spanloom.hypergraph.guards`. */
+/* Automata with states of their own at each of some tokens, side by side: see `spanloom.hypergraph.guards`. */
 typedef struct {
-    i64_2 letter; // T E
+    i64_1 begin; // *+1
+    i64_2 letter; // * E
     i64_1 ptr; // *+1
     i64_2 next; // S *
     i64_1 exit; // S
 } Guards;
 
-/* The structures of one sentence and type that a guard lets through. If `edges` has rows, the best of them and its
-   score, `total`; else the logarithm of the sum over all, and the probability of each of Q paths, whose rows are those
-   of `usable` choices at the tokens from `first` on. -inf where none is let through. The automaton has no bundles. */
+/* The structures that guards let through, of some lanes, each a sentence and a type; guards stand at tokens of their
+   sentences from `low` on. If `edges` has rows, the best structures: their hyperedges are appended, and their scores
+   added to `total`. Else the logarithms of sums are added, and `probability` is multiplied by that of each of Q paths,
+   whose rows are those of `usable` choices at the tokens from `first` on. -inf where nothing is let through. The
+   automaton has no bundles. */
 KERNEL(guarded,
     Potentials scores;
-    int64_t start;
-    int64_t end;
-    int64_t kind;
+    i64_1 offsets; // *+1
+    i64_1 lanes; // *
+    i64_1 sentence; // L
+    i64_1 kind; // L
+    i64_1 placed_ptr; // L+1
+    i64_1 guard; // G
+    i64_1 low; // G
     Automaton automaton;
     Guards guards;
+    i64_1 asked_ptr; // L+1
     i64_1 first; // Q
     i64_1 row_ptr; // Q+1
     i64_1 row; // *
     u8_2 usable; // * *
-    f64_1 total; // 1 out
-    i16_2 edges; // * * out
+    f64_1 total; // L out
+    i16_3 edges; // * * * out
     f64_1 probability; // Q out
 )
 

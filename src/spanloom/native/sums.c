@@ -30,10 +30,8 @@ typedef struct {
     double *w;     /* (E + bundles, wide) weights of hyperedges */
     uint8_t *safe; /* (lanes,) */
     double *total; /* (lanes,) scratch */
-    /* What a mask forbids; weights are set only at tokens where it forbids something. */
-    uint8_t *partly; /* (T, count) whether anything is forbidden at a token; NULL without a mask */
-    uint8_t *gate;   /* (PIECE, lanes) scratch: what is allowed, lanes side by side */
-    int held; /* whether the weights of hyperedges without roles are those of a token where something is forbidden */
+    uint8_t *gate; /* (PIECE, lanes) scratch: what is allowed, lanes side by side */
+    int held;      /* whether weights of hyperedges without roles are those of a token where something is forbidden */
 } group;
 
 /* How many of the group's first sentences have this token. */
@@ -60,18 +58,6 @@ static void weigh_roles(group *g) {
     }
 }
 
-/* Look through the mask of a group, once. */
-static void look_through(group *g) {
-    u8_2 allowed = g->a->scores.allowed;
-    for (int64_t j = 0; j < g->count; j++)
-        for (int64_t token = 0; token < g->ends[j] - g->starts[j]; token++) {
-            const uint8_t *row = &AT2(allowed, g->starts[j] + token, 0);
-            int64_t zeros = 0; /* faster than to stop at the first */
-            for (int64_t i = 0; i < allowed.m; i++) zeros += row[i] == 0;
-            g->partly[token * g->count + j] = zeros > 0;
-        }
-}
-
 /* Forbid hyperedges at a token of the first sentences, and lift what was forbidden at the one before. Hyperedges are
    gone through in pieces, whose gates stay in a cache. */
 static void forbid(group *g, int64_t token, int64_t count) {
@@ -80,16 +66,15 @@ static void forbid(group *g, int64_t token, int64_t count) {
     const int64_t *role_ptr = automaton->hyperedges.role_ptr.at;
     int64_t types = g->types, lanes = count * types, edges = automaton->number.n;
     int forbidden = 0;
-    for (int64_t j = 0; j < count; j++) forbidden |= g->partly[token * g->count + j];
+    for (int64_t j = 0; j < count; j++) forbidden |= gate_at(&g->a->scores, g->starts[j] + token, 0) != NULL;
     for (int64_t begin = 0; begin < (forbidden || g->held ? edges : 0); begin += PIECE) {
         int64_t stop = least(PIECE, edges - begin);
         for (int64_t i = 0; i < stop; i++) memset(g->gate + i * g->lanes, 1, (size_t)lanes);
         for (int64_t j = 0; j < count; j++) {
-            if (!g->partly[token * g->count + j]) continue;
-            const uint8_t *row = &AT2(g->a->scores.allowed, g->starts[j] + token, 0);
-            for (int64_t i = 0; i < stop; i++) {
+            const uint8_t *row = gate_at(&g->a->scores, g->starts[j] + token, 0);
+            for (int64_t i = 0; row != NULL && i < stop; i++) {
                 int64_t column = number[begin + i] > 0 ? number[begin + i] * types : 0;
-                memcpy(g->gate + i * g->lanes + j * types, row + column, (size_t)types);
+                for (int64_t k = 0; k < types; k++) g->gate[i * g->lanes + j * types + k] = row[column + k];
             }
         }
         for (int64_t i = 0; i < stop; i++) {
@@ -124,7 +109,7 @@ static void weigh(group *g, int64_t token, int64_t lanes, int64_t lanes_next) {
             for (int64_t lane = 0; lane < reached; lane++) w[lane] *= p[lane];
         }
     }
-    if (g->partly != NULL) forbid(g, token, lanes / g->types);
+    if (g->a->scores.gate.n > 0) forbid(g, token, lanes / g->types);
     for (int64_t i = 0; i + 1 < automaton->bundle_ptr.n; i++) {
         double *restrict bundle = g->w + (edges + i) * g->wide;
         memset(bundle, 0, (size_t)lanes * sizeof *bundle);
@@ -262,7 +247,7 @@ static void count_edges(const group *g, const way_back *o, const double *b, int6
     const Automaton *automaton = &g->a->automaton;
     const int64_t *constant = automaton->hyperedges.constant.at;
     int64_t edges = automaton->hyperedges.constant.n, all = edges + automaton->bundle_ptr.n - 1;
-    int masked = g->partly != NULL;
+    int masked = g->a->scores.gate.n > 0;
     for (int64_t e = 0; e < all; e++)
         if (o->varies[e]) memset(o->count + e * g->lanes, 0, (size_t)lanes * sizeof *o->count);
     for (int64_t i = 0; i < automaton->source.n; i++) {
@@ -425,16 +410,9 @@ int64_t spanloom_sums(const sums_arguments *a) {
         g.b = a->room.at + (g.ends[0] - g.starts[0]) * roles * g.lanes;
         memcpy(g.safe, fitting, (size_t)g.lanes);
         weigh_roles(&g);
-        memory mask = {0};
-        g.partly = NULL;
         g.held = 0;
-        if (a->scores.allowed.n > 0) {
-            memcpy(g.w, g.base,
-                   (size_t)(all * wide) * sizeof(double)); /* the last group left weights that it forbids */
-            g.partly = TAKE_ZEROS(&mask, uint8_t, (g.ends[0] - g.starts[0]) * g.count);
-            if (mask.failed) return give_back(&own, NO_MEMORY);
-            look_through(&g);
-        }
+        if (a->scores.gate.n > 0) /* the last group left weights that it forbids */
+            memcpy(g.w, g.base, (size_t)(all * wide) * sizeof(double));
         find_inside(&g, log_z, product, exponent);
         if (counted) {
             memset(o.share, 0, (size_t)(edges * g.lanes) * sizeof(double));
@@ -453,14 +431,13 @@ int64_t spanloom_sums(const sums_arguments *a) {
             for (int64_t e = 0; safe && counted && e < edges; e++) {
                 if (h->constant.at[e] < 0)
                     continue; /* hyperedges without roles are weighed now, unless there is a mask */
-                int steady = h->role_ptr.at[e] == h->role_ptr.at[e + 1] && g.partly == NULL;
+                int steady = h->role_ptr.at[e] == h->role_ptr.at[e + 1] && a->scores.gate.n == 0;
                 AT3(a->totals, n, h->constant.at[e], k) +=
                     o.share[e * g.lanes + lane] * (steady ? g.base[e * wide + lane] : 1.0);
             }
             for (int64_t row = a->offsets.at[n]; !safe && counted && row < a->offsets.at[n + 1]; row++)
                 for (int64_t r = 0; r < roles; r++) AT3(a->expected, row, r, k) = 0.0f;
         }
-        give_back(&mask, 0);
     }
     return give_back(&own, 0);
 }

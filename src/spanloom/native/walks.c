@@ -44,40 +44,6 @@ typedef struct {
 
 static inline double nothing(int linear) { return linear ? 0.0 : -INFINITY; }
 
-/* Compute the weights of a sentence's roles and of hyperedges without them; return whether none is enormous. */
-static int weigh_roles(const walk *s) {
-    const Potentials *scores = s->scores;
-    int64_t roles = scores->roles.m, count = (s->end - s->start) * roles;
-    int safe = 1;
-    for (int64_t e = 0; e < s->automaton->number.n; e++) {
-        int64_t constant = s->automaton->hyperedges.constant.at[e];
-        double score = constant >= 0 ? (double)AT2(scores->constants, constant, s->kind) : 0.0;
-        safe &= fabs(score) <= LARGEST || score == -INFINITY;
-        s->base[e] = exponential(score);
-    }
-    for (int64_t i = 0; i < count; i++) s->p[i] = scores->roles.at[(s->start * roles + i) * scores->roles.l + s->kind];
-    for (int64_t i = 0; i < count; i++) safe &= fabs(s->p[i]) <= LARGEST || s->p[i] == -INFINITY;
-    for (int64_t i = 0; i < count; i++) s->p[i] = exponential(s->p[i]);
-    return safe;
-}
-
-/* Compute the weights of all hyperedges at a token, as `score_all` does their scores. */
-static void weigh(const walk *s, int64_t token) {
-    const Hyperedges *h = &s->automaton->hyperedges;
-    u8_2 allowed = s->scores->allowed;
-    int64_t types = s->scores->roles.l, length = s->end - s->start, roles = s->scores->roles.m;
-    for (int64_t e = 0; e < h->constant.n; e++) {
-        double value = s->base[e];
-        for (int64_t i = h->role_ptr.at[e]; i < h->role_ptr.at[e + 1]; i++)
-            if (token + h->step.at[i] < length) value *= s->p[(token + h->step.at[i]) * roles + h->role.at[i]];
-        s->own[e] = value;
-    }
-    for (int64_t e = 0; allowed.n > 0 && e < h->constant.n; e++) {
-        int64_t number = s->automaton->number.at[e];
-        if (number >= 0 && !AT2(allowed, s->start + token, number * types + s->kind)) s->own[e] = 0.0;
-    }
-}
-
 static int fill_linear(const walk *s, int64_t begin, int64_t stop) {
     const Automaton *a = s->automaton;
     int64_t exits = a->order.n, entries = a->accept.n, choices = a->edge.n;
@@ -85,7 +51,7 @@ static int fill_linear(const walk *s, int64_t begin, int64_t stop) {
     for (int64_t token = stop - 1; token >= begin; token--) {
         double *chance = s->chance + token % s->slots * choices;
         s->held[token % s->slots] = token;
-        weigh(s, token);
+        weigh_all(s->own, s->scores, s->start, s->end, s->kind, token, a, s->base, s->p);
         memcpy(s->b + exits, s->ahead + (token + 1) * entries, (size_t)entries * sizeof *s->b);
         for (int64_t j = exits - 1; j >= 0; j--) {
             int64_t state = a->order.at[j], first = a->first.at[state], last = a->stop.at[state];
@@ -396,7 +362,7 @@ static void fill_alone(walk *s, const scratch *o, int late, int64_t last) {
     const Automaton *automaton = s->automaton;
     int64_t entries = automaton->accept.n;
     s->group = NULL;
-    s->linear = s->simple && weigh_roles(s);
+    s->linear = s->simple && weigh_sentence(s->scores, s->start, s->end, s->kind, s->automaton, s->base, s->p);
     for (int filled = 0; !filled;) {
         for (int64_t slot = 0; slot < s->slots; slot++) s->held[slot] = -1;
         for (int64_t x = 0; x < entries; x++)

@@ -46,12 +46,12 @@ class Pattern(NamedTuple):
     Args:
         type: of the mentions; any if ``*``.
         expression: of their text.
-        exact: the text, if it is no regular expression.
+        begin: the first word of the text; empty if it is a regular expression.
     """
 
     type: str
     expression: re.Pattern[str]
-    exact: bool
+    begin: str
 
     def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
         """Yield the characters of all occurrences in a text that are whole words."""
@@ -60,7 +60,7 @@ class Pattern(NamedTuple):
 
     def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
         """Yield the characters of all ranges of tokens of a sentence whose text it is."""
-        if self.exact:
+        if self.begin:
             yield from (match.span() for match in self.expression.finditer(document.text))
             return
         text, match, narrow = document.text, self.expression.match, not _SEEN_BEHIND.search(self.expression.pattern)
@@ -96,10 +96,10 @@ def _pattern(spec: str, option: str) -> Pattern | tuple[str, str]:
         )
     if len(words) > 2 and words[0] == words[-1] == "/":
         try:
-            return Pattern(name, re.compile(words[1:-1]), False)
+            return Pattern(name, re.compile(words[1:-1]), "")
         except re.error as error:
             raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
-    return Pattern(name, re.compile(r"\s+".join(map(re.escape, words.split()))), True)
+    return Pattern(name, re.compile(r"\s+".join(map(re.escape, words.split()))), words.split()[0])
 
 
 @dataclass(frozen=True)
@@ -219,6 +219,14 @@ class Constraints:
         if unused:
             notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
 
+    def _concerns(self, document: Document) -> bool:
+        """Return whether something may be required or forbidden in a document."""
+        return (
+            bool(self.keep is True and document.mentions)
+            or any((document.id or document.text) in given for given in self._given.values())
+            or any(one.begin in document.text for own in self._patterns.values() for one in own)
+        )
+
     def asked(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
         """Return the mentions that a prepared document must have, and those that it may not have."""
         of_type = {name: [name] for name in types} | {ANY: list(types)}
@@ -228,6 +236,7 @@ class Constraints:
             + [
                 Mention(name, [span])
                 for one in self._patterns[option]
+                if one.begin in document.text
                 for span in place(one, document)
                 for name in of_type[one.type]
             ]
@@ -254,26 +263,27 @@ class Constraints:
             DataError: a required mention that the model cannot hold, or that is forbidden.
             UsageError: the structure finds heads.
         """
-        views = batch.views()
-        asked = [self.asked(view, model.types) for view in views]
-        rules = self.rules(model.types)
-        if not rules.forbid and not any(one or other for one, other in asked):
+        rules, reads_tokens = self.rules(model.types), any(not one.begin for one in self._patterns["forbid"])
+        mentions, counts = [], []
+        for i, document in enumerate(batch.documents):
+            asked: tuple[Sequence[Mention], ...] = ((), ())
+            if self._concerns(document):
+                asked = self.asked(batch.view(i) if reads_tokens else document, model.types)
+            own, other = ({one.key: one for one in some}.values() for some in asked)
+            mentions.append([*own, *other])
+            counts.append(len(own))
+        if not rules.forbid and not any(mentions):
             return None
         if model.structure.heads:
             raise UsageError(
                 f"the structure {model.structure} finds heads, which constraints do not support; take another model"
             )
-        tables = []
-        for which in (0, 1):
-            copies = tuple(  # each mention once, without what else is known of it
-                v.copy(mentions=[Mention(*key) for key in dict.fromkeys(mention.key for mention in own[which])])
-                for v, own in zip(views, asked, strict=True)
-            )
-            gold = Gold(replace(batch, documents=copies), model.types)
-            if which == 0:
-                self._check_required(gold, copies, batch, model, rules)
-            tables.append(gold.table.take(gold.table.order()))
-        required, forbidden = tables
+        gold = Gold(batch, model.types, mentions=mentions)
+        document_of, number = gold.places.T
+        must = number < np.array(counts, np.int64)[document_of]
+        wanted = [(one, mentions[i][: counts[i]]) for i, one in enumerate(batch.documents) if counts[i]]
+        self._check_required(gold, must, wanted, batch, model, rules)
+        required, forbidden = (own.take(own.order()) for own in (gold.table.take(must), gold.table.take(~must)))
         both = np.isin(identities(required), identities(forbidden))
         laid = Laid(batch, model.types, required, forbidden.take(model.structure.holds(forbidden)), rules)
         if both.any():
@@ -281,26 +291,27 @@ class Constraints:
         return laid
 
     def _check_required(
-        self, gold: Gold, copies: Sequence[Document], batch: Batch, model: AnyModel, rules: OverlapRules
-    ) -> None:
-        for document in copies:
-            for mention in document.mentions:
-                if mention.type not in model.types:
-                    _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
-        lost = [(one.document, one.mention, one.reason) for one in gold.lost]
-        held = model.structure.holds(gold.table)
-        encoded = model.structure.encode(gold.table, batch.sentences, model.types).lost
+        self, gold: Gold, must: Mask, wanted: Sequence[tuple[Document, Sequence[Mention]]], batch: Batch,
+        model: AnyModel, rules: OverlapRules,
+    ) -> None:  # fmt: skip
+        required = {(document.id, one.key): (document, one) for document, own in wanted for one in own}
+        for document, mention in required.values():
+            if mention.type not in model.types:
+                _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
+        numbers, table = np.flatnonzero(must), gold.table.take(must)
+        held = model.structure.holds(table)
+        encoded = model.structure.encode(table, batch.sentences, model.types).lost
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
         for row, reason in sorted({**reasons, **encoded}.items()):
-            owner, mention = gold.owner(row)
-            _refuse(owner, mention, reason)
-        for name, mention, reason in lost:
-            _refuse(next(one for one in copies if one.id == name and mention in one.mentions), mention, reason)
-        order = gold.table.order()
-        pairs = rules.conflicts(gold.table.take(order))
+            _refuse(*gold.owner(int(numbers[row])), reason)
+        for one in gold.lost:
+            if owned := required.get((one.document, one.mention.key)):
+                _refuse(*owned, one.reason)
+        order = table.order()
+        pairs = rules.conflicts(table.take(order))
         if len(pairs.one):
-            owner, outer = gold.owner(int(order[pairs.one[0]]))
-            _, inner = gold.owner(int(order[pairs.other[0]]))
+            owner, outer = gold.owner(int(numbers[order[pairs.one[0]]]))
+            _, inner = gold.owner(int(numbers[order[pairs.other[0]]]))
             _refuse(
                 owner,
                 inner,
@@ -313,12 +324,9 @@ class Constraints:
             yield from found
             return
         for own, document in zip(given, found, strict=True):
-            kept = {mention.key: mention for mention in self.kept(own)}
-            yield (
-                document.copy(mentions=[_merged(kept.get(one.key), one) for one in document.mentions])
-                if kept
-                else document
-            )
+            if kept := {mention.key: mention for mention in self.kept(own)}:
+                document.mentions = [_merged(kept.get(one.key), one) for one in document.mentions]
+            yield document
 
 
 FREE: Final[Constraints] = Constraints()
@@ -435,11 +443,14 @@ class Laid:
         """
         rules = OverlapRules(learned.allowed & self.rules.allowed, learned.gaps)
         required = np.isin(identities(table), identities(self.required))
-        weights = np.where(rules.possible(table) & ~required, weights, -1.0)
-        conflicts = rules.conflicts(table)
-        weights[conflicts.one[required[conflicts.other]]] = -1.0
-        weights[conflicts.other[required[conflicts.one]]] = -1.0
-        return best_set(weights, conflicts) | required, required
+        some = np.flatnonzero((rules.possible(table) & (weights > 0)) | required)
+        must, own, conflicts = required[some], weights[some], rules.conflicts(table.take(some))
+        own[must] = -1.0
+        own[conflicts.one[must[conflicts.other]]] = -1.0
+        own[conflicts.other[must[conflicts.one]]] = -1.0
+        chosen = required.copy()
+        chosen[some[best_set(own, conflicts)]] = True
+        return chosen, required
 
     def _without_pairs(self, model: AnyModel, potentials: Potentials, edges: Edges) -> Edges:
         """Return the best structures that have no two mentions of which one may not be inside the other."""
@@ -545,7 +556,7 @@ def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
 
 def _merged(kept: Mention | None, found: Mention) -> Mention:
     """Return a kept mention, in which values that it lacks are those of the found one."""
-    if kept is None:
+    if kept is None or (kept.id, kept.head, kept.score, kept.concepts, kept.attributes) == (None, None, None, (), {}):
         return found
     changes: dict[str, Any] = {} if kept.score is not None else {"score": found.score}
     if not kept.concepts and found.concepts:
