@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
@@ -85,9 +85,14 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
+def _is_letter(token: Mapping[str, Any], key: str) -> bool:
+    value = token.get(key)
+    return isinstance(value, str | None) and value in _LETTERS
+
+
 def _with_letters(tokens: Any, names: Mapping[str, None]) -> Any:
     """Return tokens whose letters of tags and types are in two fields with both in one, as ``B-problem``."""
-    letters = next((key for key in named(names, _OF_LETTER) if all(one.get(key) in _LETTERS for one in tokens)), None)
+    letters = next((key for key in named(names, _OF_LETTER) if all(map(_is_letter, tokens, repeat(key)))), None)
     if letters is None:
         return tokens
     inside = [one for one in tokens if one.get(letters) not in ("O", "", None)]
