@@ -237,7 +237,8 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
         splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
         for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
-            yield self._passed(splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs)))
+            passed = self._passed(splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs)))
+            yield self.fitted.scorer.prepare(passed)
 
     def _passed(self, batch: Batch) -> Batch:
         """Return a batch with the columns of the first pass, where there is one."""
