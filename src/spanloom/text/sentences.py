@@ -40,8 +40,8 @@ _STOP: Final = pattern(
     rf"|([。！？｡]|．(?!\d)|(?<=[{CJK}])[!?]++(?=[{CJK}]))[{CLOSING}」』）]*+"
     rf"|(?<=[{_GREEK}])([;\u037e])()(?=\s++[{OPENING}]*+[{_GREEK}])"  # the Greek question mark
 )
-# The first characters of what `_STOP` finds; the group is that of a full stop between a word and a capitalized one.
-_CANDIDATE: Final = pattern(rf"(?<=[a-z]{{2}})(\.)(?= [A-Z])|[{_ENDS}。！？｡．;\u037e]")
+_CANDIDATE: Final = pattern(rf"[{_ENDS}。！？｡．;\u037e]")  # the first characters of what `_STOP` finds
+_PLAIN: Final = pattern(r"\. [A-Z]")  # a full stop, and a word that a sentence may start with
 _RULED: Final = INSIDE | BEFORE_NUMBER | SOMETIMES | {"ex", *map(str.lower, TITLES)}  # words of rules
 _NEXT: Final = pattern(rf"\s*+([{OPENING}]*+)(\S{{0,{_REACH}}})")
 _BEFORE_LAST: Final = pattern(rf".*[\s{OPENING}/,;–—]", re.DOTALL)
@@ -103,9 +103,9 @@ def _stops(text: str) -> Iterator[int]:
         at = candidate.start()
         if at < end:
             continue
-        if candidate[1]:
+        if _PLAIN.match(text, at):
             word = text[text.rfind(" ", max(0, at - _REACH), at) + 1 : at]
-            if word.isalpha() and word.isascii() and word.lower() not in _RULED and word.strip("ivxIVX"):
+            if word.isalpha() and word.isascii() and word[1:].strip("ivxIVX") and word.lower() not in _RULED:
                 end = at + 1
                 yield end
                 continue
