@@ -177,21 +177,6 @@ def held_out_candidates(
     return merge(held_out(first, fold, use, run))
 
 
-def held_out_scores(first: FirstStage, fold: Ints, run: Executor = SERIAL) -> Singles:
-    """Return the (T, R, K) role scores of the training data, each fold's by a first stage trained on the others.
-
-    Args:
-        first: the corpus.
-        fold: (N,) of each sentence.
-        run: runs folds side by side.
-    """
-    parts = held_out(first, fold, lambda part: (part.tokens, part.potentials.roles), run)
-    scores = np.empty((len(first.edges), *parts[0][1].shape[1:]), np.float32)
-    for tokens, roles in parts:
-        scores[tokens] = roles
-    return scores
-
-
 class GoldMentions(Protocol):
     """Gold mentions: those that can be held, and how many there are."""
 
