@@ -45,14 +45,13 @@ from spanloom.formats.json_text import loads
 from spanloom.formats.kinds import are, some
 from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.passages import text_of_passages
-from spanloom.formats.record import RECORD, scan_record, to_record
+from spanloom.formats.record import AS_TEXT, RECORD, scan_record, to_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
 from spanloom.formats.source import check_unpacked, opened
 from spanloom.formats.tag_dialects import in_turn
 
 _FROM_META = ("events", "coreferences", "relations")
 _LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
-_AS_TEXT = ("attributes", "attribute_scores")  # objects in a mention, as JSON
 _CHECKED = RECORD.keys() - {"meta", "sections"} | {"document_id", "passages", "entities"}  # by the parser of records
 _WHOLE = {"id": "text", "type": "text"}  # what the one passage is called, where the text is not divided
 _ROWS = 256  # in a batch
@@ -75,7 +74,7 @@ def arrow_schema() -> Any:
     event = {"id": string, "type": string, "trigger": pa.struct(piece), "arguments": arguments}
     relation = {"id": string, "type": string, "arg1_id": string, "arg2_id": string, "normalized": names}
     scored = {"head": pa.list_(pa.int32()), "score": pa.float64()}
-    entity = {**passage, "normalized": names, **scored, **dict.fromkeys(_AS_TEXT, string)}
+    entity = {**passage, "normalized": names, **scored, **dict.fromkeys(AS_TEXT, string)}
     entity["concept_scores"] = pa.list_(pa.float64())
     coreference = {"id": string, "entity_ids": pa.list_(string)}
     lists = {"passages": passage, "entities": entity}
@@ -123,7 +122,7 @@ def to_row(document: Document, schema: Any, path: str | Path | None = None) -> d
 def _entity(mention: dict[str, Any], text: str) -> dict[str, Any]:
     """Return the entity of a mention of a native record."""
     spans, concepts = mention["spans"], mention.get("concepts", ())
-    objects = {name: json.dumps(mention[name], ensure_ascii=False) for name in _AS_TEXT if name in mention}
+    objects = {name: json.dumps(mention[name], ensure_ascii=False) for name in AS_TEXT if name in mention}
     bigbio = {
         "offsets": spans,
         "text": [text[start:end] for start, end in spans],
@@ -210,7 +209,7 @@ def _entry(item: object) -> object:
     if not isinstance(item, Mapping):
         return item
     found = {key: value for key, value in item.items() if value is not None}
-    for name in _AS_TEXT:
+    for name in AS_TEXT:
         if isinstance(found.get(name), str):
             found[name] = loads(found[name].encode("utf-8"), name, line=1)
     return found

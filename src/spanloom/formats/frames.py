@@ -18,12 +18,11 @@ from spanloom.formats.base import Beside, Scanned, name_of
 from spanloom.formats.dialects import Native
 from spanloom.formats.json_text import not_as_expected
 from spanloom.formats.notices import Notices
-from spanloom.formats.record import MENTION, mention_of, mention_record
+from spanloom.formats.record import AS_TEXT, MENTION, mention_of, mention_record
 from spanloom.formats.settling import settled
 
 _COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "head", "id")
 _FURTHER: Final = ("attributes", "attribute_scores", "concept_scores")  # columns that are left out where they are empty
-_AS_TEXT: Final = ("attributes", "attribute_scores")  # objects, as JSON
 _REQUIRED: Final = ("doc_id", "type")
 
 
@@ -48,7 +47,7 @@ def to_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
         for mention in document.mentions:
             row = {"concepts": [], **mention_record(mention), "doc_id": name_of(document, number)}
             row |= {"start": mention.start, "end": mention.end, "text": mention.text(document.text)}
-            row |= {name: json.dumps(row[name], ensure_ascii=False) for name in _AS_TEXT if name in row}
+            row |= {name: json.dumps(row[name], ensure_ascii=False) for name in AS_TEXT if name in row}
             for name, values in table.items():
                 values.append(row.get(name))
     return {name: values for name, values in table.items() if name in _COLUMNS or any(values)}
@@ -181,7 +180,7 @@ def _item(row: Mapping[str, Any], place: str) -> dict[str, Any]:
         item["spans"] = [[row["start"], row["end"]]]
     if "id" in item:
         item["id"] = str(item["id"])
-    for name in _AS_TEXT:
+    for name in AS_TEXT:
         if isinstance(item.get(name), str):
             with suppress(ValueError, RecursionError):
                 item[name] = json.loads(item[name])

@@ -81,6 +81,8 @@ RECORD = {
     "sections": Field("sections", "in characters; they may lie in one another"),
     "meta": Field("object"),
 }
+AS_TEXT = ("attributes", "attribute_scores")
+"""Objects in a mention, which tables have as JSON."""
 MENTION = {
     "id": Field("name"),
     "type": Field("text"),

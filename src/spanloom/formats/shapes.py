@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
@@ -85,15 +85,12 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _is_letter(token: Mapping[str, Any], key: str) -> bool:
-    value = token.get(key)
-    return isinstance(value, str | None) and value in _LETTERS
-
-
 def _with_letters(tokens: Any, names: Mapping[str, None]) -> Any:
     """Return tokens whose letters of tags and types are in two fields with both in one, as ``B-problem``."""
-    letters = next((key for key in named(names, _OF_LETTER) if all(map(_is_letter, tokens, repeat(key)))), None)
-    if letters is None:
+    for letters in named(names, _OF_LETTER):
+        if all(isinstance(one.get(letters), str | None) and one.get(letters) in _LETTERS for one in tokens):
+            break
+    else:
         return tokens
     inside = [one for one in tokens if one.get(letters) not in ("O", "", None)]
     kinds = next(
