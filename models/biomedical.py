@@ -145,7 +145,7 @@ def changed(documents: Iterable[Document], way: str) -> list[Document]:
 
 
 def with_copies(documents: Sequence[Document], every: int) -> list[Document]:
-    """Return documents, and of so many of them a copy in lower case and a copy of the next one in title case."""
+    """Return documents and copies: of each ``every`` documents one in lower case, and the next in title case."""
     ways = ("in lower case", "in title case")
     copies = [changed([one], ways[n % every])[0] for n, one in enumerate(documents) if n % every < len(ways)]
     return [*documents, *copies]

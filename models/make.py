@@ -126,7 +126,7 @@ COMMIT = commit()  # of the program that runs, whatever is committed meanwhile
 
 
 def split_of(place: str, names: Sequence[str], format: str | None = None, copies: int = 0) -> Callable[[Path], Parts]:
-    """Return the reader of a corpus of three files; of two in so many training documents there are copies."""
+    """Return the reader of a corpus of three files; `copies` is the second argument of `with_copies`, 0 for none."""
 
     def parts(data: Path) -> Parts:
         train, dev, test = (bare(read(data / place / name, format=format)) for name in names)

@@ -356,7 +356,7 @@ class Scopes:
             comma = np.append(-1, commas)[place]
             earlier = np.append(-1, commas)[np.maximum(place - 1, 0)]
             joined = np.append(-1, coordinators)[np.searchsorted(coordinators, begin)]
-            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is none
+            # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is not
             low = self.batch.sentences[self.sentence[begin]]
             listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
             clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)

@@ -1,6 +1,6 @@
 """Page of suspects: each with its text, as annotated above it and as held-out models would have it below it.
 
-The page has no script: its style hides what is filtered out and changes the order, in browsers that can (`:has`).
+The page has no script: its style hides what is filtered out and changes the order, in browsers that support `:has`.
 Elsewhere it reads in full, the most certain suspect first.
 """
 

@@ -1,6 +1,6 @@
 """Error page: the errors of a prediction as HTML, with gold over prediction, tables of where they are, and plots.
 
-The page has no script: its style hides what is filtered out and changes the order, in browsers that can (`:has`).
+The page has no script: its style hides what is filtered out and changes the order, in browsers that support `:has`.
 Elsewhere it reads in full, in the order of the kinds.
 """
 
