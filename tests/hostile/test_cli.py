@@ -9,9 +9,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+import spanloom
 
 resource = pytest.importorskip("resource")  # the limits and devices of Unix
 
@@ -198,8 +201,17 @@ def stop(line: list[object], number: signal.Signals) -> tuple[int, str]:
     return process.returncode, rest
 
 
-def test_interrupted_training_leaves_nothing(model, corpus, tmp_path):
-    arguments = ["train", "recognizer", "--train", corpus / "train.jsonl", "--output", tmp_path / "model"]
+@pytest.fixture
+def long_train(corpus, tmp_path_factory):
+    """Training data that take seconds, so that a signal never comes after the end."""
+    documents = list(spanloom.read(corpus / "train.jsonl"))
+    path = tmp_path_factory.mktemp("long") / "train.jsonl"
+    spanloom.write([replace(one, id=f"{one.id}-{copy}") for copy in range(1000) for one in documents], path)
+    return path
+
+
+def test_interrupted_training_leaves_nothing(long_train, tmp_path):
+    arguments = ["train", "recognizer", "--train", long_train, "--output", tmp_path / "model"]
     code, rest = stop([*arguments, "--epochs", "1000000"], signal.SIGINT)
     assert code == 130
     assert rest.splitlines()[-1] == (
@@ -208,8 +220,8 @@ def test_interrupted_training_leaves_nothing(model, corpus, tmp_path):
     assert_only(tmp_path)
 
 
-def test_interrupted_training_with_a_folder_names_it_last(corpus, tmp_path):
-    arguments = ["train", "recognizer", "--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl"]
+def test_interrupted_training_with_a_folder_names_it_last(corpus, long_train, tmp_path):
+    arguments = ["train", "recognizer", "--train", long_train, "--dev", corpus / "dev.jsonl"]
     work = tmp_path / "work"
     arguments += ["--output", tmp_path / "model", "--work", work, "--epochs", "1000000"]
     code, rest = stop(arguments, signal.SIGINT)
@@ -225,9 +237,10 @@ def test_a_terminated_demo_leaves_nothing(model, tmp_path):
     assert_only(tmp_path)
 
 
-# a signal where Python takes no exception, within an object's end, and one that comes while a kernel runs
+# a signal where Python takes no exception, within an object's end; one that comes while a kernel runs; and one within
+# code of a string, as `dataclass` makes it
 LOST = """
-import os, signal, subprocess, time
+import os, signal, subprocess, sys, time
 import numpy
 from spanloom.cli import app, execute
 from spanloom.native import Kernel
@@ -235,15 +248,18 @@ from spanloom.native import Kernel
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 
 class Late:
-    def __del__(self):
-        os.kill(os.getpid(), signal.Signals[NAME])
-        time.sleep(0.1)
+    def __del__(self, kill=os.kill, process=os.getpid(), number=signal.Signals[NAME], sleep=time.sleep):
+        kill(process, number)  # when the program ends, the module's names are gone
+        sleep(0.1)
 
 def within_kernel():
     values = numpy.ones(100_000_000)
     with subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -{NAME[3:]} {os.getpid()}"]):
         for _ in range(20):
             Kernel("take_exponentials")(values, values)
+
+def within_code():
+    exec("import os, signal; os.kill(os.getpid(), signal.Signals[NAME]); list(map(str, range(9)))", {"NAME": NAME})
 
 def verb(**options):
     PLACE()
@@ -255,13 +271,21 @@ app.main(["models"])
 """
 
 
-@pytest.mark.parametrize("place", ["Late", "within_kernel"])
+@pytest.mark.parametrize("place", ["Late", "within_kernel", "within_code"])
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_that_comes_where_no_exception_can_is_not_lost(name, code, place):
-    command = [sys.executable, "-c", f"NAME = {name!r}\n" + LOST.replace("PLACE", place)]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=120)
+def test_a_signal_that_comes_where_no_exception_can_is_not_lost(name, code, place, tmp_path):
+    (tmp_path / "lost.py").write_text(f"NAME = {name!r}\n" + LOST.replace("PLACE", place))
+    command = [sys.executable, "-m", "lost"]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert found.returncode == code, found.stderr
     assert "ignored" not in found.stderr and "Traceback" not in found.stderr
+
+
+def test_an_interrupt_after_the_work_is_done_changes_no_exit_code():
+    late = "sys.late = Late()\ndef verb(**options):\n    return 0\n"
+    command = [sys.executable, "-c", "NAME = 'SIGINT'\n" + LOST.replace("\nexecute.VERBS", f"\n{late}\nexecute.VERBS")]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (found.returncode, found.stderr) == (0, "")
 
 
 def test_a_reader_that_has_had_enough(model, corpus, tmp_path):

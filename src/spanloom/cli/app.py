@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -477,6 +478,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         gc.set_threshold(_OBJECTS)
         atexit.register(gc.freeze)  # else the last collections visit all objects, a tenth of a short run
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # Ctrl-C at the end changes no exit code
         open_streams()
         catch_signals()
         given = sys.argv[1:] if arguments is None else arguments
@@ -486,4 +488,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(INTERRUPTED)
     except OSError as error:  # help, or the version, has nowhere to go
         sys.exit(refused(error))
+    finally:
+        eval("0")  # else Python, after a Ctrl-C within `exec`, as in `dataclass`, exits by SIGINT, not with our code
     sys.exit()
