@@ -306,7 +306,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         said = part.read(_Described)
         system = system_of(part)
         made = said.restored(cls, system)
-        made._restore(part, system.types, "link")
+        made._restore(part, system.types, {"tagger", "link"})
         made.language_model = made.language_model or system.language
         made.pos = made.pos or system.pos
         return made

@@ -7,7 +7,7 @@ those that estimators have before these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pkgutil import resolve_name
@@ -188,26 +188,21 @@ class Staged:
         kept |= {stage.name: stage for stage in self.stages_}
         return said.part({}, {**{name: one.to_part() for name, one in kept.items() if one is not None}, **own})
 
-    def _restore(self, part: ModelPart, types: tuple[str, ...], own: str = "", **known: Any) -> None:
+    def _restore(self, part: ModelPart, types: tuple[str, ...], own: Collection[str] = (), **known: Any) -> None:
         """Take over the types of a model, and the stages of its file that are in `STAGES`.
 
         Args:
             part: the file.
             types: of mentions.
-            own: a stage that is not in `STAGES` and that the model reads, besides those of all models.
+            own: stages that the model reads itself, besides those of all models.
             known: more of what `STAGES` names.
 
         Raises:
             ModelError: one is damaged or of another kind of model, or the first pass is missing.
         """
-        read = {
-            "structure",
-            "columns",
-            own,
-            *(name for name, of in STAGES.items() if hasattr(self, of[0] or "stages_")),
-        }
+        shared = {name for name, of in STAGES.items() if hasattr(self, of[0] or "stages_")}
         for name in part.parts:
-            if name.rstrip(digits) not in read:
+            if name.rstrip(digits) not in shared.union(own, ("structure", "columns")):
                 raise ModelError(f"found the stage {name}, which a {type(self).__name__} does not have")
         known = {"types": types, "kinds": len(types), "overlaps": OverlapRules.free(len(types)), **known}
         self.types_ = types

@@ -410,7 +410,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             raise ModelError(f"its chains are not those of the method {made.method!r}")
         made.strongest_ = said.strongest
         features, rules = features_of_chains(model.parts[-1]), OverlapRules.of_ways((), len(model.types))
-        made._restore(part, model.types, "dictionaries", columns=shared, features=features, overlaps=rules)
+        made._restore(part, model.types, {"dictionaries"}, columns=shared, features=features, overlaps=rules)
         return made
 
     def check(self) -> None:
