@@ -46,7 +46,7 @@ ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
 KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseudo", "ends")
 """What a phrase may be: a cue before or after mentions, of all that follow or of the same noun phrase only; a word of a
 mention that is a cue; no cue; the end of what cues reach."""
-_SCOPE: Final = ("ends", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations")
+_SCOPE: Final = ("ends", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations")
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
 _CLOSED: Final = "$"
@@ -216,7 +216,7 @@ class _Reader(NamedTuple):
             if name not in _SCOPE:
                 raise self._error(f"scope.{name}", "a name", _SCOPE)
             texts = self._texts(f"scope.{name}", value)
-            if name == "ends":
+            if name in ("ends", "pseudo"):
                 self._add(phrases, texts, None, name, words)
             else:
                 scope[name] = frozenset(map(compared, texts))

@@ -1,7 +1,7 @@
 """What cues reach: rules over the tokens of sentences, as array operations on the cues that are found.
 
-1. Phrases are found by hashes of runs of words. Of phrases within one another the longest counts, so pseudo-cues and
-   longer cues win; so does a pseudo-cue over any phrase that it overlaps.
+1. Phrases are found by hashes of runs of words. What lies within a longer cue does not count; nor does, for the pair of
+   attribute and value of a pseudo-cue, what overlaps it.
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
    at most `REACH` tokens away. So it reaches all items of an enumeration, up to where a new clause begins. A *near* one
@@ -101,7 +101,7 @@ def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
 
 
 class Hits(NamedTuple):
-    """Occurrences of phrases, by first token; none lies in another that is a cue or a pseudo-cue.
+    """Occurrences of phrases, by first token; none lies in another that is a cue.
 
     Args:
         first, end: (H,) their tokens.
@@ -197,14 +197,8 @@ class Scopes:
         first, end, phrase = first[valid], end[valid], phrase[valid]
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
-        # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
-        own: Flags = np.logical_or.reduce(table.kinds[phrase, :_ENDS], axis=1)
-        kept = end > _reached_before(end, own)
-        first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
-        pseudo = table.kinds[phrase, _PSEUDO]
-        later = np.append(first[pseudo], np.iinfo(np.int64).max)
-        overlapped = later[np.searchsorted(first[pseudo], first)] < end
-        kept = pseudo | ~((first < _reached_before(end, pseudo)) | overlapped)
+        cue: Flags = np.logical_or.reduce(table.kinds[phrase, :_PSEUDO], axis=1)
+        kept = end > _reached_before(end, cue)
         return Hits(first[kept], end[kept], phrase[kept])
 
     @cached_property
@@ -256,7 +250,13 @@ class Scopes:
             hit, role = self._roles
             own, of_kind = self.cues.table.roles[role, :2].T
             found: Int64 = hit[((own == pair) | (own == -1)) & (of_kind == kind)]
-            return found if len(found) < 2 else np.unique(found)
+            found = found if len(found) < 2 else np.unique(found)
+            if kind == _PSEUDO or not len(found):
+                return found
+            hidden = self.of(pair, _PSEUDO)
+            reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
+            overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
+            return found[overlapping <= self.hits.first[found]]
 
         return self._once((pair, kind), numbers)
 
