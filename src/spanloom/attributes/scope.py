@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -44,6 +44,7 @@ Flags = NDArray[np.bool_]
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS = range(len(KINDS))
 _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
+_ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 _LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
@@ -54,8 +55,13 @@ def headings_of(cues: Cues) -> dict[str, str]:
     return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
 
 
-def tokenized(document: Document) -> Document:
-    """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any."""
+def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
+    """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any.
+
+    Args:
+        document: a text.
+        answers: words that, as a sentence behind a question mark, belong to the question.
+    """
     tokens = tokenize(document.text)
     if document.tokens is None or document.sentences is None:
         sentences = split_sentences(document.text, tokens)
@@ -64,6 +70,16 @@ def tokenized(document: Document) -> Document:
         bounds = np.unique(np.searchsorted(tokens[:, 0], document.tokens[full, 0]))
         bounds = np.unique(np.concatenate([[0], bounds[bounds < len(tokens)], [len(tokens)]]))
         sentences = np.stack([bounds[:-1], bounds[1:]], 1)
+    if "?" in document.text:
+        words = [document.text[start:end] for start, end in tokens.tolist()]
+        starts = [
+            at
+            for at, end in sentences.tolist()
+            if not (
+                at and words[at - 1] == "?" and compared(words[at]) in answers and {*words[at + 1 : end]} <= _CLOSING
+            )
+        ]
+        sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
     return Document(document.text, document.id, tokens, sentences)
 
 
@@ -143,7 +159,7 @@ class Scopes:
     @cached_property
     def batch(self) -> Batch:
         """The documents as `tokenized` returns them."""
-        return Batch.of([tokenized(document) for document in self.documents])
+        return Batch.of([tokenized(document, self._words_of("answers")) for document in self.documents])
 
     @cached_property
     def parts(self) -> MentionParts:
@@ -310,7 +326,8 @@ class Scopes:
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
-        clear = same & ~_between(self.ends(pair), begin, at)
+        verb = self._predicate(first[row], begin, at)
+        clear = same & ~_between(self.ends(pair), begin, verb) & ~_between(self.ends(pair), verb + 1, at)
         if near:
             reaches = clear & ~_between(stops, begin, at) & (at - begin <= np.where(prefix[row], 0, NEAR))
         else:
@@ -361,12 +378,28 @@ class Scopes:
             listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
             clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)
             listed &= ~_between(verbs, clause, np.maximum(comma, at))
+            # so is "A, B: absent"
+            answer = np.isin(begin, self.where(_ANSWERED))
+            listed |= answer & ~_between(verbs, at, begin) & ~_between(self.where(_COLONS), at, begin)
             reaches = clear & ((comma < at) | listed) & ~_between(verbs, at, joined) & (begin - at <= REACH)
         ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
         return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
+
+    def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
+        """Return the verb of each cue's subject that lies before a mention, or the mention.
+
+        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is *nor*, and no comma
+        or coordinator follows it before the verb.
+        """
+        coordinators, commas, _ = self._stops
+        verbs, joints = self.where(self._words_of("predicates")), np.union1d(coordinators, commas)
+        verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
+        subject = np.isin(first, self.batch.sentences) | np.isin(first, coordinators)
+        found: Int64 = np.where(subject & (verb < at) & ~_between(joints, begin, verb), verb, at)
+        return found
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
