@@ -347,7 +347,7 @@ class Scopes:
             below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
             reaches |= below & ~_between(self.ends(pair), end[head], at)
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
-        inner = (first[held] <= at) & (at < end[held]) & (parts.end > end[held])
+        inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
@@ -391,8 +391,8 @@ class Scopes:
     def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
 
-        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is *nor*, and no comma
-        or coordinator follows it before the verb.
+        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is *nor*, and no
+        comma or coordinator follows it before the verb.
         """
         coordinators, commas, _ = self._stops
         verbs, joints = self.where(self._words_of("predicates")), np.union1d(coordinators, commas)
