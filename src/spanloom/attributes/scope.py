@@ -45,6 +45,7 @@ _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS = range(len(
 _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
+_SLASH: Final = frozenset("/")
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 _LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
@@ -365,7 +366,7 @@ class Scopes:
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
         verbs = self.where(self._words_of("verbs"))
         auxiliary = np.isin(begin - 1, verbs) & (begin > at)  # "has" in "has not been excluded" begins no clause
-        clear = same & ~_between(self.ends(pair), at, begin - auxiliary)
+        clear = same & ~_between(self.ends(-1), at, begin - auxiliary)
         if near:
             reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
         else:
@@ -413,7 +414,7 @@ class Scopes:
         joint = np.append(joints, far)[np.searchsorted(joints, begin)]
         comma = np.append(commas, far)[np.searchsorted(commas, begin)]
         end = self.batch.sentences[self.sentence[np.minimum(begin, far - 1)] + 1]
-        last = ~_between(joints, comma + 1, end)
+        last = ~_between(np.setdiff1d(joints, self.where(_SLASH)), comma + 1, end)  # "w/o" joins nothing
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
         ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
         negation = _between(self.where(self._words_of("negations")), first, begin)
