@@ -396,7 +396,8 @@ class Scopes:
         comma or coordinator follows it before the verb.
         """
         coordinators, commas, _ = self._stops
-        verbs, joints = self.where(self._words_of("predicates")), np.union1d(coordinators, commas)
+        verbs = self.where(self._words_of("predicates"))
+        joints = np.setdiff1d(np.union1d(coordinators, commas), self.where(_SLASH))
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
         subject = np.isin(first, self.batch.sentences) | np.isin(first, coordinators)
         found: Int64 = np.where(subject & (verb < at) & ~_between(joints, begin, verb), verb, at)
