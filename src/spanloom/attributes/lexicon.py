@@ -47,17 +47,9 @@ KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseud
 """What a phrase may be: a cue before or after mentions, of all that follow or of the same noun phrase only; a word of a
 mention that is a cue; no cue; the end of what cues reach."""
 _SCOPE: Final = (
-    "ends",
-    "pseudo",
-    "near_ends",
-    "separators",
-    "coordinators",
-    "verbs",
-    "prefixes",
-    "negations",
-    "predicates",
-    "answers",
-)
+    "ends", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations", "subjects",
+    "predicates", "answers",
+)  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
 _CLOSED: Final = "$"
@@ -97,7 +89,7 @@ class Cues:
         language: its name; empty for cues of every language.
         phrases: words -> what they mean, by attribute and value, kind, and whether a clause must end behind them.
         scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
-            ``predicates`` and ``answers``.
+            ``subjects``, ``predicates`` and ``answers``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.

@@ -392,14 +392,14 @@ class Scopes:
     def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
 
-        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is *nor*, and no
-        comma or coordinator follows it before the verb.
+        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
+        such as *none*, and no comma or coordinator follows it before the verb.
         """
         coordinators, commas, _ = self._stops
         verbs = self.where(self._words_of("predicates"))
         joints = np.setdiff1d(np.union1d(coordinators, commas), self.where(_SLASH))
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
-        subject = np.isin(first, self.batch.sentences) | np.isin(first, coordinators)
+        subject = np.isin(first, self.batch.sentences) | np.isin(first, self.where(self._words_of("subjects")))
         found: Int64 = np.where(subject & (verb < at) & ~_between(joints, begin, verb), verb, at)
         return found
 
