@@ -365,7 +365,9 @@ class Scopes:
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
         verbs = self.where(self._words_of("verbs"))
-        auxiliary = np.isin(begin - 1, verbs) & (begin > at)  # "has" in "has not been excluded" begins no clause
+        # "has" in "has not been excluded" or "has probably been excluded" begins no clause
+        auxiliary = np.where(np.isin(begin - 1, verbs), 1, 2 * np.isin(begin - 2, verbs))
+        auxiliary = np.minimum(auxiliary, begin - at)
         clear = same & ~_between(self.ends(-1), at, begin - auxiliary)
         if near:
             reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
