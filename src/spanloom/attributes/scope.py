@@ -1,7 +1,7 @@
 """What cues reach: rules over the tokens of sentences, as array operations on the cues that are found.
 
-1. Phrases are found by hashes of runs of words. What lies within a longer cue does not count; nor does, for the pair of
-   attribute and value of a pseudo-cue, what overlaps it.
+1. Phrases are found by hashes of runs of words. A cue within a longer one does not count. What overlaps a pseudo-cue
+   does not count for its attribute and value; nor does an end of scopes that overlaps one of its cues.
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
    at most `REACH` tokens away. So it reaches all items of an enumeration, up to where a new clause begins. A *near* one
@@ -118,7 +118,7 @@ def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
 
 
 class Hits(NamedTuple):
-    """Occurrences of phrases, by first token; none lies in another that is a cue.
+    """Occurrences of phrases, by first token; no cue lies in another.
 
     Args:
         first, end: (H,) their tokens.
@@ -215,7 +215,7 @@ class Scopes:
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
         cue: Flags = np.logical_or.reduce(table.kinds[phrase, :_PSEUDO], axis=1)
-        kept = end > _reached_before(end, cue)
+        kept = (end > _reached_before(end, cue)) | (table.kinds[phrase, _ENDS] & ~cue)
         return Hits(first[kept], end[kept], phrase[kept])
 
     @cached_property
@@ -271,6 +271,8 @@ class Scopes:
             if kind == _PSEUDO or not len(found):
                 return found
             hidden = self.of(pair, _PSEUDO)
+            if kind == _ENDS:
+                hidden = np.unique(np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO))]))
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
             return found[overlapping <= self.hits.first[found]]
