@@ -7,6 +7,7 @@ A file has a table for each attribute, or for each value of one that is not just
     person = ["mother", "father"]        # lists that phrases name in braces
     [scope]
     ends = ["but"]                       # no cue reaches across these
+    pseudo = ["dr ."]                    # neither a cue nor an end
     [negated]
     before = ["no", "not (seen|noted)"]  # cues before what they mark; one of several alternatives
     after = ["(is|was) absent", "no $"]  # cues behind it; with $ only at the end of a clause

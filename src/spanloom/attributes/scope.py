@@ -8,9 +8,11 @@
    ends at the next comma, preposition or *and*, after at most `NEAR` tokens; a prefix, such as *non-*, at the next
    word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
    soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
+   The verb of a negated subject ends nothing: *none of the patients developed anemia*.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
-   and not across a verb and a coordinator.
+   and not across a verb and a coordinator. A list is also what a colon, dash or question mark answers: *fever, rash:
+   absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
