@@ -257,6 +257,12 @@ class Scopes:
         commas = self._words_of("separators") & frozenset(",，")
         return self.where(self._words_of("coordinators")), self.where(commas), self.where(self._words_of("near_ends"))
 
+    @cached_property
+    def _joints(self) -> Int64:
+        """Commas and coordinators, without slashes: that of "w/o" joins nothing."""
+        coordinators, commas, _ = self._stops
+        return np.setdiff1d(np.union1d(coordinators, commas), self.where(_SLASH))
+
     def of(self, pair: int, kind: int) -> Int64:
         """Return the numbers of the hits that have a role, ascending.
 
@@ -401,12 +407,12 @@ class Scopes:
         It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
         such as *none*, and no comma or coordinator follows it before the verb.
         """
-        coordinators, commas, _ = self._stops
         verbs = self.where(self._words_of("predicates"))
-        joints = np.setdiff1d(np.union1d(coordinators, commas), self.where(_SLASH))
+        if not len(verbs):
+            return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
         subject = np.isin(first, self.batch.sentences) | np.isin(first, self.where(self._words_of("subjects")))
-        found: Int64 = np.where(subject & (verb < at) & ~_between(joints, begin, verb), verb, at)
+        found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
         return found
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
@@ -421,7 +427,7 @@ class Scopes:
         joint = np.append(joints, far)[np.searchsorted(joints, begin)]
         comma = np.append(commas, far)[np.searchsorted(commas, begin)]
         end = self.batch.sentences[self.sentence[np.minimum(begin, far - 1)] + 1]
-        last = ~_between(np.setdiff1d(joints, self.where(_SLASH)), comma + 1, end)  # "w/o" joins nothing
+        last = ~_between(self._joints, comma + 1, end)
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
         ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
         negation = _between(self.where(self._words_of("negations")), first, begin)
