@@ -7,6 +7,7 @@ A file has a table for each attribute, or for each value of one that is not just
     person = ["mother", "father"]        # lists that phrases name in braces
     [scope]
     ends = ["but"]                       # no cue reaches across these
+    pseudo = ["dr ."]                    # neither a cue nor an end
     [negated]
     before = ["no", "not (seen|noted)"]  # cues before what they mark; one of several alternatives
     after = ["(is|was) absent", "no $"]  # cues behind it; with $ only at the end of a clause
@@ -46,7 +47,10 @@ ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
 KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseudo", "ends")
 """What a phrase may be: a cue before or after mentions, of all that follow or of the same noun phrase only; a word of a
 mention that is a cue; no cue; the end of what cues reach."""
-_SCOPE: Final = ("ends", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations")
+_SCOPE: Final = (
+    "ends", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations", "subjects",
+    "predicates", "answers",
+)  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
 _CLOSED: Final = "$"
@@ -85,7 +89,8 @@ class Cues:
     Args:
         language: its name; empty for cues of every language.
         phrases: words -> what they mean, by attribute and value, kind, and whether a clause must end behind them.
-        scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes`` and ``negations``.
+        scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
+            ``subjects``, ``predicates`` and ``answers``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.
@@ -216,7 +221,7 @@ class _Reader(NamedTuple):
             if name not in _SCOPE:
                 raise self._error(f"scope.{name}", "a name", _SCOPE)
             texts = self._texts(f"scope.{name}", value)
-            if name == "ends":
+            if name in ("ends", "pseudo"):
                 self._add(phrases, texts, None, name, words)
             else:
                 scope[name] = frozenset(map(compared, texts))

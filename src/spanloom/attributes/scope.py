@@ -1,16 +1,18 @@
 """What cues reach: rules over the tokens of sentences, as array operations on the cues that are found.
 
-1. Phrases are found by hashes of runs of words. Of phrases within one another the longest counts, so pseudo-cues and
-   longer cues win; so does a pseudo-cue over any phrase that it overlaps.
+1. Phrases are found by hashes of runs of words. A cue within a longer one does not count. What overlaps a pseudo-cue
+   does not count for its attribute and value; nor does an end of scopes that overlaps one of its cues.
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
    at most `REACH` tokens away. So it reaches all items of an enumeration, up to where a new clause begins. A *near* one
    ends at the next comma, preposition or *and*, after at most `NEAR` tokens; a prefix, such as *non-*, at the next
    word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
    soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
+   The verb of a negated subject ends nothing: *none of the patients developed anemia*.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
-   and not across a verb and a coordinator.
+   and not across a verb and a coordinator. A list is also what a colon, dash or question mark answers: *fever, rash:
+   absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -20,7 +22,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -44,6 +46,8 @@ Flags = NDArray[np.bool_]
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS = range(len(KINDS))
 _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
+_ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
+_SLASH: Final = frozenset("/")
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 _LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
@@ -54,8 +58,13 @@ def headings_of(cues: Cues) -> dict[str, str]:
     return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
 
 
-def tokenized(document: Document) -> Document:
-    """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any."""
+def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
+    """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any.
+
+    Args:
+        document: a text.
+        answers: words that, as a sentence behind a question mark, belong to the question.
+    """
     tokens = tokenize(document.text)
     if document.tokens is None or document.sentences is None:
         sentences = split_sentences(document.text, tokens)
@@ -64,6 +73,16 @@ def tokenized(document: Document) -> Document:
         bounds = np.unique(np.searchsorted(tokens[:, 0], document.tokens[full, 0]))
         bounds = np.unique(np.concatenate([[0], bounds[bounds < len(tokens)], [len(tokens)]]))
         sentences = np.stack([bounds[:-1], bounds[1:]], 1)
+    if "?" in document.text:
+        words = [document.text[start:end] for start, end in tokens.tolist()]
+        starts = [
+            at
+            for at, end in sentences.tolist()
+            if not (
+                at and words[at - 1] == "?" and compared(words[at]) in answers and {*words[at + 1 : end]} <= _CLOSING
+            )
+        ]
+        sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
     return Document(document.text, document.id, tokens, sentences)
 
 
@@ -101,7 +120,7 @@ def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
 
 
 class Hits(NamedTuple):
-    """Occurrences of phrases, by first token; none lies in another that is a cue or a pseudo-cue.
+    """Occurrences of phrases, by first token; no cue lies in another.
 
     Args:
         first, end: (H,) their tokens.
@@ -143,7 +162,7 @@ class Scopes:
     @cached_property
     def batch(self) -> Batch:
         """The documents as `tokenized` returns them."""
-        return Batch.of([tokenized(document) for document in self.documents])
+        return Batch.of([tokenized(document, self._words_of("answers")) for document in self.documents])
 
     @cached_property
     def parts(self) -> MentionParts:
@@ -197,14 +216,8 @@ class Scopes:
         first, end, phrase = first[valid], end[valid], phrase[valid]
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
-        # what only ends scopes hides no cue, and what is a cue, or none, hides all within it
-        own: Flags = np.logical_or.reduce(table.kinds[phrase, :_ENDS], axis=1)
-        kept = end > _reached_before(end, own)
-        first, end, phrase, own = first[kept], end[kept], phrase[kept], own[kept]
-        pseudo = table.kinds[phrase, _PSEUDO]
-        later = np.append(first[pseudo], np.iinfo(np.int64).max)
-        overlapped = later[np.searchsorted(first[pseudo], first)] < end
-        kept = pseudo | ~((first < _reached_before(end, pseudo)) | overlapped)
+        cue: Flags = np.logical_or.reduce(table.kinds[phrase, :_PSEUDO], axis=1)
+        kept = (end > _reached_before(end, cue)) | (table.kinds[phrase, _ENDS] & ~cue)
         return Hits(first[kept], end[kept], phrase[kept])
 
     @cached_property
@@ -244,6 +257,12 @@ class Scopes:
         commas = self._words_of("separators") & frozenset(",，")
         return self.where(self._words_of("coordinators")), self.where(commas), self.where(self._words_of("near_ends"))
 
+    @cached_property
+    def _joints(self) -> Int64:
+        """Commas and coordinators, without slashes: that of "w/o" joins nothing."""
+        coordinators, commas, _ = self._stops
+        return np.setdiff1d(np.union1d(coordinators, commas), self.where(_SLASH))
+
     def of(self, pair: int, kind: int) -> Int64:
         """Return the numbers of the hits that have a role, ascending.
 
@@ -256,7 +275,15 @@ class Scopes:
             hit, role = self._roles
             own, of_kind = self.cues.table.roles[role, :2].T
             found: Int64 = hit[((own == pair) | (own == -1)) & (of_kind == kind)]
-            return found if len(found) < 2 else np.unique(found)
+            found = found if len(found) < 2 else np.unique(found)
+            if kind == _PSEUDO or not len(found):
+                return found
+            hidden = self.of(pair, _PSEUDO)
+            if kind == _ENDS:
+                hidden = np.unique(np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO))]))
+            reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
+            overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
+            return found[overlapping <= self.hits.first[found]]
 
         return self._once((pair, kind), numbers)
 
@@ -310,7 +337,8 @@ class Scopes:
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
-        clear = same & ~_between(self.ends(pair), begin, at)
+        verb = self._predicate(first[row], begin, at)
+        clear = same & ~_between(self.ends(pair), begin, verb) & ~_between(self.ends(pair), verb + 1, at)
         if near:
             reaches = clear & ~_between(stops, begin, at) & (at - begin <= np.where(prefix[row], 0, NEAR))
         else:
@@ -330,7 +358,7 @@ class Scopes:
             below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
             reaches |= below & ~_between(self.ends(pair), end[head], at)
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
-        inner = (first[held] <= at) & (at < end[held]) & (parts.end > end[held])
+        inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
@@ -347,8 +375,10 @@ class Scopes:
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
         verbs = self.where(self._words_of("verbs"))
-        auxiliary = np.isin(begin - 1, verbs) & (begin > at)  # "has" in "has not been excluded" begins no clause
-        clear = same & ~_between(self.ends(pair), at, begin - auxiliary)
+        # "has" in "has not been excluded" or "has probably been excluded" begins no clause
+        auxiliary = np.where(np.isin(begin - 1, verbs), 1, 2 * np.isin(begin - 2, verbs))
+        auxiliary = np.minimum(auxiliary, begin - at)
+        clear = same & ~_between(self.ends(-1), at, begin - auxiliary)
         if near:
             reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
         else:
@@ -361,12 +391,29 @@ class Scopes:
             listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
             clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)
             listed &= ~_between(verbs, clause, np.maximum(comma, at))
+            # so is "A, B: absent"
+            answer = np.isin(begin, self.where(_ANSWERED))
+            listed |= answer & ~_between(verbs, at, begin) & ~_between(self.where(_COLONS), at, begin)
             reaches = clear & ((comma < at) | listed) & ~_between(verbs, at, joined) & (begin - at <= REACH)
         ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
         return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
+
+    def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
+        """Return the verb of each cue's subject that lies before a mention, or the mention.
+
+        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
+        such as *none*, and no comma or coordinator follows it before the verb.
+        """
+        verbs = self.where(self._words_of("predicates"))
+        if not len(verbs):
+            return at
+        verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
+        subject = np.isin(first, self.batch.sentences) | np.isin(first, self.where(self._words_of("subjects")))
+        found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
+        return found
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
@@ -380,7 +427,7 @@ class Scopes:
         joint = np.append(joints, far)[np.searchsorted(joints, begin)]
         comma = np.append(commas, far)[np.searchsorted(commas, begin)]
         end = self.batch.sentences[self.sentence[np.minimum(begin, far - 1)] + 1]
-        last = ~_between(joints, comma + 1, end)
+        last = ~_between(self._joints, comma + 1, end)
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
         ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
         negation = _between(self.where(self._words_of("negations")), first, begin)
