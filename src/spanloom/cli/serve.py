@@ -23,9 +23,9 @@ def run(args: Serve) -> int:
     with bind(args.host, args.port) as opened:
         found = open_models(args.models, args.encoder)
         # What is loaded stays. To look through all of it for garbage again and again would stop every request for as
-        # long as a hundred of them take. What requests leave is little at a time, but would add up to 40 MB a process
-        # with the command's own threshold; and a full collection only comes once there is a quarter of what the last
-        # one kept, so one follows that keeps nothing.
+        # long as a hundred of them take. The garbage of requests is collected soon: with the command's own threshold
+        # it would grow to tens of megabytes a process. The collector puts off full collections until it has new
+        # objects for a quarter of those that the last one kept; the second one here keeps almost none.
         gc.collect()
         gc.freeze()
         gc.set_threshold(_OBJECTS)
