@@ -42,9 +42,9 @@ def starter(request: pytest.FixtureRequest, served: dict[str, Served]) -> Iterat
 def ask(channel: socket.socket, body: bytes) -> tuple[int, dict[str, object]]:
     channel.setblocking(True)
     with channel.makefile("rwb") as stream:
-        stream.write(framed(Job("predict", "notes"), len(body)) + body)
+        stream.write(framed(Job("predict", "notes"), [body]))
         stream.flush()
-        status, length = ANSWER.unpack(stream.read(ANSWER.size))
+        status, _, length = ANSWER.unpack(stream.read(ANSWER.size))
         return status, json.loads(stream.read(length))
 
 

@@ -14,6 +14,8 @@ from spanloom.serve import Limits, bind, is_loopback, open_models, serve, url
 if TYPE_CHECKING:
     from spanloom.cli.app import Serve
 
+_OBJECTS = 700  # between two collections of garbage
+
 
 def run(args: Serve) -> int:
     """Take the address, load the models, and serve until a signal comes."""
@@ -21,9 +23,13 @@ def run(args: Serve) -> int:
     with bind(args.host, args.port) as opened:
         found = open_models(args.models, args.encoder)
         # What is loaded stays. To look through all of it for garbage again and again would stop every request for as
-        # long as a hundred of them take.
+        # long as a hundred of them take. The garbage of requests is collected soon: with the command's own threshold
+        # it would grow to tens of megabytes a process. The collector puts off full collections until it has new
+        # objects for a quarter of those that the last one kept; the second one here keeps almost none.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(_OBJECTS)
+        gc.collect()
         if not is_loopback(args.host):
             say("spanloom: anyone who can reach this address can use the models; there is no password")
         place = url(opened)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from spanloom.document import Document
@@ -36,6 +37,11 @@ class Job(NamedTuple):
     others: bool = False
     expand: bool = False
 
+    @property
+    def batched(self) -> bool:
+        """True if requests for the same job can be answered as one batch."""
+        return self.verb == "predict"
+
 
 def error(message: str) -> bytes:
     """The body of an answer that refuses."""
@@ -43,33 +49,42 @@ def error(message: str) -> bytes:
 
 
 def predict(
-    served: Served, raw: bytes, limits: Limits, *, threshold: float = 0.0, others: bool = False, expand: bool = False
-) -> bytes:
-    """The record with the mentions that a model finds; a list of them for a list.
+    served: Served, raws: Sequence[bytes], limits: Limits, *,
+    threshold: float = 0.0, others: bool = False, expand: bool = False,
+) -> list[bytes]:  # fmt: skip
+    """For each request the record with the mentions that a model finds; a list of them for a list.
+
+    The documents of all requests are predicted as one batch, which changes none of the answers.
 
     Args:
         served: the model.
-        raw: a record, or a list of records, as JSON.
-        limits: of the request.
+        raws: the body of each request: a record, or a list of records, as JSON.
+        limits: of each request.
         threshold: leave out mentions with a lower score.
         others: whether ``meta["others"]`` lists mentions that are considered, but not found.
         expand: whether the mentions that coordinated ones stand for are added.
 
     Raises:
-        Refused: the body is not JSON, or holds no records, or too many, or too long ones.
+        Refused: a body is not JSON, or holds no records, or too many, or too long ones.
     """
-    value = parse(raw)
-    records = value if isinstance(value, list) else [value]
-    if len(records) > limits.documents:
-        raise Refused(413, f"the batch has {len(records):,} records, at most {limits.documents:,} are taken; split it")
-    batch = isinstance(value, list)
-    given = (document_of(one, f"record {n}" if batch else "the record") for n, one in enumerate(records))
-    documents = ready(list(given), limits)
+    values = list(map(parse, raws))
+    given = [_documents(value, limits) for value in values]
+    documents = list(chain.from_iterable(given))
     marked: Iterable[Document] = served.stream(documents, threshold, expand)
     if others:
         marked = list(map(_with_others, marked, served.others(documents)))
-    found = list(map(to_record, marked))
-    return encode(found if batch else found[0])
+    records = map(to_record, marked)
+    found = [list(islice(records, len(some))) for some in given]
+    return [encode(some if isinstance(value, list) else some[0]) for value, some in zip(values, found, strict=True)]
+
+
+def _documents(value: object, limits: Limits) -> list[Document]:
+    batch = isinstance(value, list)
+    records = value if isinstance(value, list) else [value]
+    if len(records) > limits.documents:
+        raise Refused(413, f"the batch has {len(records):,} records, at most {limits.documents:,} are taken; split it")
+    given = (document_of(one, f"record {n}" if batch else "the record") for n, one in enumerate(records))
+    return ready(list(given), limits)
 
 
 def explain(served: Served, raw: bytes, limits: Limits) -> bytes:

@@ -9,6 +9,7 @@ from spanloom.errors import check_number, one_line
 HELD = 16  # bodies of the largest size that all requests together may hold in memory
 SHORT = 16 * 1024  # bytes of a body that is tried among the short ones
 SOON = 0.1  # seconds of processor time after which a request is no short one
+BATCH, BATCH_BYTES = 32, 4 * 1024  # short requests that are predicted together, and bytes of their bodies
 _HEAD = 10.0  # seconds in which the head of a request must come
 GRACE = 5  # seconds that requests have to end in, once the server is to end
 

@@ -1,8 +1,8 @@
-"""Process that works on requests: one after the other, each in bounded memory.
+"""Process that works on requests: one after the other, or some as a batch, in bounded memory.
 
-A request and its answer are two numbers, a head and the bytes of a body, on a socket to the server. The process ends
-when the socket does. It knows nothing of clients, clocks and queues: a caller that gave up ends it from outside,
-so that no work is so long, or so deep in a kernel, that it could not be stopped.
+It takes requests and gives answers on a socket to the server, and ends when the socket does. It knows nothing of
+clients, clocks and queues: a caller that gave up ends it from outside, so that no work is so long, or so deep in a
+kernel, that it could not be stopped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import os
 import signal
 import socket
 import sys
+import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from struct import Struct
@@ -28,16 +29,18 @@ from spanloom.serve.served import Served
 if sys.platform != "win32":
     import resource
 
-_REQUEST = Struct("!IQ")  # lengths of the head and of the body
-ANSWER = Struct("!HQ")  # the status, and the length of the body
+_REQUEST = Struct("!I")  # length of the head, which has the job and the lengths of the bodies
+ANSWER = Struct("!HdQ")  # the status, seconds of processor time for the whole batch, and the length of the body
+AGAIN = 0
+"""Status of each request of a batch that failed, as one of them may be answered only alone."""
 _BACKGROUND = 5  # how nice a process for long requests is to all others
 _SIZES = Path("/proc/self/statm")
 
 
-def framed(job: Job, length: int) -> bytes:
-    """Return the bytes that are sent before a body of a length."""
-    head = json.dumps(job).encode()
-    return _REQUEST.pack(len(head), length) + head
+def framed(job: Job, raws: Sequence[bytes]) -> bytes:
+    """Return the bytes that ask for the answers to requests for the same job; several only if it is `Job.batched`."""
+    head = json.dumps([job, list(map(len, raws))]).encode()
+    return b"".join((_REQUEST.pack(len(head)), head, *raws))
 
 
 def work(channel: socket.socket, models: Mapping[str, Served], limits: Limits, background: bool) -> None:
@@ -48,7 +51,7 @@ def work(channel: socket.socket, models: Mapping[str, Served], limits: Limits, b
         models: by name.
         limits: of requests.
         background: for one long request: in the background, without a bound on its processor time, and then the end.
-            Else for many short ones: one that takes longer than `SOON` ends the process.
+            Else for many short ones: one, or a batch of them, that takes longer than `SOON` ends the process.
     """
     for number in (signal.SIGINT, signal.SIGTERM):  # the server gets them, too, and tells when to end
         signal.signal(number, signal.SIG_IGN)
@@ -58,15 +61,21 @@ def work(channel: socket.socket, models: Mapping[str, Served], limits: Limits, b
     bound_memory(limits.memory)
     with suppress(ConnectionError), channel, channel.makefile("rwb") as stream:
         while len(numbers := stream.read(_REQUEST.size)) == _REQUEST.size:
-            size, length = _REQUEST.unpack(numbers)
-            head, body = stream.read(size), stream.read(length)
-            if len(body) < length:
+            [size] = _REQUEST.unpack(numbers)
+            if len(head := stream.read(size)) < size:
                 return
+            job, sizes = json.loads(head)
+            raws = list(map(stream.read, sizes))
+            if len(raws[-1]) < sizes[-1]:
+                return
+            began = time.process_time()
             _bound_time(0.0 if background else SOON)
-            status, text = answer(models, Job(*json.loads(head)), body, limits)
+            found = answers(models, Job(*job), raws, limits)
             _bound_time(0.0)
-            stream.write(ANSWER.pack(status, len(text)))
-            stream.write(text)
+            seconds = time.process_time() - began
+            for status, text in found:
+                stream.write(ANSWER.pack(status, seconds, len(text)))
+                stream.write(text)
             stream.flush()
             if background:
                 return
@@ -88,9 +97,7 @@ def bound_memory(megabytes: int) -> None:
 
 
 VERBS: Final[Mapping[str, Callable[[Served, Job, bytes, Limits], bytes]]] = {
-    "predict": lambda served, job, raw, limits: predict(
-        served, raw, limits, threshold=job.threshold, others=job.others, expand=job.expand
-    ),
+    "predict": lambda served, job, raw, limits: _predict(served, job, [raw], limits)[0],
     "explain": lambda served, _, raw, limits: explain(served, raw, limits),
     "label-studio setup": lambda served, _, raw, limits: label_studio.setup(served, raw),
     "label-studio predict": lambda served, _, raw, limits: label_studio.predict(served, raw, limits),
@@ -98,6 +105,31 @@ VERBS: Final[Mapping[str, Callable[[Served, Job, bytes, Limits], bytes]]] = {
     "inception predict": lambda served, _, raw, limits: inception.predict(served, raw, limits),
 }
 """What may be asked of a model: an answer, from the body of a request."""
+
+
+def _predict(served: Served, job: Job, raws: Sequence[bytes], limits: Limits) -> list[bytes]:
+    return predict(served, raws, limits, threshold=job.threshold, others=job.others, expand=job.expand)
+
+
+def answers(models: Mapping[str, Served], job: Job, raws: Sequence[bytes], limits: Limits) -> list[tuple[int, bytes]]:
+    """Status and body of the answer to each of some requests; `AGAIN` for all of several if one of them fails.
+
+    Args:
+        models: by name.
+        job: what is asked of which of them.
+        raws: the body of each request.
+        limits: of each request.
+    """
+    if len(raws) == 1:
+        return [answer(models, job, raws[0], limits)]
+    try:
+        if job.model in models:
+            return [(200, found) for found in _predict(models[job.model], job, raws, limits)]
+    except (Refused, MemoryError):
+        pass
+    except Exception:
+        traceback.print_exc()
+    return [(AGAIN, b"")] * len(raws)
 
 
 def answer(models: Mapping[str, Served], job: Job, raw: bytes, limits: Limits) -> tuple[int, bytes]:
