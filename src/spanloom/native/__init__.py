@@ -165,6 +165,7 @@ class Kernel:
 
     def _add(self, values: Sequence[Any], fields: tuple[Any, ...], words: array[int], held: list[Any]) -> None:
         """Add the words of arguments, in the order of the structure in C: pointers and sizes, and numbers."""
+        values = tuple(values)  # a tuple of arrays may have a length of its own
         if len(values) != len(fields):
             raise UsageError(f"{self.name}: {len(values)} arguments, expected {len(fields)}")
         sizes = dict(_FIXED)

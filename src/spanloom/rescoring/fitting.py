@@ -31,7 +31,7 @@ from spanloom.rescoring.logistic import Regression, fit_regression, linear_score
 from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
-from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served
+from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served, texts
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
@@ -172,7 +172,7 @@ def held_out_candidates(
             part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names,
             pairs=None if pairs is None else pairs.take(own),
         )  # fmt: skip
-        return replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:]))
+        return found.renumbered(own)
 
     return merge(held_out(first, fold, use, run))
 
@@ -270,7 +270,7 @@ def fit_rescorer(
         candidates = first.held_out(words, fold, named, own_pairs)
     else:
         candidates = propose(first.model, development.potentials, words, first.reading, run, None, named, own_pairs)
-    table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
+    table, text = gold.table, texts(words, gold.table)
     names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     values = CandidateValues(candidates, train, tokens, names, listed_in, own_pairs)
     made = conjunctions(templates)
@@ -535,8 +535,7 @@ def names_of(known: Batch, gold: MentionTable) -> SeenNames:
         known: training data.
         gold: their mentions.
     """
-    text = TokenColumns(known, (), WORDS).texts(gold, known.sentences[gold.sentence])
-    return SeenNames.of(text, gold.kind)
+    return SeenNames.of(texts(TokenColumns(known, (), WORDS).words(known), gold), gold.kind)
 
 
 def folds_of(train: Batch, seed: int) -> Ints:

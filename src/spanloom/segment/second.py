@@ -6,7 +6,7 @@ The stage is that of recognizers (`spanloom.rescoring`), with characters in plac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -206,7 +206,7 @@ def held_out_candidates(
         bounds, characters = tokens_of(offsets, own)
         side = model.decode(known.take(rows).text, method, weight=weight, run=run).side(words=False)
         found = propose(MentionSide(side), side.potentials, text.take(own, characters, bounds), run=run)
-        parts.append(replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:])))
+        parts.append(found.renumbered(own))
     return merge(parts)
 
 
