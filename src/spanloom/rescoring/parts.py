@@ -140,7 +140,7 @@ class PairedParts:
         """The tokens of both parts and the gap of the shapes that are tried, (S, 3), with their log-probability."""
         weights = self.lengths[0][:, None, None] + self.lengths[1][:, None] + self.lengths[2]
         likely = weights > _SHAPE_FLOOR
-        return np.argwhere(likely) + 1, weights[likely].astype(np.float64)
+        return np.ascontiguousarray(np.argwhere(likely) + 1), weights[likely].astype(np.float64)
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""

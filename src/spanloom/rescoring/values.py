@@ -12,7 +12,6 @@ import numpy as np
 from spanloom.document import Batch
 from spanloom.errors import ModelError, UsageError, clip
 from spanloom.features import FeatureSet
-from spanloom.features.clusters import Clusters
 from spanloom.features.columns import is_cluster_column, word_column
 from spanloom.features.conjunctions import atoms
 from spanloom.features.tables import tabulate
@@ -222,7 +221,7 @@ class TokenColumns:
 
     def __init__(self, batch: Batch, templates: Sequence[str], features: FeatureSet) -> None:
         self.templates = tuple(templates)
-        self.table = tabulate(batch, tuple(_columns_of(self.templates)), Clusters.of(features.clusters))
+        self.table = tabulate(batch, tuple(_columns_of(self.templates)), features.clusters)
         by_word = self.table.values[self.table.base[0] :: self.table.stride[0]]  # the first column
         self.hashes: UInt64 = by_word[self.table.ids[0]]
 
