@@ -49,8 +49,8 @@ class Proposing(Protocol):
     def under(
         self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = ...,
         run: Executor = ...,
-    ) -> list[MentionTable]:  # fmt: skip
-        """Return the mentions of the best structures under each of some rising mention penalties."""
+    ) -> tuple[MentionTable, Ints]:  # fmt: skip
+        """Return the mentions of the best structures under each of some rising mention penalties, and its number."""
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = ..., *,
@@ -133,14 +133,12 @@ def propose(
 
     # 1. All candidates that are known without a probability are weighed in one call, which sums over each sentence and
     #    type once; of equal ones the first counts, which has the lowest level.
-    tables = model.under(PENALTIES, potentials, text.offsets, reading, run)
-    levels = list(range(len(tables)))
+    every, level = model.under(PENALTIES, potentials, text.offsets, reading, run)
     if named is not None and not model.structure.heads:
-        tables, levels = [*tables, named.take(model.structure.holds(named) | ~named.contiguous)], [*levels, NAMED]
+        named = named.take(model.structure.holds(named) | ~named.contiguous)
+        every, level = concatenate([every, named]), np.append(level, np.full(len(named), NAMED))
     if given is not None:
-        tables, levels = [*tables, given], [*levels, GIVEN]
-    every = concatenate(tables)
-    level = np.repeat(levels, [len(table) for table in tables])
+        every, level = concatenate([every, given]), np.append(level, np.full(len(given), GIVEN))
     known, kept = np.unique(identities(every), return_index=True)
     found = weighed(every.take(kept), level[kept])
     if model.structure.heads:

@@ -103,8 +103,12 @@ class Stranded(Structure):
         """Paths as mentions."""
 
     @cached_property
+    def _shapes(self) -> tuple[Shape, ...]:
+        return self.shapes()
+
+    @cached_property
     def _table(self) -> _Table:
-        return _tabulate(self.shapes())
+        return _tabulate(self._shapes)
 
     def template(self, types: Sequence[str]) -> Template:
         """Kinds A, and for each strand T and its nodes; the leaf X has no node."""
@@ -124,7 +128,7 @@ class Stranded(Structure):
         """As `Structure.encode`."""
         lost = self.refused(mentions)
         kept = mentions.take(self.holds(mentions)) if lost else mentions
-        table, shapes = self._table, self.shapes()
+        table, shapes = self._table, self._shapes
         slots = [np.zeros((int(offsets[-1]), len(types), 1), np.int16)]
         pieces = self.pieces(kept)
         strand_of = self.strand_of(kept)[pieces.mention]
@@ -150,7 +154,7 @@ class Stranded(Structure):
 
     def _strands(self, edges: Edges) -> list[Strand]:
         result = []
-        for j, shape in enumerate(self.shapes()):
+        for j, shape in enumerate(self._shapes):
             start = np.zeros(edges.shape[:2], np.uint8)
             links = np.zeros((*edges.shape[:2], len(shape.nodes)), np.uint8)
             _stranded(edges, self._table.place, j, start, links)
