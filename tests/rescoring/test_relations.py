@@ -74,7 +74,7 @@ def values(found: CandidateMentions, texts: list[str]) -> CandidateValues:
         documents.append(Document(text, tokens=words, sentences=[[0, len(words)]]))
     batch, nothing = Batch.of(documents), np.zeros(0, np.int64)
     names = SeenNames(nothing.astype(np.uint64), nothing)
-    return CandidateValues(found, batch, TokenColumns(batch, (), FeatureSet(["bias"])), names)
+    return CandidateValues(found, TokenColumns(batch, (), FeatureSet(["bias"])), names)
 
 
 @given(candidates())

@@ -28,7 +28,7 @@ def values(*rows, odds=None, level=None, names=None):
         MentionTable.build(rows), np.array(level or [0] * count), np.array(odds or [0.0] * count, float)
     )
     return CandidateValues(
-        found, batch, TokenColumns(batch, served(TEMPLATES, FEATURES), FEATURES), names or SeenNames.of(*NOTHING)
+        found, TokenColumns(batch, served(TEMPLATES, FEATURES), FEATURES), names or SeenNames.of(*NOTHING)
     )
 
 

@@ -65,7 +65,7 @@ class _Names:
     def _known(self, text: str) -> bool:
         if self._second is None or not isinstance(self._second.seen, SeenNames):
             return False
-        hashes, zero = TokenColumns(_batch(text), (), WORDS).hashes, np.zeros(1, np.int64)
+        hashes, zero = TokenColumns(_batch(text), (), WORDS).words.words, np.zeros(1, np.int64)
         end = np.array([len(hashes)])
         if not len(hashes):
             return False

@@ -257,7 +257,7 @@ def fit_rescorer(
         return None, None, None
     kinds, features = len(first.model.types), first.features
     listed_in = None if listed is None else listed.within(train).learning(gold.table)
-    words = TokenColumns(train, (), features).words(train)
+    words = TokenColumns(train, (), features).words
     pairs, own_pairs = None, None
     if paired and not gold.table.contiguous.all() and not first.model.structure.heads:
         pairs = PairedParts.of(words, gold.table, kinds)
@@ -272,7 +272,7 @@ def fit_rescorer(
         candidates = propose(first.model, development.potentials, words, first.reading, run, None, named, own_pairs)
     table, text = gold.table, texts(words, gold.table)
     names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
-    values = CandidateValues(candidates, train, tokens, names, listed_in, own_pairs)
+    values = CandidateValues(candidates, tokens, names, listed_in, own_pairs)
     made = conjunctions(templates)
     told = np.flatnonzero(_told(candidates, first.silent))
     built = build_index(made.keys(values.table(made.names, told)), min_count=MIN_COUNT)
@@ -480,10 +480,8 @@ class _Judge:
             tokens = TokenColumns(batch, made.templates, made.features)
             listed_in = None if made.listed is None else made.listed.within(batch)
             named = None if listed_in is None else listed_in.table()
-            candidates = propose(
-                first.model, potentials, tokens.words(batch), first.reading, run, None, named, made.pairs
-            )
-            self._values = CandidateValues(candidates, batch, tokens, made.seen, listed_in, made.pairs)
+            candidates = propose(first.model, potentials, tokens.words, first.reading, run, None, named, made.pairs)
+            self._values = CandidateValues(candidates, tokens, made.seen, listed_in, made.pairs)
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._told = _told(self.candidates, silent)
@@ -535,7 +533,7 @@ def names_of(known: Batch, gold: MentionTable) -> SeenNames:
         known: training data.
         gold: their mentions.
     """
-    return SeenNames.of(texts(TokenColumns(known, (), WORDS).words(known), gold), gold.kind)
+    return SeenNames.of(texts(TokenColumns(known, (), WORDS).words, gold), gold.kind)
 
 
 def folds_of(train: Batch, seed: int) -> Ints:

@@ -114,7 +114,10 @@ class PairedParts:
 
     def table(self, found: CandidateMentions, text: Words) -> MentionTable:
         """Return the pairs whose log-odds are above a floor, of the types that training has with gaps."""
-        own, rows = (found, text, self._numbers(text), *self._paired, *self._shapes, GIVEN), np.empty((0, 6), np.int64)
+        own, rows = (
+            (found, text, self._numbers(text), self.edges, self.kinds, self.lengths, self.rate, *self._shapes, GIVEN),
+            np.empty((0, 6), np.int64),
+        )
         for _ in range(2):  # to count them, and to note them
             count = _propose_pairs(*own, rows)
             rows = rows if len(rows) == count else np.empty((count, 6), np.int64)
@@ -124,16 +127,14 @@ class PairedParts:
     def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
         """Return the log-odds of each candidate, (C,); -inf for one that has not two parts, or a longer one."""
         found = np.empty(len(candidates))
-        _score_pairs(candidates, text, self._numbers(text), *self._paired, GIVEN, found)
+        _score_pairs(
+            candidates, text, self._numbers(text), self.edges, self.kinds, self.lengths, self.rate, GIVEN, found
+        )
         return found
 
     def _numbers(self, text: Words) -> Ints:
         at = np.minimum(np.searchsorted(self.words, text.words), len(self.words) - 1)
         return np.where(self.words[at] == text.words, at, len(self.words))
-
-    @property
-    def _paired(self) -> tuple[Singles, ...]:
-        return self.edges, self.kinds, self.lengths, self.rate
 
     @cached_property
     def _shapes(self) -> tuple[Ints, Floats]:

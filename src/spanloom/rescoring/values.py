@@ -216,19 +216,15 @@ class TokenColumns:
 
     Attributes:
         templates, table: the templates, and the values of their columns.
-        hashes: (T,) hash of each token's word, in lower case.
+        words: of the batch, as candidates are proposed from them.
     """
 
     def __init__(self, batch: Batch, templates: Sequence[str], features: FeatureSet) -> None:
         self.templates = tuple(templates)
         self.table = tabulate(batch, tuple(_columns_of(self.templates)), features.clusters)
         by_word = self.table.values[self.table.base[0] :: self.table.stride[0]]  # the first column
-        self.hashes: UInt64 = by_word[self.table.ids[0]]
-
-    def words(self, batch: Batch) -> Words:
-        """Return the words of the batch, as candidates are proposed from them."""
         documents = np.repeat(np.arange(len(batch.documents)), np.diff(batch.firsts))
-        return Words(batch.sentences, documents, self.hashes)
+        self.words = Words(batch.sentences, documents, by_word[self.table.ids[0]])
 
 
 def texts(words: Words, mentions: MentionTable) -> UInt64:
@@ -255,8 +251,7 @@ class CandidateValues:
     it, 16 it begins with a bracket, 32 its brackets do not balance, 64 a preposition is before it.
 
     Args:
-        candidates: of the batch.
-        batch: the sentences, and the documents that they are in.
+        candidates: of a batch.
         tokens: of the batch.
         seen: names of training mentions.
         listed: names of vocabularies, if there are any.
@@ -264,11 +259,11 @@ class CandidateValues:
     """
 
     def __init__(
-        self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, seen: Names,
+        self, candidates: CandidateMentions, tokens: TokenColumns, seen: Names,
         listed: ListedIn | None = None, pairs: Pairing | None = None,
     ) -> None:  # fmt: skip
-        table, count, words = candidates.table, len(candidates), tokens.words(batch)
-        self._table, self._tokens, self._offsets = table, tokens, batch.sentences
+        table, count, words = candidates.table, len(candidates), tokens.words
+        self._table, self._tokens = table, tokens
         self._whole = whole = np.zeros((len(_WHOLE), count), np.uint64)
         pair = np.full(count, -np.inf) if pairs is None else pairs.scores(candidates, words)
         _wholes(candidates, words, _MARKS, _BITS, pair, GIVEN, NEXT, whole)
@@ -288,7 +283,7 @@ class CandidateValues:
         reads, here, there = _reads(self._tokens.templates, tuple(names))
         rows = np.arange(len(self._table)) if rows is None else rows
         found = np.empty((len(names), len(rows)), np.uint64)
-        _values_at(self._tokens.table, self._offsets, self._table, rows, *reads, _BEFORE, _BEHIND, found)
+        _values_at(self._tokens.table, self._tokens.words.offsets, self._table, rows, *reads, _BEFORE, _BEHIND, found)
         found[here] = self._whole[there[:, None], rows]
         return found
 
