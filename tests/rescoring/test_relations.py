@@ -6,14 +6,12 @@ import math
 import re
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.document import Batch, Document
 from spanloom.features import FeatureSet
-from spanloom.model import pairs as pairs_module
-from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, joined, overlapping
+from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, overlapping
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions
 from spanloom.rescoring.seen import SeenNames
 from spanloom.rescoring.values import RELATIONS, CandidateValues, TokenColumns
@@ -96,14 +94,12 @@ def test_relations_are_what_loops_over_all_pairs_find(found: CandidateMentions) 
         assert of[f"{name}.less"].tolist() == less
 
 
-@pytest.mark.parametrize("block", [1, 3, 1 << 20])
 @given(found=candidates())
-def test_pairs_are_all_that_overlap(found: CandidateMentions, block: int) -> None:
+def test_pairs_are_all_that_overlap(found: CandidateMentions) -> None:
     rows = found.table.rows()
     tokens = [{token for first, end in pieces for token in range(first, end)} for _, _, pieces in rows]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs_module, "_BLOCK", block)
-        pairs = joined(overlapping(found.table))
+    pairs, counts = overlapping(found.table, np.zeros((4, 2, 2), np.bool_))
+    assert counts.sum((1, 2)).tolist() == np.bincount(pairs.way, minlength=4).tolist()
     seen = {frozenset(pair) for pair in zip(pairs.one.tolist(), pairs.other.tolist(), strict=True)}
     expected = {
         frozenset((i, j))

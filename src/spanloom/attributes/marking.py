@@ -141,11 +141,9 @@ def verdict_table(scopes: Scopes, names: Collection[str]) -> Flags:
     cues = scopes.cues
     pairs = cues.table.pairs
     found = np.zeros((len(scopes.parts.ptr) - 1, len(pairs)), np.bool_)
-    for number, pair in enumerate(pairs):
-        if pair.attribute in names:
-            found[:, number] = scopes.inside(number)
-            for near in (False, True):
-                found[:, number] |= scopes.before(number, near).there | scopes.after(number, near).there
+    for number in (number for number, pair in enumerate(pairs) if pair.attribute in names):
+        reached = (of(number, near).there for of in (scopes.before, scopes.after) for near in (False, True))
+        found[:, number] = np.array([scopes.inside(number), *reached]).any(0)
     columns = {
         section: [number for number, pair in enumerate(pairs) if pair in own and pair.attribute in names]
         for section, own in cues.sections.items()

@@ -545,6 +545,19 @@ KERNEL(values_at,
     u64_2 found; // * N out
 )
 
+/* ---------------------------------------------------------------------------------------------------- overlaps.c */
+
+/* Pairs of mentions of a sentence that have a token in common and are not allowed: the one that has more tokens, the
+   other, and how they overlap. Each is compared with `following` next at most. `seen`: how many there are of each way
+   and the types of both, allowed or not. Returns how many there are; those beyond `pairs` are only counted. */
+KERNEL(overlaps,
+    Mentions mentions;
+    u8_3 allowed; // 4 K K
+    int64_t following;
+    i64_2 pairs; // * 3 out
+    i64_3 seen; // 4 K K out
+)
+
 /* ------------------------------------------------------------------------------------------------------- pairs.c */
 
 /* Pairs of parts that are worth a look: sentence, type, and the ranges of both. `number`: of each token's word.

@@ -168,9 +168,8 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
         text: their sentences.
     """
     places = np.empty((0, 4), np.int64)
-    for _ in range(2):  # to count them, and to note them
-        count = _elsewhere(found, text, LONGEST, places)
-        places = places if len(places) == count else np.empty((count, 4), np.int64)
+    while len(places) != (count := _elsewhere(found, text, LONGEST, places)):  # first to count them
+        places = np.empty((count, 4), np.int64)
     return contiguous_table(*places.T.copy())
 
 

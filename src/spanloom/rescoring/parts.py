@@ -118,9 +118,8 @@ class PairedParts:
             (found, text, self._numbers(text), self.edges, self.kinds, self.lengths, self.rate, *self._shapes, GIVEN),
             np.empty((0, 6), np.int64),
         )
-        for _ in range(2):  # to count them, and to note them
-            count = _propose_pairs(*own, rows)
-            rows = rows if len(rows) == count else np.empty((count, 6), np.int64)
+        while len(rows) != (count := _propose_pairs(*own, rows)):  # first to count them
+            rows = np.empty((count, 6), np.int64)
         first, end = rows[:, 2::2].reshape(-1), rows[:, 3::2].reshape(-1)
         return MentionTable(rows[:, 0].copy(), rows[:, 1].copy(), 2 * np.arange(count + 1), first, end, no_heads(count))
 
