@@ -117,7 +117,7 @@ class MentionTable(NamedTuple):
     @property
     def contiguous(self) -> NDArray[np.bool_]:
         """(M,) whether a mention has one range."""
-        one: NDArray[np.bool_] = np.diff(self.ptr) == 1
+        one: NDArray[np.bool_] = self.ptr[1:] - self.ptr[:-1] == 1  # `np.diff` takes longer
         return one
 
 

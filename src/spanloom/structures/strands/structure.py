@@ -21,7 +21,7 @@ from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Temp
 from spanloom.native import Kernel
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, path_ptr, stretches
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, stretches
 from spanloom.structures.strands.reading import FoundPaths, crowded, read
 
 _stranded = Kernel("stranded")
@@ -171,8 +171,8 @@ class Stranded(Structure):
         width = self._table.edge.shape[1]
         place = self.strand_of(mentions)[pieces.mention] * width + pieces.position
         rows = (place[:, None] * 2 + begins) * 3 + bit
-        run_ptr = path_ptr(len(mentions), np.repeat(pieces.mention, kept.sum(1)))
-        first = pieces.first[np.searchsorted(pieces.mention, np.arange(len(mentions)))]
+        begin = np.searchsorted(pieces.mention, np.arange(len(mentions) + 1))
+        run_ptr, first = np.append(0, kept.sum(1).cumsum())[begin], pieces.first[begin[:-1]]
         return Paths(
             mentions.sentence, mentions.kind, first, run_ptr, rows[kept], parts.size[kept], self._table.allowed
         )
