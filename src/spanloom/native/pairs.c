@@ -20,7 +20,7 @@ typedef struct {
 static Marginals marginals_of(memory *own, const Candidates *found, const Words *text, int64_t types, int64_t given) {
     const Mentions *table = &found->table;
     int64_t tokens = text->words.n;
-    Marginals all = {TAKE(own, double, tokens *types), TAKE(own, double, tokens *types)};
+    Marginals all = {TAKE(own, double, (tokens * types)), TAKE(own, double, (tokens * types))};
     if (own->failed) return all;
     for (int64_t i = 0; i < tokens * types; i++) all.begin[i] = all.end[i] = LEAST;
     for (int64_t i = 0; i < table->kind.n; i++) {
