@@ -3,7 +3,6 @@
 
 #define EDGES 6
 #define LEAST (-8.0)        /* log-odds of a begin or an end that no candidate has */
-#define FLOOR (-20.0)       /* log-odds above which a pair is proposed */
 #define BEHIND 3.0          /* log-odds of a type below those of the likeliest, from which on it is not proposed */
 #define SHAPE_FLOOR (-9.0f) /* log-probability of three lengths together */
 #define NEVER (-1000.0)     /* log-probability of what training does not have */
@@ -105,10 +104,10 @@ int64_t spanloom_propose_pairs(const propose_pairs_arguments *a) {
             int64_t size = one + gap + two;
             for (int64_t t = low; t + size <= high; t++) {
                 float sum = firsts[t] + gaps[t] + seconds[t] + weight;
-                if (!(sum + (opens[t] + closes[t + size - 1]) > FLOOR)) continue;
+                if (!(sum + (opens[t] + closes[t + size - 1]) > a->floor)) continue;
                 const float *kinds = &AT3(a->kinds, a->number.at[t], 0, 0);
                 const float *lasts = &AT3(a->kinds, a->number.at[t + size - 1], 1, 0);
-                double best = FLOOR;
+                double best = a->floor;
                 for (int64_t k = 0; k < types; k++) {
                     if (!(AT3(a->kinds, a->kinds.n - 1, 0, k) > NEVER / 2)) continue;
                     double ends = all.begin[t * types + k] + all.end[(t + size - 1) * types + k];
@@ -117,7 +116,7 @@ int64_t spanloom_propose_pairs(const propose_pairs_arguments *a) {
                 }
                 for (int64_t k = 0; k < types; k++) {
                     if (!(AT3(a->kinds, a->kinds.n - 1, 0, k) > NEVER / 2)) continue;
-                    if (!(odds[k] > larger(FLOOR, best - BEHIND))) continue;
+                    if (!(odds[k] > larger(a->floor, best - BEHIND))) continue;
                     rest = count++;
                     if (rest >= a->pairs.n) continue;
                     int64_t *row = &AT2(a->pairs, rest, 0), begin = t - low;

@@ -561,8 +561,8 @@ KERNEL(overlaps,
 /* ------------------------------------------------------------------------------------------------------- pairs.c */
 
 /* Pairs of parts that are worth a look: sentence, type, and the ranges of both. `number`: of each token's word.
-   `shapes`: tokens of both parts and the gap, with the log-probability of each. Returns how many there are; those
-   beyond `pairs` are only counted. */
+   `shapes`: tokens of both parts and the gap, with the log-probability of each. `floor`: log-odds that pairs exceed.
+   Returns how many there are; those beyond `pairs` are only counted. */
 KERNEL(propose_pairs,
     Candidates found;
     Words text;
@@ -573,6 +573,7 @@ KERNEL(propose_pairs,
     f32_1 rate; // 1
     i64_2 shapes; // S 3
     f64_1 weights; // S
+    double floor;
     int64_t given;
     i64_2 pairs; // * 6 out
 )

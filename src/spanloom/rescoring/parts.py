@@ -35,6 +35,8 @@ _EDGES = 6  # first and last token of the first part, the gap, and the second pa
 _PRIOR = 2.0  # mentions' worth of words at random edges
 _TYPE_PRIOR = 2.0  # mentions' worth of the types of all mentions with gaps
 _NEVER = -1000.0  # log-probability of what training does not have
+_FLOOR: Final = -20.0
+"""Log-odds above which a pair is proposed, without the constant part of the marginals."""
 _SHAPE_FLOOR = -9.0  # log-probability of three lengths together
 
 
@@ -114,10 +116,8 @@ class PairedParts:
 
     def table(self, found: CandidateMentions, text: Words) -> MentionTable:
         """Return the pairs whose log-odds are above a floor, of the types that training has with gaps."""
-        own, rows = (
-            (found, text, self._numbers(text), self.edges, self.kinds, self.lengths, self.rate, *self._shapes, GIVEN),
-            np.empty((0, 6), np.int64),
-        )
+        known = self.edges, self.kinds, self.lengths, self.rate, *self._shapes, _FLOOR, GIVEN
+        own, rows = (found, text, self._numbers(text), *known), np.empty((0, 6), np.int64)
         while len(rows) != (count := _propose_pairs(*own, rows)):  # first to count them
             rows = np.empty((count, 6), np.int64)
         first, end = rows[:, 2::2].reshape(-1), rows[:, 3::2].reshape(-1)
