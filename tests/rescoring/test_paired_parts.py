@@ -61,12 +61,25 @@ def _by_hand(
     return total + begin[base + a, kind] + end[base + d - 1, kind]
 
 
+def _marginals(found: CandidateMentions, text: Words) -> list[Floats]:
+    """The log-odds of the likeliest candidate without a gap that begins, or ends, at each token."""
+    both = []
+    for side in (0, -1):
+        own = np.full((len(text.words), 2), -8.0)
+        for (sentence, kind, ((first, end), *more)), odds in zip(found.table.rows(), found.odds.tolist(), strict=True):
+            if not more:
+                at = int(text.offsets[sentence]) + (end - 1 if side else first), kind
+                own[at] = max(own[at], min(odds, 8.0))
+        both.append((own + own.max(1, keepdims=True)) / 2)
+    return both
+
+
 def test_the_table_is_that_of_an_enumeration(text: tuple[Words, MentionTable], monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = PairedParts.of(*text, 2)
     assert pairs is not None
     new = _words([["the", "rod", "and", "new", "cells"], ["left", "and", "right", "segments", "and", "cells"]])
     found = _candidates([(0, 0, ((3, 5),)), (1, 1, ((0, 1),)), (1, 0, ((2, 4),))], [2.0, -1.0, 3.0])
-    begin, end = pairs._marginals(found, new)
+    begin, end = _marginals(found, new)
     for floor in (-20.0, -12.0, -8.0):
         monkeypatch.setattr(module, "_FLOOR", floor)
         wanted = set()
@@ -93,7 +106,7 @@ def test_scores_are_those_of_the_sum(text: tuple[Words, MentionTable]) -> None:
     assert pairs is not None
     row = (0, 1, ((1, 2), (4, 5)))
     candidates = _candidates([row, (0, 0, ((3, 5),))], [-3.0, 1.0])
-    begin, end = pairs._marginals(candidates, words)
+    begin, end = _marginals(candidates, words)
     got = pairs.scores(candidates, words)
     assert got[0] == pytest.approx(_by_hand(pairs, words, row, begin, end), rel=1e-5)
     assert got[1] == -np.inf

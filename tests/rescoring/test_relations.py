@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.hashing import Slots
-from spanloom.model import pairs as pairs_module
-from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, joined, overlapping
-from spanloom.native import Kernel
+from spanloom.document import Batch, Document
+from spanloom.features import FeatureSet
+from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, overlapping
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions
-from spanloom.rescoring.relations import RELATIONS, strongest
+from spanloom.rescoring.seen import SeenNames
+from spanloom.rescoring.values import RELATIONS, CandidateValues, TokenColumns
 from spanloom.structures import MentionTable, TokenMention
 
 RANGES = st.lists(st.integers(0, 8), min_size=2, max_size=4, unique=True).filter(lambda cuts: len(cuts) % 2 == 0)
@@ -57,8 +59,24 @@ def names(one: TokenMention, other: TokenMention) -> list[str]:
     return found
 
 
+def binned(odds: float, width: float = 1.5) -> int:
+    """The number of a bin of log-odds, from 1, of which there are 16 on each side of 0; 0 for -inf."""
+    return 0 if odds == -np.inf else min(15, math.floor(max(odds, -16 * width) / width)) + 17
+
+
+def values(found: CandidateMentions, texts: list[str]) -> CandidateValues:
+    """The values of candidates of documents of one sentence."""
+    documents = []
+    for text in texts:
+        words = [match.span() for match in re.finditer(r"\S+", text)]
+        documents.append(Document(text, tokens=words, sentences=[[0, len(words)]]))
+    batch, nothing = Batch.of(documents), np.zeros(0, np.int64)
+    names = SeenNames(nothing.astype(np.uint64), nothing)
+    return CandidateValues(found, TokenColumns(batch, (), FeatureSet(["bias"])), names)
+
+
 @given(candidates())
-def test_strongest_is_what_loops_over_all_pairs_find(found: CandidateMentions) -> None:
+def test_relations_are_what_loops_over_all_pairs_find(found: CandidateMentions) -> None:
     rows, odds = found.table.rows(), found.odds.tolist()
     expected = np.full((len(rows), len(RELATIONS)), -np.inf)
     for i, one in enumerate(rows):
@@ -69,17 +87,19 @@ def test_strongest_is_what_loops_over_all_pairs_find(found: CandidateMentions) -
             for name in names(one, other):
                 at = RELATIONS.index(name)
                 expected[i, at] = max(expected[i, at], odds[j])
-    np.testing.assert_array_equal(strongest(found).T, expected)
+    of = values(found, ["a b c d e f g h"] * 2)
+    for own, name in zip(expected.T.tolist(), RELATIONS, strict=True):
+        assert of[name].tolist() == [binned(other) for other in own]
+        less = [binned(one - other) if other > -np.inf else 0 for one, other in zip(odds, own, strict=True)]
+        assert of[f"{name}.less"].tolist() == less
 
 
-@pytest.mark.parametrize("block", [1, 3, 1 << 20])
 @given(found=candidates())
-def test_pairs_are_all_that_overlap(found: CandidateMentions, block: int) -> None:
+def test_pairs_are_all_that_overlap(found: CandidateMentions) -> None:
     rows = found.table.rows()
     tokens = [{token for first, end in pieces for token in range(first, end)} for _, _, pieces in rows]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs_module, "_BLOCK", block)
-        pairs = joined(overlapping(found.table))
+    pairs, counts = overlapping(found.table, np.zeros((4, 2, 2), np.bool_))
+    assert counts.sum((1, 2)).tolist() == np.bincount(pairs.way, minlength=4).tolist()
     seen = {frozenset(pair) for pair in zip(pairs.one.tolist(), pairs.other.tolist(), strict=True)}
     expected = {
         frozenset((i, j))
@@ -95,16 +115,19 @@ def test_pairs_are_all_that_overlap(found: CandidateMentions, block: int) -> Non
         assert way == (SAME if tokens[i] == tokens[j] else NESTED if tokens[i] > tokens[j] else apart)
 
 
-@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([-1.0, 0.5, 2.0]), st.integers(0, 2), st.booleans())))
-def test_best_but_is_the_largest_of_another_label(rows: list[tuple[int, float, int, bool]]) -> None:
-    group, odds, label, counts = (np.array([row[i] for row in rows]) for i in range(4))
-    group, found = group.astype(np.uint64), np.empty(len(rows))
-    Kernel("best_but")(
-        group, odds.astype(float), label.astype(np.int64), counts.astype(bool), *Slots.empty(len(rows)),
-        np.empty_like(group), found,
-    )  # fmt: skip
-    expected = [
-        max((other[1] for other in rows if other[3] and other[0] == row[0] and other[2] != row[2]), default=-np.inf)
-        for row in rows
-    ]
-    assert found.tolist() == expected
+ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from([-1.0, 0.5, 2.0]), st.integers(0, 2), st.booleans()))
+
+
+@given(ROWS)
+def test_again_is_the_largest_of_another_candidate_with_the_text(rows: list[tuple[str, float, int, bool]]) -> None:
+    table = MentionTable.build([(0, row[2], ((i, i + 1),)) for i, row in enumerate(rows)])
+    level = np.array([0 if row[3] else GIVEN for row in rows], np.int64)
+    found = values(CandidateMentions(table, level, np.array([row[1] for row in rows])), [" ".join(r[0] for r in rows)])
+
+    def largest(i: int, of_type: bool) -> float:
+        word, _, kind, _ = rows[i]
+        others = (other for j, other in enumerate(rows) if j != i and other[3] and other[0] == word)
+        return max((other[1] for other in others if (other[2] == kind) == of_type), default=-np.inf)
+
+    assert found["again"].tolist() == [binned(largest(i, True)) for i in range(len(rows))]
+    assert found["again.other"].tolist() == [binned(largest(i, False)) for i in range(len(rows))]

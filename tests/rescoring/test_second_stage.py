@@ -68,7 +68,7 @@ def test_candidates_are_those_of_all_penalties(recognizer, notes):
     model = recognizer.fitted
     batch = Batch.of(recognizer.ready(notes.test[:4]))
     potentials = model.score(batch)
-    words = TokenColumns(batch, (), model.scorer.features).words(batch)
+    words = TokenColumns(batch, (), model.scorer.features).words
     tables = [model.with_penalty(penalty).decode(potentials, batch.sentences) for penalty in (0.0, 2.0, 4.0)]
     expected = [set(table.headed()) for table in tables]
     candidates = propose(model, potentials, words)

@@ -12,7 +12,7 @@ from spanloom.features.conjunctions import conjunctions
 from spanloom.hashing import hash_text
 from spanloom.rescoring.candidates import GIVEN, CandidateMentions, identities, merge
 from spanloom.rescoring.seen import SEEN, HeldOutNames, SeenNames
-from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, binned, check_templates, served
+from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, check_templates, served
 from spanloom.structures import MentionTable
 from spanloom.text import prepare
 
@@ -28,7 +28,7 @@ def values(*rows, odds=None, level=None, names=None):
         MentionTable.build(rows), np.array(level or [0] * count), np.array(odds or [0.0] * count, float)
     )
     return CandidateValues(
-        found, batch, TokenColumns(batch, served(TEMPLATES, FEATURES), FEATURES), names or SeenNames.of(*NOTHING)
+        found, TokenColumns(batch, served(TEMPLATES, FEATURES), FEATURES), names or SeenNames.of(*NOTHING)
     )
 
 
@@ -57,22 +57,20 @@ def test_numbers_of_a_candidate() -> None:
     assert found["level"].tolist() == [1, 3, 2]
     assert found["type"].tolist() == [1, 1, 2]
     assert found["brackets"].tolist() == [1, 3, 1], "one is not closed"
-    assert found["odds"].tolist() == binned(np.array([0.2, -3.0, 9.0]), 0.5).tolist()
+    assert found["odds"].tolist() == [17, 11, 32], "bins of half a unit, from 1 to 32"
 
 
 def test_the_same_text_elsewhere_in_the_document() -> None:
     again = (1, 0, ((1, 3),))  # the second sentence of the first document
     found = values(CHEST_PAIN, again, (1, 1, ((1, 3),)), (2, 0, ((0, 1),)), odds=[1.0, 2.0, -1.0, 5.0])
-    coarse = binned(np.array([2.0, 1.0]), 1.5).tolist()
-    assert found["again"].tolist() == [*coarse, 0, 0], "each type has its own; another document does not count"
-    other = binned(np.array([-1.0, -1.0, 2.0]), 1.5).tolist()
-    assert found["again.other"].tolist() == [*other, 0]
+    assert found["again"].tolist() == [18, 17, 0, 0], "each type has its own; another document does not count"
+    assert found["again.other"].tolist() == [16, 16, 18, 0]
 
 
 def test_what_is_only_given_says_nothing_to_others() -> None:
     again = (1, 0, ((1, 3),))
     found = values(CHEST_PAIN, again, odds=[1.0, 2.0], level=[0, GIVEN])
-    assert found["again"].tolist() == [0, binned(np.array([1.0]), 1.5)[0]]
+    assert found["again"].tolist() == [0, 17]
 
 
 def test_names_of_training_are_held_out() -> None:

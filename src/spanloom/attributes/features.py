@@ -90,79 +90,69 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
     named = {mention.type: 0 for document in documents for mention in document.mentions}
     named = {name: hash_text(name) for name in named}
     kind = np.array([named[mention.type] for document in documents for mention in document.mentions], np.uint64)
-    added: dict[int, list[tuple[str, tuple[np.ndarray, ...]]]] = {1: [], 2: []}  # by the number of values
+    added: dict[int, list[tuple[Sequence[str], Sequence[np.ndarray]]]] = {1: [], 2: []}  # by the number of values
 
-    def add(name: str, *values: np.ndarray) -> None:
-        """Add a feature; a mention that lacks a value, 0, lacks it."""
-        added[len(values)].append((name, values))
+    def add(names: Sequence[str], *values: np.ndarray) -> None:
+        """Add F features, with (F, M) of each value; a mention that lacks a value, 0, lacks the feature."""
+        added[len(values)].append((names, values))
 
-    def word(places: Int64, begin: Int64, stop: Int64) -> UInt64:
-        """Return the words at some places; an edge beside the range, 0 further away."""
-        inside = (places >= begin) & (places < stop)
-        beside = (places == begin - 1) | (places == stop)
-        return np.where(inside, hashes[np.clip(places, 0, most)], np.where(beside, _EDGE, np.uint64(0)))
+    def within(places: Int64, begin: Int64, stop: Int64) -> UInt64:
+        """Return the words at some places; 0 outside the range."""
+        return np.where((places >= begin) & (places < stop), hashes[np.clip(places, 0, most)], np.uint64(0))
 
-    ends = scopes.ends(-1)
-    left = {k: word(first - k, low, high) for k in range(1, _AROUND + 1)}
-    right = {k: word(end + k - 1, low, high) for k in range(1, _AROUND + 1)}
-    for side, words in (("left", left), ("right", right)):
-        for k in range(1, _PLACES + 1):
-            add(f"{side}{k}", words[k])
-            add(f"{side}{k}|{side}{k + 1}", words[k], words[k + 1])
-        for k in range(1, _AROUND + 1):
-            place = (np.maximum(first - k, low), first) if side == "left" else (end, np.minimum(end + k - 1, high))
-            apart = np.searchsorted(ends, place[1]) > np.searchsorted(ends, place[0])
-            add(f"{side} clause", np.where(apart, np.uint64(0), words[k]))
-            add(f"{side}", words[k])
-    add("left1|right1", left[1], right[1])
-    for k in range(_WORDS):
-        own = np.where(first + k < end, hashes[np.clip(first + k, 0, most)], np.uint64(0))
-        last = np.where(end - 1 - k >= first, hashes[np.clip(end - 1 - k, 0, most)], np.uint64(0))
-        add("word", own)
-        add("word", last)
-        if not k:
-            add("first", own)
-            add("last", last)
+    def around(places: Int64) -> UInt64:
+        """Return the words at some places; an edge beside the sentence, 0 further away."""
+        return np.where((places == low - 1) | (places == high), _EDGE, within(places, low, high))
+
+    ends, steps, near = scopes.ends(-1), np.arange(1, _AROUND + 1)[:, None], range(1, _PLACES + 1)
+    left, right = around(first - steps), around(end + steps - 1)
+    bounds = ((np.maximum(first - steps, low), first), (end, np.minimum(end + steps - 1, high)))
+    for side, words, (begin, stop) in zip(("left", "right"), (left, right), bounds, strict=True):
+        add([f"{side}{k}" for k in near], words[:_PLACES])
+        add([f"{side}{k}|{side}{k + 1}" for k in near], words[:_PLACES], words[1 : _PLACES + 1])
+        apart = np.searchsorted(ends, stop) > np.searchsorted(ends, begin)
+        add(
+            [f"{side} clause"] * _AROUND + [side] * _AROUND,
+            np.concatenate([np.where(apart, np.uint64(0), words), words]),
+        )
+    add(["left1|right1"], left[:1], right[:1])
+    steps = np.arange(_WORDS)[:, None]
+    own, last = within(first + steps, first, end), within(end - 1 - steps, first, end)
     gap = np.where(np.diff(parts.ptr) > 1, parts.end[parts.ptr[:-1]], -1)
     behind = np.where(gap >= 0, parts.first[np.minimum(parts.ptr[:-1] + 1, len(parts.first) - 1)], -1)
-    for k in range(_WORDS):
-        add("gap", np.where(gap + k < behind, hashes[np.clip(gap + k, 0, most)], np.uint64(0)))
-    add("type", kind)
-    add("place", np.digitize(first - low, _BINS))
-    marked = np.isin(low, scopes.where(_MARKS))
-    add("item", 1 + marked.astype(np.int64))
+    add(["word"] * (2 * _WORDS) + ["first", "last"], np.concatenate([own, last, own[:1], last[:1]]))
+    add(["gap"] * _WORDS, within(gap + steps, gap, behind))
     # the heading of each mention's section, or its name; "none" before the first
-    names = ["none" if one is None else one.section or one.words.casefold() for one in scopes.headings]
-    section = np.array([hash_text(name) for name in names], np.uint64)
-    add("section", section)
-    add("section|type", section, kind)
-    separators = scopes.separators
+    headed = ["none" if one is None else one.section or one.words.casefold() for one in scopes.headings]
+    section = np.array([hash_text(name) for name in headed], np.uint64)
+    place, item = np.digitize(first - low, _BINS), 1 + np.isin(low, scopes.where(_MARKS))
     verdict = np.ones(count, np.int64)
-    for number, pair in enumerate(scopes.cues.table.pairs):
-        name = f"{pair.attribute}={pair.value}"
-        there = verdicts[:, number]
+    for there in verdicts.T:
         verdict = 2 * verdict + there
-        add(f"rule {name}", 1 + there.astype(np.int64))
-        add(f"rule {name}|type", 1 + there.astype(np.int64), kind)
-        for near in (False, True):
-            for side, of in (("before", scopes.before), ("after", scopes.after)):
-                cue = of(number, near)
-                where = 1 + np.digitize(cue.distance, _BINS)
-                phrase = np.where(cue.phrase >= 0, scopes.cues.table.words.keys[cue.phrase], np.uint64(0))
-                add(f"{side} {near} {name}", where, 1 + cue.there.astype(np.int64))
-                add(f"{side} {near} {name} cue", phrase, 1 + cue.there.astype(np.int64))
-                if side == "before" and not near:
-                    begin = np.maximum(first - np.maximum(cue.distance, 0), 0)
-                    items = np.searchsorted(separators, first) - np.searchsorted(separators, begin)
-                    add(f"items {name}", 1 + np.minimum(items, 4), 1 + cue.there.astype(np.int64))
-    add("rules", verdict)
-    add("rules|type", verdict, kind)
+    add(["type", "place", "item", "section", "rules"], np.array([kind, place, item, section, verdict], np.uint64))
+    add(["section|type", "rules|type"], np.array([section, verdict], np.uint64), np.array([kind, kind]))
+    ruled = [f"{pair.attribute}={pair.value}" for pair in scopes.cues.table.pairs]
+    said = 1 + verdicts.T
+    add([f"rule {name}" for name in ruled], said)
+    add([f"rule {name}|type" for name in ruled], said, np.broadcast_to(kind, said.shape))
+    for side, of in (("before", scopes.before), ("after", scopes.after)):
+        for close in (False, True):
+            found = [of(number, close) for number in range(len(ruled))]
+            distance, there, phrase = np.array([(one.distance, one.there, one.phrase) for one in found]).swapaxes(0, 1)
+            cue = np.where(phrase >= 0, scopes.cues.table.words.keys[phrase], np.uint64(0))
+            add([f"{side} {close} {name}" for name in ruled], 1 + np.digitize(distance, _BINS), 1 + there)
+            add([f"{side} {close} {name} cue" for name in ruled], cue, 1 + there)
+            if side == "before" and not close:
+                begin = np.maximum(first - np.maximum(distance, 0), 0)
+                items = np.searchsorted(scopes.separators, first) - np.searchsorted(scopes.separators, begin)
+                add([f"items {name}" for name in ruled], 1 + np.minimum(items, 4), 1 + there)
     columns = []
-    for size, features in added.items():
-        names_of = np.repeat(np.array([hash_text(name) >> 1 for name, _ in features], np.int64), count)
-        stacked = [np.concatenate([values[i].astype(np.uint64) for _, values in features]) for i in range(size)]
-        key = mixed(names_of, *stacked)
-        key[np.logical_or.reduce([value == 0 for value in stacked])] = 0
+    for features in added.values():
+        names_of = [hash_text(name) >> 1 for names, _ in features for name in names]
+        every = zip(*(values for _, values in features), strict=True)
+        stacked = [np.concatenate(rows, dtype=np.uint64, casting="unsafe") for rows in every]
+        key = mixed(np.repeat(np.array(names_of, np.int64), count), *(rows.ravel() for rows in stacked))
+        key[np.logical_or.reduce([rows.ravel() == 0 for rows in stacked])] = 0
         columns.append(key.reshape(-1, count))
     table = np.concatenate(columns).T.copy()
     table[np.repeat(np.diff(batch.starts) == 0, [len(one.mentions) for one in documents])] = 0  # no words, no features

@@ -141,11 +141,12 @@ def verdict_table(scopes: Scopes, names: Collection[str]) -> Flags:
     cues = scopes.cues
     pairs = cues.table.pairs
     found = np.zeros((len(scopes.parts.ptr) - 1, len(pairs)), np.bool_)
-    for number, pair in enumerate(pairs):
-        if pair.attribute in names:
-            found[:, number] = scopes.inside(number)
-            for near in (False, True):
-                found[:, number] |= scopes.before(number, near).there | scopes.after(number, near).there
+    numbers = [number for number, pair in enumerate(pairs) if pair.attribute in names]
+    there = [scopes.inside(number) for number in numbers]
+    there += [
+        of(number, near).there for of in (scopes.before, scopes.after) for near in (False, True) for number in numbers
+    ]
+    found[:, numbers] = np.array(there, np.bool_).reshape(5, len(numbers), len(found)).any(0).T
     columns = {
         section: [number for number, pair in enumerate(pairs) if pair in own and pair.attribute in names]
         for section, own in cues.sections.items()

@@ -234,7 +234,7 @@ class FeatureSet:
     def _table(self, batch: Batch) -> Columns:
         """Return the values of all columns that the templates read."""
         self.check(batch)
-        return tabulate(self.enrich(batch), self.columns, Clusters.of(self.clusters))
+        return tabulate(self.enrich(batch), self.columns, self.clusters)
 
     def shared_keys(self, batch: Batch, *, run: Executor = SERIAL) -> SharedKeys:
         """Return the same keys as `keys`, with those of values that several tokens share only once.

@@ -165,8 +165,7 @@ class FeatureIndex:
         Args:
             ids: keys, such as ``keys.ids[keys.offsets[t]:keys.offsets[t + 1]]``.
         """
-        single = np.arange(len(ids) + 1, dtype=np.int64)
-        found, offsets = self._lookup(ids, single)
+        found, offsets = self._found(Keys(ids, np.arange(len(ids) + 1, dtype=np.int64)), SERIAL)
         rows = np.full(len(ids), -1, np.int32)
         rows[np.diff(offsets) > 0] = found
         return rows
@@ -211,13 +210,12 @@ class FeatureIndex:
         return found
 
     def _found(self, keys: Keys, run: Executor) -> tuple[Int32, Int64]:
-        return join_rows(run.map(lambda chunk: self._lookup(keys.ids, chunk), split_rows(keys.offsets, run.workers)))
+        def found(offsets: Int64) -> tuple[Int32, Int64]:
+            indices, out = np.empty(int(offsets[-1] - offsets[0]), np.int32), np.empty(len(offsets), np.int64)
+            count = _lookup(keys.ids, offsets, *self._slots, *self._seen, len(self.group_sizes), indices, out)
+            return indices[:count], out
 
-    def _lookup(self, ids: UInt64, offsets: Int64) -> tuple[Int32, Int64]:
-        indices = np.empty(int(offsets[-1] - offsets[0]), np.int32)
-        out = np.empty(len(offsets), np.int64)
-        found = _lookup(ids, offsets, *self._slots, *self._seen, len(self.group_sizes), indices, out)
-        return indices[:found], out
+        return join_rows(run.map(found, split_rows(keys.offsets, run.workers)))
 
     def keeping(self, rows: NDArray[np.bool_]) -> FeatureIndex:
         """Return an index of some of the rows, renumbered in their order; other keys are unknown to it.

@@ -70,11 +70,6 @@ class Group(NamedTuple):
     last: int
     bag: Column | None = None
 
-    @property
-    def outside(self) -> int:
-        """How many distances from the sentence its place can have."""
-        return abs(self.first) if self.bag is None else 0
-
 
 def group_of(feature: Feature) -> Group | None:
     """Return the group of a feature; ``None`` where it joins several distances or sources.
@@ -104,7 +99,8 @@ class Divided:
         own: the features of tokens.
         columns: numbers of the columns that these read.
         most: the most keys that a token has of its own.
-        most_of_values: the most keys that a value has in each group.
+        most_of_values: (G,) the most keys that a value has in each group.
+        outside: (G,) how many distances from the sentence the place of each group can have.
     """
 
     groups: tuple[Group, ...]
@@ -112,16 +108,16 @@ class Divided:
     own: FeatureProgram
     columns: Int64
     most: int
-    most_of_values: tuple[int, ...]
+    most_of_values: Int64
+    outside: Int64
 
     def starts(self, table: Columns) -> Int64:
         """Return the first row of each group, (G + 1,)."""
-        sizes = table.sizes[self.shared.source] + [group.outside for group in self.groups]
-        return np.append(0, sizes.cumsum()).astype(np.int64)
+        return np.append(0, (table.sizes[self.shared.source] + self.outside).cumsum())
 
     def value_keys(self, table: Columns, starts: Int64) -> tuple[UInt64, Int64]:
         """Return the keys of the rows of values, and where each row's begin."""
-        keys = np.empty(int(np.diff(starts) @ np.array(self.most_of_values, np.int64)) + len(ORTHOGRAPHY), np.uint64)
+        keys = np.empty(int(np.diff(starts) @ self.most_of_values) + len(ORTHOGRAPHY), np.uint64)
         offsets = np.empty(int(starts[-1]) + 1, np.int64)
         return keys[: _value_keys(self.shared, table, starts, keys, offsets)], offsets
 
@@ -144,23 +140,26 @@ def divide(features: Sequence[Feature], columns: Sequence[Column]) -> Divided:
         else:
             grouped.setdefault(group, []).append(feature)
     groups = sorted(grouped, key=lambda group: group.bag is not None)
+    outside = [abs(group.first) if group.bag is None else 0 for group in groups]
+    most = [sum(1 if isinstance(one, Bag) else most_keys([one]) for one in grouped[group]) for group in groups]
     read = [c for c in columns if any(c in feature.columns for feature in own)]
     return Divided(
         tuple(groups),
-        _compile(groups, [grouped[group] for group in groups], columns),
+        _compile(groups, [grouped[group] for group in groups], columns, max(outside, default=0)),
         compile_features(own, read),
         np.array([columns.index(c) for c in read], np.int64),
         most_keys(own),
-        tuple(sum(1 if isinstance(one, Bag) else most_keys([one]) for one in grouped[group]) for group in groups),
+        np.array(most, np.int64),
+        np.array(outside, np.int64),
     )
 
 
 def _compile(
-    groups: Sequence[Group], features: Sequence[Sequence[Feature]], columns: Sequence[Column]
+    groups: Sequence[Group], features: Sequence[Sequence[Feature]], columns: Sequence[Column], reach: int
 ) -> SharedProgram:
     sources = sources_of(columns)
     flat = [feature for group in features for feature in group]
-    before, after = boundaries(max((group.outside for group in groups), default=0))
+    before, after = boundaries(reach)
     return SharedProgram(
         np.array([sources.index(group.source) for group in groups], np.int64),
         np.array([group.first for group in groups], np.int64),

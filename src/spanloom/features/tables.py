@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,8 +13,8 @@ from spanloom.document import Batch
 from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
 from spanloom.features.template import Column
-from spanloom.features.tokens import Tokens, characters, feature_tokens
-from spanloom.hashing import Int32, UInt64, hash_text, hashes, intern, numbered
+from spanloom.features.tokens import characters, feature_tokens
+from spanloom.hashing import Int64, hash_text, hashes, intern, numbered
 from spanloom.native import Kernel
 
 WORD_SOURCE: Final = ""
@@ -58,7 +59,40 @@ def sources_of(columns: Iterable[Column]) -> list[str]:
     return list(dict.fromkeys([WORD_SOURCE, *map(source_of, columns)]))
 
 
-def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Columns:
+class _Layout(NamedTuple):
+    """What the values of some columns are computed of.
+
+    Args:
+        rules: (R, 2) codes and parameters of the columns that depend on the form of the word; they are its first ones.
+        clusters: the others of the word.
+        sizes: of each column of the data, the sizes that its values are cut to.
+        source, number, stride: (C,) of each column its source, its number among those of the source, and how many these
+            are.
+    """
+
+    rules: Int64
+    clusters: tuple[Column, ...]
+    sizes: dict[str, list[int]]
+    source: Int64
+    number: Int64
+    stride: Int64
+
+
+@lru_cache(maxsize=64)
+def _layout(columns: tuple[Column, ...]) -> _Layout:
+    forms = {column: rule[:2] for column in columns if (rule := word_column(column)) is not None}
+    clusters = tuple(column for column in columns if is_cluster_column(column.name))
+    given = {name: [column for column in columns if source_of(column) == name] for name in sources_of(columns)[1:]}
+    groups = [[*forms, *clusters], *given.values()]
+    where = {c: (s, k, len(group)) for s, group in enumerate(groups) for k, c in enumerate(group)}
+    return _Layout(
+        np.array(list(forms.values()), np.int64).reshape(-1, 2), clusters,
+        {name: [column.size for column in group] for name, group in given.items()},
+        *np.array([where[column] for column in columns], np.int64).reshape(-1, 3).T.copy(),
+    )  # fmt: skip
+
+
+def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters | None = None) -> Columns:
     """Return the values of some columns at the tokens of a batch.
 
     Args:
@@ -69,37 +103,24 @@ def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Col
     Raises:
         DataError: a column of the data has more or fewer values than the document has tokens.
     """
-    _, *given = sources_of(columns)
-    groups = [[c for c in columns if source_of(c) == name] for name in (WORD_SOURCE, *given)]
-    tokens = feature_tokens(batch)
-    ids = np.empty((len(groups), len(tokens.starts)), np.int32)
-    tables = [_word_table(tokens, groups[0], clusters, ids[0])]
-    for name, wanted, row in zip(given, groups[1:], ids[1:], strict=True):
-        values, row[:] = numbered(list(batch.column(name)))
-        tables.append(np.stack([hashes([cut(value, column.size) for value in values]) for column in wanted], 1))
-    starts = np.cumsum([0, *(table.size for table in tables)])
-    where = {c: (s, starts[s] + k, len(group)) for s, group in enumerate(groups) for k, c in enumerate(group)}
-    source, base, stride = np.array([where[c] for c in columns], np.int64).reshape(-1, 3).T.copy()
-    sizes = np.array([len(table) for table in tables], np.int64)
-    return Columns(ids, np.concatenate([table.ravel() for table in tables]), source, base, stride, sizes)
-
-
-def _word_table(tokens: Tokens, wanted: list[Column], clusters: Clusters, ids: Int32) -> UInt64:
-    """Return (distinct words, columns) values; write the word number of each token to ``ids``."""
-    ids[:], hashes, first = intern(tokens.codes, tokens.starts, tokens.ends)
+    layout, tokens = _layout(tuple(columns)), feature_tokens(batch)
+    ids = np.empty((1 + len(layout.sizes), len(tokens.starts)), np.int32)
+    ids[0], hashed, first = intern(tokens.codes, tokens.starts, tokens.ends)
     starts, ends = tokens.starts[first], tokens.ends[first]
-    table = np.zeros((len(first), len(wanted)), np.uint64)
-    rules = [(k, rule) for k, c in enumerate(wanted) if (rule := word_column(c)) is not None]
-    if rules:
-        specifications = np.array([rule[:2] for _, rule in rules], np.int64)
-        values = np.empty((len(first), len(rules)), np.uint64)
-        _word_columns(tokens.codes, starts, ends, specifications, characters(tokens.codes), _YES, _NO, values)
-        table[:, [k for k, _ in rules]] = values
-    others = [k for k in range(len(wanted)) if word_column(wanted[k]) is None]
-    if others:
 
-        def word(number: int) -> str:
-            return tokens.text[starts[number] : ends[number]]
+    def word(number: int) -> str:
+        return tokens.text[starts[number] : ends[number]]
 
-        table[:, others] = clusters.forms.of(word, hashes, [wanted[k] for k in others])
-    return table
+    forms = np.empty((len(first), len(layout.rules)), np.uint64)
+    _word_columns(tokens.codes, starts, ends, layout.rules, characters(tokens.codes), _YES, _NO, forms)
+    tables = [forms]
+    if layout.clusters:
+        own = Clusters.of(clusters).forms.of(word, hashed, layout.clusters)
+        tables = [np.concatenate([forms, own], 1)]
+    for row, (name, sizes) in enumerate(layout.sizes.items(), 1):
+        said, ids[row] = numbered(batch.column(name))
+        tables.append(np.stack([hashes([cut(value, size) for value in said]) for size in sizes], 1))
+    begins = np.cumsum([0, *(table.size for table in tables)])
+    distinct = np.array([len(table) for table in tables], np.int64)
+    values = np.concatenate([table.ravel() for table in tables])
+    return Columns(ids, values, layout.source, begins[layout.source] + layout.number, layout.stride, distinct)

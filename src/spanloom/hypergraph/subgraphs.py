@@ -191,7 +191,7 @@ class IndependentPart:
         asked = np.flatnonzero(np.diff(demands))
         if len(asked):
             anywhere = np.ones((len(allowed), len(self.single.accept)), bool)
-            usable = allowed[:, self.single.edge] > 0
+            usable = allowed.take(self.single.edge, 1) > 0
             walker = Walker(self.single, late=False)
             result *= walker.probabilities(scores, offsets, paths, usable, anywhere, asked, run)
 

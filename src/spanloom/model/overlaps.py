@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spanloom.errors import ModelError, plural
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.model.choices import Overlap
-from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, Pairs, joined, overlapping
+from spanloom.model.pairs import CROSSING, NESTED, SAME, SHARING, Pairs, overlapping
 from spanloom.model.structured import AnyModel
 from spanloom.modelfile import ModelPart
 from spanloom.parallel import SERIAL, Executor
@@ -92,11 +92,7 @@ class OverlapRules:
         Args:
             table: by sentence and first token.
         """
-        return joined(self._forbidden(pairs, table.kind) for pairs in overlapping(table))
-
-    def _forbidden(self, pairs: Pairs, kind: Ints) -> Pairs:
-        kept = ~self.allowed[pairs.way, kind[pairs.one], kind[pairs.other]]
-        return Pairs(*(column[kept] for column in pairs))
+        return overlapping(table, self.allowed)[0]
 
     def consistent(self, table: MentionTable, weights: Floats) -> Mask:
         """Return which of M mentions are in the set of the largest total weight that the rules allow, (M,).
@@ -140,11 +136,8 @@ def _sorted(table: MentionTable) -> MentionTable:
 
 
 def _seen(gold: MentionTable, types: int) -> Ints:
-    """Return how many pairs of each two types overlap in each way, (3, K, K)."""
-    gold = _sorted(gold)
-    seen = np.zeros((len(_WAYS), types, types), np.int64)
-    for pairs in overlapping(gold):
-        np.add.at(seen, (pairs.way, gold.kind[pairs.one], gold.kind[pairs.other]), 1)
+    """Return how many pairs of each two types overlap in each way, (4, K, K)."""
+    _, seen = overlapping(_sorted(gold), np.ones((len(_WAYS), types, types), np.bool_))
     for way in (SAME, CROSSING, SHARING):  # of whose two mentions neither is the first
         seen[way] += seen[way].T
     return seen

@@ -225,21 +225,18 @@ class ShiftWatch:
         """
         for document in documents:
             yield document
-            if self._profile is not None and not self._warned:
-                self._look(document.text, notice)
+            self._passed += len(document.text)
+            known = self._profile is None or self._warned
+            if known or self._looked > max(_SAMPLE, self._passed / _PART):
+                continue
+            if self._seen.words > _WINDOW:
+                self._seen, self._compared = _Counts(), 0
+            sample = document.text[:_SAMPLE]
+            self._looked += len(sample)
+            self._seen.add(sample)
+            if self._seen.words >= 2 * max(self._compared, _MANY):
+                self._compare(notice)
         self._compare(notice)
-
-    def _look(self, text: str, notice: Callable[[str], object]) -> None:
-        self._passed += len(text)
-        if self._looked > max(_SAMPLE, self._passed / _PART):
-            return
-        if self._seen.words > _WINDOW:
-            self._seen, self._compared = _Counts(), 0
-        sample = text[:_SAMPLE]
-        self._looked += len(sample)
-        self._seen.add(sample)
-        if self._seen.words >= 2 * max(self._compared, _MANY):
-            self._compare(notice)
 
     def _compare(self, notice: Callable[[str], object]) -> None:
         if self._profile is None or self._warned or self._seen.words == self._compared:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -68,11 +69,17 @@ class StructuredModel(Generic[S]):
         """Return the potentials of a batch, without the penalty."""
         return self.scorer.score(batch, run)
 
-    @property
+    @cached_property
     def start_rows(self) -> list[int]:
         """The numbers of the roles that start a mention."""
         starts = self.structure.start_roles(self.types)
         return [i for i, role in enumerate(self.engine.template.roles) if role in starts]
+
+    @cached_property
+    def _starting(self) -> list[bool]:
+        """Whether each hyperedge has a role that starts a mention."""
+        starts = self.structure.start_roles(self.types)
+        return [any(role.name in starts for role in edge.roles) for edge in self.engine.template.edges]
 
     def penalized(self, potentials: Potentials) -> Potentials:
         """Potentials with the penalty added."""
@@ -95,35 +102,33 @@ class StructuredModel(Generic[S]):
     def under(
         self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = "enough",
         run: Executor = SERIAL,
-    ) -> list[MentionTable]:  # fmt: skip
-        """The mentions of the best structures under each of some mention penalties, which rise.
+    ) -> tuple[MentionTable, Ints]:  # fmt: skip
+        """The mentions of the best structures under each of some mention penalties, which rise, and its number of each.
 
         The largest comes first. Where the best structure of a sentence and type starts no mention, none does under a
         smaller penalty: its score is the same, and no other's is larger. So most are decoded once. Where mentions hold
         every token, they need no role to start them, and all are decoded each time.
         """
-        starts, rows = set(self.structure.start_roles(self.types)), self.start_rows
-        kinds, every = self.structure.lanes(self.types), self.structure.covers or not rows
-        edges_of = self.engine.template.edges
-        mark = np.array([every or any(role.name in starts for role in edge.roles) for edge in edges_of], np.uint8)
-        sentence, kind = np.divmod(np.arange((len(offsets) - 1) * kinds), kinds)
-        found: list[MentionTable] = []
+        every, lengths = self.structure.covers or not self.start_rows, np.diff(offsets)
+        mark, kinds = np.array([every or one for one in self._starting], np.uint8), self.structure.lanes(self.types)
+        sentence, kind = np.divmod(np.arange(len(lengths) * kinds), kinds)
+        found: list[tuple[Edges, Ints, Ints]] = []
         for penalty in reversed(penalties):
             added = np.zeros(potentials.roles.shape[1], np.float32)
-            added[rows] = penalty
+            added[self.start_rows] = penalty
             lanes, edges = self.engine.best_marked(potentials, offsets, sentence, kind, added, mark, run)
             sentence, kind = sentence[lanes], kind[lanes]
-            own = np.append(0, np.diff(offsets)[sentence].cumsum())
-            table = self.structure.decode(edges, own, self.types if self.structure.joint else self.types[:1], reading)
-            kinds_of = table.kind if self.structure.joint else kind[table.sentence]
-            found.insert(0, MentionTable(sentence[table.sentence], kinds_of, *table[2:]))
-        return found
+            found.insert(0, (edges, sentence, kind))
+        number = np.repeat(np.arange(len(penalties)), [len(lanes) for _, lanes, _ in found])
+        edges, sentence, kind = (np.concatenate(columns) for columns in zip(*found, strict=True))
+        own = np.append(0, lengths[sentence].cumsum())  # each sentence and type, under each penalty, as a sentence
+        table = self.structure.decode(edges, own, self.types if self.structure.joint else self.types[:1], reading)
+        kinds_of = table.kind if self.structure.joint else kind[table.sentence]
+        return MentionTable(sentence[table.sentence], kinds_of, *table[2:]), number[table.sentence]
 
     def starting(self, edges: Edges) -> int:
         """Count the mentions that begin in given structures; with seven tags, the components that may."""
-        starts = self.structure.start_roles(self.types)
-        says = [any(role.name in starts for role in edge.roles) for edge in self.engine.template.edges]
-        return int(np.array([*says, False])[edges].sum())  # -1, for no hyperedge, picks the last
+        return int(np.array([*self._starting, False])[edges].sum())  # -1, for no hyperedge, picks the last
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = SERIAL, *,

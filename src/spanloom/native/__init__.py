@@ -137,7 +137,7 @@ class Kernel:
         self.name = name
         self._fields = _declared()[f"spanloom_{name}"]
         self._function: Any = None
-        self._words: Callable[[tuple[Any, ...], list[Any]], array[int] | None]
+        self._words: Callable[[tuple[Any, ...]], array[int] | None]
 
     def __call__(self, *arguments: Any) -> int:
         """Check the arguments and run the kernel; see its declaration for what it returns."""
@@ -148,10 +148,10 @@ class Kernel:
             self._function = function
         held: list[Any] = []
         try:
-            words = self._words(arguments, held)
+            words = self._words(arguments)
         except (AttributeError, BufferError, TypeError, ValueError):
             words = None
-        if words is None:  # something is wrong with an argument, or its type is equal but another object
+        if words is None:  # an argument is wrong, of a type that is equal but another object, read-only or to be copied
             words = array("q")
             self._add(arguments, self._fields, words, held)
         found: int = self._function(words.buffer_info()[0])
@@ -165,6 +165,7 @@ class Kernel:
 
     def _add(self, values: Sequence[Any], fields: tuple[Any, ...], words: array[int], held: list[Any]) -> None:
         """Add the words of arguments, in the order of the structure in C: pointers and sizes, and numbers."""
+        values = tuple(values)  # a tuple of arrays may have a length of its own
         if len(values) != len(fields):
             raise UsageError(f"{self.name}: {len(values)} arguments, expected {len(fields)}")
         sizes = dict(_FIXED)
@@ -195,10 +196,11 @@ class Kernel:
                     raise UsageError(f"{self.name}: {name} is of shape {shape}, expected {expected}{value_of_letter}")
 
 
-def _unrolled(fields: tuple[Any, ...]) -> Callable[[tuple[Any, ...], list[Any]], array[int] | None]:
+def _unrolled(fields: tuple[Any, ...]) -> Callable[[tuple[Any, ...]], array[int] | None]:
     """Return `Kernel._add` for these fields without its loops, which take longer than most kernels on a short text.
 
-    The function returns ``None``, or raises, where an argument is not as declared; `Kernel._add` then reports it.
+    The function returns ``None``, or raises, where an argument is not as declared, or is read-only or not in C order;
+    `Kernel._add` then reports it, or copies it.
     1. The arguments are unpacked into names, those of tuples nested.
     2. Each array's type and sizes are compared. Sizes with one letter are equal within one tuple.
     3. The words are collected in the order of the structure in C.
@@ -223,7 +225,7 @@ def _unrolled(fields: tuple[Any, ...]) -> Callable[[tuple[Any, ...], list[Any]],
             checks.append(f"if {name}.dtype is not {field.dtype.name}{also}: return None")
             sizes = [f"{name}_{axis}" for axis in range(len(field.axes))]
             checks.append(f"({''.join(f'{size}, ' for size in sizes)}) = {name}.shape")
-            words.extend([f"_address({name}, {field.written}, held)", *sizes])
+            words.extend([f"_ADDRESS(_NOTHING({name}))", *sizes])
             for size, (letter, more) in zip(sizes, field.axes, strict=True):
                 if more:
                     checks.append(f"if {size} < {more}: return None")
@@ -235,9 +237,9 @@ def _unrolled(fields: tuple[Any, ...]) -> Callable[[tuple[Any, ...], list[Any]],
 
     code = [f"{unpacked(fields, 'a')} = arguments", *checks, f"return array('q', ({', '.join(words)},))"]
     scope = {name: np.dtype(type_) for type_ in _TYPES.values() for name in [np.dtype(type_).name]}
-    found: dict[str, Any] = {"array": array, "_word": _word, "_address": _address, "_TRUTH": _TRUTH, **scope}
-    exec("def words(arguments, held):\n    " + "\n    ".join(code), found)  # made of the header alone
-    function: Callable[[tuple[Any, ...], list[Any]], array[int] | None] = found["words"]
+    found: dict[str, Any] = globals() | scope
+    exec("def words(arguments):\n    " + "\n    ".join(code), found)  # made of the header alone
+    function: Callable[[tuple[Any, ...]], array[int] | None] = found["words"]
     return function
 
 

@@ -458,97 +458,137 @@ KERNEL(add_rows,
 
 /* ---------------------------------------------------------------------------------------------------- rescoring.c */
 
-/* Number the prefixes of some stretches of words, those of each document by themselves. The table is empty and has
-   room; `keys`: the hash of each prefix; `numbers`: of each stretch. Returns how many prefixes there are. */
-KERNEL(prefixes,
-    u64_1 words; // *
-    i64_1 documents; // L
-    i64_1 begins; // L
-    i64_1 ends; // L
-    u64_1 table; // * out
-    int64_t shift;
-    u64_1 keys; // * out
-    i64_1 numbers; // L out
-)
-
-/* The places that have the words of a numbered stretch: sentence, first token and end in it, and the number of what is
-   known of the prefix, by `ptr`. Returns how many there are; those beyond `found` are only counted. */
-KERNEL(places,
-    u64_1 words; // *
-    i64_1 documents; // N
-    i64_1 offsets; // N+1
-    u64_1 table; // *
-    int64_t shift;
-    u64_1 keys; // *
-    i64_1 ptr; // *+1
-    i64_2 found; // * 4 out
-)
-
-/* C candidates, by sentence and first token: `ptr` says where the ranges of each begin; `given`: it is nothing to
-   others. */
+/* M mentions, counted in their sentences: `ptr` says where the ranges of each begin. */
 typedef struct {
-    i64_1 sentence; // C
-    i64_1 kind; // C
-    i64_1 ptr; // C+1
+    i64_1 sentence; // M
+    i64_1 kind; // M
+    i64_1 ptr; // M+1
     i64_1 first; // R
     i64_1 end; // R
+    i64_2 heads; // M 2
+} Mentions;
+
+/* C candidates, by sentence and first token: what proposes each, and its log-odds. */
+typedef struct {
+    Mentions table;
+    i64_1 level; // C
     f64_1 odds; // C
-    u8_1 given; // C
 } Candidates;
 
-/* The largest log-odds of the candidates that are something to each; each is compared with `following` next at most.
-*/
-KERNEL(strongest,
-    Candidates table;
+/* The words of N sentences, as hashes, and the document of each sentence. */
+typedef struct {
+    i64_1 offsets; // N+1
+    i64_1 documents; // N
+    u64_1 words; // *
+} Words;
+
+/* The places that have the words of a likely candidate of their document: sentence, type, first token and end in it.
+   Returns how many there are; those beyond `places` are only counted. */
+KERNEL(elsewhere,
+    Candidates found;
+    Words text;
+    int64_t longest;
+    i64_2 places; // * 4 out
+)
+
+/* The hash of each mention: of its sentence, type, ranges and head; never 0. */
+KERNEL(identities,
+    Mentions mentions;
+    u64_1 found; // * out
+)
+
+/* The hash of the words of each mention, without what lies in its gaps. */
+KERNEL(texts,
+    Words text;
+    Mentions mentions;
+    u64_1 found; // * out
+)
+
+/* How training mentions of each text were of a type; see `rescoring/seen.py`. `keys` ascend. */
+KERNEL(recall,
+    u64_1 text; // C
+    i64_1 kind; // C
+    u64_1 keys; // M
+    i64_1 counts; // M
+    double often;
+    i64_1 found; // C out
+)
+
+/* Values of candidates as wholes, a row of `found` each; see `rescoring/values.py`. Each candidate is compared with
+   `following` next at most; one of the level `given` or above is nothing to others. `marks`: hashes of words, and what
+   each means in `bits`. `pair`: log-odds of pairs. */
+KERNEL(wholes,
+    Candidates candidates;
+    Words text;
+    u64_1 marks; // B
+    u8_1 bits; // B
+    f64_1 pair; // *
+    int64_t given;
     int64_t following;
-    f64_2 found; // * C out
+    u64_2 found; // * * out
 )
 
-/* The bin of each of some log-odds, from 1; 0 for -inf. */
-KERNEL(bins,
-    f64_1 odds; // N
-    double width;
-    i64_1 found; // N out
-)
-
-/* For each relation of `strongest` the bin of its log-odds, and of the candidate's own less those; 0 where they are
-   -inf. */
-KERNEL(bins_of_related,
-    f64_1 odds; // C
-    f64_2 related; // R C
-    double width;
-    i64_2 found; // R C out
-    i64_2 less; // R C out
-)
-
-/* The value of a column at a token of each candidate: `distance` tokens from its place number `place`, of which
-   `places` has the tokens. `before` and `after` stand for tokens outside of the sentence, from `low` to `high`. 0 for a
-   place within a gap where there is none. */
+/* The value of a column at a token of some mentions, those of the numbers `rows`, in the row `row` of `found`:
+   `distance` tokens from the first (0), the last (1), the gap (2), or the token behind the first gap (3). `before` and
+   `after` stand for tokens outside of the sentence; 0 for a place within a gap where there is none. */
 KERNEL(values_at,
     Columns table;
+    i64_1 offsets; // *
+    Mentions mentions;
+    i64_1 rows; // N
     i64_1 column; // V
     i64_1 place; // V
     i64_1 distance; // V
-    i64_2 places; // P N
-    i64_1 low; // N
-    i64_1 high; // N
-    u8_2 there; // P N
+    i64_1 row; // V
     uint64_t before;
     uint64_t after;
-    u64_2 found; // V N out
+    u64_2 found; // * N out
 )
 
-/* For each candidate the largest log-odds in its group among those that count and have another label; -inf for none.
-   The table is empty and has room for all groups; `keys`: scratch. */
-KERNEL(best_but,
-    u64_1 group; // C
-    f64_1 odds; // C
-    i64_1 label; // C
-    u8_1 counts; // C
-    u64_1 table; // * out
-    int64_t shift;
-    u64_1 keys; // C out
-    f64_1 found; // C out
+/* ---------------------------------------------------------------------------------------------------- overlaps.c */
+
+/* Pairs of mentions of a sentence that have a token in common and are not allowed: the one that has more tokens, the
+   other, and how they overlap. Each is compared with `following` next at most. `seen`: how many there are of each way
+   and the types of both, allowed or not. Returns how many there are; those beyond `pairs` are only counted. */
+KERNEL(overlaps,
+    Mentions mentions;
+    u8_3 allowed; // 4 K K
+    int64_t following;
+    i64_2 pairs; // * 3 out
+    i64_3 seen; // 4 K K out
+)
+
+/* ------------------------------------------------------------------------------------------------------- pairs.c */
+
+/* Pairs of parts that are worth a look: sentence, type, and the ranges of both. `number`: of each token's word.
+   `shapes`: tokens of both parts and the gap, with the log-probability of each. `floor`: log-odds that pairs exceed.
+   Returns how many there are; those beyond `pairs` are only counted. */
+KERNEL(propose_pairs,
+    Candidates found;
+    Words text;
+    i64_1 number; // *
+    f32_2 edges; // W 6
+    f32_3 kinds; // W 2 K
+    f32_2 lengths; // 3 *
+    f32_1 rate; // 1
+    i64_2 shapes; // S 3
+    f64_1 weights; // S
+    double floor;
+    int64_t given;
+    i64_2 pairs; // * 6 out
+)
+
+/* The log-odds of each candidate as a pair of parts; -inf for one that has not two, or longer ones. */
+KERNEL(score_pairs,
+    Candidates candidates;
+    Words text;
+    i64_1 number; // *
+    f32_2 edges; // W 6
+    f32_3 kinds; // W 2 K
+    f32_2 lengths; // 3 *
+    f32_1 rate; // 1
+    int64_t given;
+    f64_1 found; // * out
 )
 
 /* --------------------------------------------------------------------------------------------------------- text.c */

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.features.clusters import Clusters
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
 from spanloom.hashing import RangeHashes, UInt64, mixed
@@ -100,7 +99,7 @@ class DocumentText(NamedTuple):
     @classmethod
     def of(cls, batch: Batch, forms: bool = False) -> DocumentText:
         """Of a batch, with the short forms that its documents define, or without any."""
-        table = tabulate(batch, [Column("low")], Clusters.of(None))
+        table = tabulate(batch, [Column("low")])
         words: UInt64 = table.values[table.base[0] + table.ids[0].astype(np.int64) * table.stride[0]]
         sentence = np.repeat(np.arange(len(batch.sentences) - 1), np.diff(batch.sentences))
         return cls(words, sentence, batch.owners, batch.sentences, Forms.of(batch) if forms else Forms.none())

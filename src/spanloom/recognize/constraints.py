@@ -340,15 +340,16 @@ def constraints_of(
     Raises:
         UsageError: it is neither, a type is unknown to the model, or the mentions are given.
     """
+    if given is None:
+        return FREE
     if isinstance(given, Mapping) and given.keys() <= {"keep", "require", "forbid"}:
         given = Constraints(**given)
-    found = Constraints() if given is None else given
-    if not isinstance(found, Constraints):
+    if not isinstance(given, Constraints):
         raise UsageError(f"constraints are {given!r}, expected Constraints, or a mapping with keep, require and forbid")
-    if found and mentions == "given":
+    if given and mentions == "given":
         raise UsageError("constraints are on mentions that are found, but mentions are given; leave one of the two out")
-    found.check(types)
-    return found
+    given.check(types)
+    return given
 
 
 @dataclass(frozen=True, eq=False)

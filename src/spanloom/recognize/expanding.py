@@ -10,8 +10,9 @@ import numpy as np
 from spanloom.document import Batch, Document, Mention
 from spanloom.hashing import mixed
 from spanloom.rescoring import WORDS, Rescorer
+from spanloom.rescoring.candidates import Words
 from spanloom.rescoring.seen import SeenNames
-from spanloom.rescoring.values import TokenColumns
+from spanloom.rescoring.values import TokenColumns, texts
 from spanloom.structures.base import contiguous_table
 from spanloom.text import prepare
 from spanloom.text.coordination import expansion
@@ -64,11 +65,12 @@ class _Names:
     def _known(self, text: str) -> bool:
         if self._second is None or not isinstance(self._second.seen, SeenNames):
             return False
-        batch = _batch(text)
-        zero = np.zeros(1, np.int64)
-        whole = contiguous_table(zero, zero, zero, np.array([len(batch.words)]))
-        hashes = TokenColumns(batch, (), WORDS).texts(whole, zero)
-        return bool(self._second.seen.recall(hashes, zero)[0] > 0)
+        hashes, zero = TokenColumns(_batch(text), (), WORDS).words.words, np.zeros(1, np.int64)
+        end = np.array([len(hashes)])
+        if not len(hashes):
+            return False
+        whole = texts(Words(np.append(0, end), zero, hashes), contiguous_table(zero, zero, zero, end))
+        return bool(self._second.seen.recall(whole, zero)[0] > 0)
 
     def _listed(self, text: str) -> bool:
         if self._second is None or self._second.listed is None:

@@ -237,12 +237,10 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
         splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
         for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
-            passed = self._passed(splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs)))
-            yield self.fitted.scorer.prepare(passed)
-
-    def _passed(self, batch: Batch) -> Batch:
-        """Return a batch with the columns of the first pass, where there is one."""
-        return batch if self.pass_ is None else self.pass_.fill(batch, threads(self.n_jobs))
+            batch = splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
+            if self.pass_ is not None:
+                batch = self.pass_.fill(batch, threads(self.n_jobs))
+            yield self.fitted.scorer.prepare(batch)
 
     def with_penalty(self, penalty: float) -> Self:
         """A copy with another mention penalty."""
@@ -293,7 +291,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
     def ready(self, documents: Iterable[Document]) -> list[Document]:
         """Documents with what `fitted` needs: split tokens, sentences and the columns that are filled."""
         split = self.splitter_.split(fill(map(prepare, documents), self.pos_, self.n_jobs))
-        return split if self.pass_ is None else self._passed(Batch.of(split)).views()
+        return split if self.pass_ is None else self.pass_.fill(Batch.of(split), threads(self.n_jobs)).views()
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hashing import Slots, UInt64, mixed
+from spanloom.hashing import UInt64
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import logits
 from spanloom.native import Kernel
@@ -32,7 +31,7 @@ GIVEN: Final = PAIRED + 1
 """The level of a candidate that is only given."""
 LONGEST: Final = 8
 """Tokens of a candidate whose words are looked for elsewhere, at most."""
-_prefixes, _places = Kernel("prefixes"), Kernel("places")
+_elsewhere, _identities = Kernel("elsewhere"), Kernel("identities")
 FARTHEST = 15.0  # log-odds are at most so far from 0: marginals are exact to about 1e-7
 
 
@@ -50,8 +49,8 @@ class Proposing(Protocol):
     def under(
         self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = ...,
         run: Executor = ...,
-    ) -> list[MentionTable]:  # fmt: skip
-        """Return the mentions of the best structures under each of some rising mention penalties."""
+    ) -> tuple[MentionTable, Ints]:  # fmt: skip
+        """Return the mentions of the best structures under each of some rising mention penalties, and its number."""
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = ..., *,
@@ -60,8 +59,7 @@ class Proposing(Protocol):
         """Return the probability of each mention."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class CandidateMentions:
+class CandidateMentions(NamedTuple):
     """C candidates of a batch of sentences, each once, in the order of `MentionTable.order`.
 
     Args:
@@ -82,15 +80,9 @@ class CandidateMentions:
         """(C,) whether it is proposed; the others are only given."""
         return self.level < GIVEN
 
-    @property
-    def first(self) -> Ints:
-        """(C,) first token of each, counted in its sentence."""
-        return self.table.first[self.table.ptr[:-1]]
-
-    @property
-    def end(self) -> Ints:
-        """(C,) end of each, counted in its sentence."""
-        return self.table.end[self.table.ptr[1:] - 1]
+    def renumbered(self, sentences: Ints) -> CandidateMentions:
+        """Return the same with the numbers that their sentences have elsewhere."""
+        return CandidateMentions(MentionTable(sentences[self.table.sentence], *self.table[1:]), self.level, self.odds)
 
     def take(self, rows: Ints) -> CandidateMentions:
         """Return those of these numbers, in their order."""
@@ -141,14 +133,12 @@ def propose(
 
     # 1. All candidates that are known without a probability are weighed in one call, which sums over each sentence and
     #    type once; of equal ones the first counts, which has the lowest level.
-    tables = model.under(PENALTIES, potentials, text.offsets, reading, run)
-    levels = list(range(len(tables)))
+    every, level = model.under(PENALTIES, potentials, text.offsets, reading, run)
     if named is not None and not model.structure.heads:
-        tables, levels = [*tables, named.take(model.structure.holds(named) | ~named.contiguous)], [*levels, NAMED]
+        named = named.take(model.structure.holds(named) | ~named.contiguous)
+        every, level = concatenate([every, named]), np.append(level, np.full(len(named), NAMED))
     if given is not None:
-        tables, levels = [*tables, given], [*levels, GIVEN]
-    every = concatenate(tables)
-    level = np.repeat(levels, [len(table) for table in tables])
+        every, level = concatenate([every, given]), np.append(level, np.full(len(given), GIVEN))
     known, kept = np.unique(identities(every), return_index=True)
     found = weighed(every.take(kept), level[kept])
     if model.structure.heads:
@@ -177,23 +167,10 @@ def elsewhere(found: CandidateMentions, text: Words) -> MentionTable:
         found: candidates.
         text: their sentences.
     """
-    table, sizes = found.table, found.end - found.first
-    likely = np.flatnonzero(table.contiguous & (found.odds > 0) & (sizes <= LONGEST))
-    sentence = table.sentence[likely]
-    begins = text.offsets[sentence] + found.first[likely]
-    keys, numbers = np.empty(int(sizes[likely].sum()), np.uint64), np.empty(len(likely), np.int64)
-    slots = Slots.empty(len(keys))
-    documents = text.documents[sentence]
-    count = _prefixes(text.words, documents, begins, begins + sizes[likely], *slots, keys, numbers)
-    types = int(table.kind.max(initial=0)) + 1
-    said = np.unique(numbers * types + table.kind[likely], return_counts=True)[0]  # else NumPy loads masked arrays
-    ptr = np.searchsorted(said, np.arange(count + 1) * types)
     places = np.empty((0, 4), np.int64)
-    for _ in range(2):  # to count them, and to note them
-        size = _places(text.words, text.documents, text.offsets, *slots, keys, ptr, places)
-        places = places if len(places) == size else np.empty((size, 4), np.int64)
-    sentence, first, end, which = places.T.copy()
-    return contiguous_table(sentence, said[which] % types, first, end)
+    while len(places) != (count := _elsewhere(found, text, LONGEST, places)):  # first to count them
+        places = np.empty((count, 4), np.int64)
+    return contiguous_table(*places.T.copy())
 
 
 def merge(parts: list[CandidateMentions]) -> CandidateMentions:
@@ -205,10 +182,6 @@ def merge(parts: list[CandidateMentions]) -> CandidateMentions:
 
 def identities(table: MentionTable) -> UInt64:
     """Return a hash of each mention: of its sentence, type, ranges and head, (M,); equal for equal mentions only."""
-    state = mixed(0, table.sentence, table.kind, *table.heads.T)
-    count = np.diff(table.ptr)
-    for part in range(int(count.max(initial=0))):
-        rows = np.flatnonzero(count > part)
-        at = table.ptr[rows] + part
-        state[rows] = mixed(part, state[rows], table.first[at], table.end[at])
-    return state
+    found = np.empty(len(table), np.uint64)
+    _identities(table, found)
+    return found

@@ -103,15 +103,20 @@ class _Whole:
             return self.model.types[int(table.kind[row])]
         if name == "seen":
             return SEEN[int(values[name][row]) - 1]
+        own = slice(*table.ptr[row : row + 2].tolist())
         if name in ("text", "gap.text"):
-            own = slice(*table.ptr[row : row + 2].tolist())
             ranges = list(zip(table.first[own].tolist(), table.end[own].tolist(), strict=True))
             if name == "gap.text":
                 ranges = [(ranges[0][1], ranges[1][0])]
             return " ".join(word for first, end in ranges for word in self.batch.words[low + first : low + end])
         if not (read := read_column(name)):
             return str(values[name][row])
-        token = int(values.tokens_at(*read[1:])[row])
+        first, end = table.first[own], table.end[own]
+        token = (
+            low
+            + read[2]
+            + int({"first": first[0], "last": end[-1] - 1, "gap": end[0], "join": first[1:2].sum()}[read[1]])
+        )
         if not low <= token < high:
             return "<s>" if token < low else "</s>"
         features = self.second.features

@@ -31,7 +31,7 @@ from spanloom.rescoring.logistic import Regression, fit_regression, linear_score
 from spanloom.rescoring.parts import HeldOutParts, PairedParts
 from spanloom.rescoring.rescorer import WORDS, EarlyExit, Rescorer, ScoredCandidates, odds_columns
 from spanloom.rescoring.seen import HeldOutNames, SeenNames
-from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served
+from spanloom.rescoring.values import TEMPLATES, CandidateValues, TokenColumns, served, texts
 from spanloom.scoring import role_scores
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
@@ -172,7 +172,7 @@ def held_out_candidates(
             part.model, part.potentials, text.take(own, part.tokens, part.offsets), first.reading, named=names,
             pairs=None if pairs is None else pairs.take(own),
         )  # fmt: skip
-        return replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:]))
+        return found.renumbered(own)
 
     return merge(held_out(first, fold, use, run))
 
@@ -257,7 +257,7 @@ def fit_rescorer(
         return None, None, None
     kinds, features = len(first.model.types), first.features
     listed_in = None if listed is None else listed.within(train).learning(gold.table)
-    words = TokenColumns(train, (), features).words(train)
+    words = TokenColumns(train, (), features).words
     pairs, own_pairs = None, None
     if paired and not gold.table.contiguous.all() and not first.model.structure.heads:
         pairs = PairedParts.of(words, gold.table, kinds)
@@ -270,9 +270,9 @@ def fit_rescorer(
         candidates = first.held_out(words, fold, named, own_pairs)
     else:
         candidates = propose(first.model, development.potentials, words, first.reading, run, None, named, own_pairs)
-    table, text = gold.table, tokens.texts(gold.table, train.sentences[gold.table.sentence])
+    table, text = gold.table, texts(words, gold.table)
     names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
-    values = CandidateValues(candidates, train, tokens, names, listed_in, own_pairs)
+    values = CandidateValues(candidates, tokens, names, listed_in, own_pairs)
     made = conjunctions(templates)
     told = np.flatnonzero(_told(candidates, first.silent))
     built = build_index(made.keys(values.table(made.names, told)), min_count=MIN_COUNT)
@@ -480,10 +480,8 @@ class _Judge:
             tokens = TokenColumns(batch, made.templates, made.features)
             listed_in = None if made.listed is None else made.listed.within(batch)
             named = None if listed_in is None else listed_in.table()
-            candidates = propose(
-                first.model, potentials, tokens.words(batch), first.reading, run, None, named, made.pairs
-            )
-            self._values = CandidateValues(candidates, batch, tokens, made.seen, listed_in, made.pairs)
+            candidates = propose(first.model, potentials, tokens.words, first.reading, run, None, named, made.pairs)
+            self._values = CandidateValues(candidates, tokens, made.seen, listed_in, made.pairs)
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._told = _told(self.candidates, silent)
@@ -535,8 +533,7 @@ def names_of(known: Batch, gold: MentionTable) -> SeenNames:
         known: training data.
         gold: their mentions.
     """
-    text = TokenColumns(known, (), WORDS).texts(gold, known.sentences[gold.sentence])
-    return SeenNames.of(text, gold.kind)
+    return SeenNames.of(texts(TokenColumns(known, (), WORDS).words, gold), gold.kind)
 
 
 def folds_of(train: Batch, seed: int) -> Ints:

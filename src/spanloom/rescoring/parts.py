@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,12 @@ from spanloom.errors import ModelError
 from spanloom.hashing import UInt64
 from spanloom.hypergraph import Floats, Ints, Singles
 from spanloom.modelfile import ModelPart
+from spanloom.native import Kernel
+from spanloom.rescoring.candidates import GIVEN, CandidateMentions, Words
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate, no_heads
 
-if TYPE_CHECKING:
-    from spanloom.rescoring.candidates import CandidateMentions, Words
-
+_propose_pairs, _score_pairs = Kernel("propose_pairs"), Kernel("score_pairs")
 FEWEST_GAPS: Final = 20
 """Training mentions of two parts below which no pairs are proposed."""
 LONGEST: Final = 8
@@ -34,12 +34,9 @@ LONGEST: Final = 8
 _EDGES = 6  # first and last token of the first part, the gap, and the second part
 _PRIOR = 2.0  # mentions' worth of words at random edges
 _TYPE_PRIOR = 2.0  # mentions' worth of the types of all mentions with gaps
-_SHARE = 1.0  # of the marginals' log-odds that count
-_LEAST = -8.0  # log-odds of a begin or an end that no candidate has
+_NEVER = -1000.0  # log-probability of what training does not have
 _FLOOR: Final = -20.0
 """Log-odds above which a pair is proposed, without the constant part of the marginals."""
-_BEHIND = 3.0  # log-odds of a type below those of the likeliest, from which on it is not proposed
-_NEVER = -1000.0  # log-probability of what training does not have
 _SHAPE_FLOOR = -9.0  # log-probability of three lengths together
 
 
@@ -118,96 +115,32 @@ class PairedParts:
             )
 
     def table(self, found: CandidateMentions, text: Words) -> MentionTable:
-        """Return the pairs whose log-odds are above a floor, of the types that training has with gaps.
-
-        1. The scores of parts and gaps of each length are computed at each token, and those of each shape, which is
-           three lengths, are sums of three. Pairs whose sum can reach the floor with the best type are kept.
-        2. All types are tried with these; those that are much less likely than the best are left out.
-        """
-        count = len(text.words)
-        tokens_left = np.repeat(text.offsets[1:], np.diff(text.offsets)) - np.arange(count)  # in the sentence
-        number = self._numbers(text.words)
-        edges, kinds = self.edges[number], self.kinds[number]
-        begin, end = self._marginals(found, text)
-        opens, closes = begin.max(1, initial=_LEAST), end.max(1, initial=_LEAST)
-        gapped = np.flatnonzero(self.kinds[-1, 0] > _NEVER / 2)
-        runs: dict[tuple[int, int], Floats | Singles] = {}
-        for number_of, size in np.ndindex(3, LONGEST):
-            left, right = edges[: max(0, count - size), 2 * number_of], edges[size:, 2 * number_of + 1]
-            runs[number_of, size + 1] = left + right - (0.5 * np.minimum(left, right) if size == 0 else 0.0)
-        rate, longest = float(self.rate[0]), int(tokens_left.max(initial=0))
-        places, values = [np.empty((0, 4), np.int64)], [np.empty(0)]
-        for one, gap, two, weight in self._shapes:
-            size = one + gap + two
-            if size > longest:
-                continue
-            most = count - size + 1
-            sums = runs[0, one][:most] + runs[1, gap][one : one + most] + runs[2, two][one + gap :] + (weight + rate)
-            reach = sums + _SHARE * (opens[:most] + closes[size - 1 :]) > _FLOOR
-            at = np.flatnonzero(reach & (tokens_left[:most] >= size))
-            if len(at):
-                places.append(at[:, None] + np.array([0, one, one + gap, size]))
-                values.append(sums[at])
-        bounds, sums = np.concatenate(places), np.concatenate(values)
-        at, last = bounds[:, 0], bounds[:, 3] - 1
-        odds = sums[:, None] + (self._typed(kinds[at, 0], kinds[last, 1]) + _SHARE * (begin[at] + end[last]))[:, gapped]
-        rows, which = np.nonzero(odds > np.maximum(_FLOOR, odds.max(1, keepdims=True, initial=_FLOOR) - _BEHIND))
-        sentence = np.searchsorted(text.offsets, at[rows], side="right") - 1
-        own = bounds[rows] - text.offsets[sentence][:, None]
-        return MentionTable(
-            sentence, gapped[which], 2 * np.arange(len(rows) + 1), own[:, ::2].reshape(-1), own[:, 1::2].reshape(-1),
-            no_heads(len(rows)),
-        )  # fmt: skip
+        """Return the pairs whose log-odds are above a floor, of the types that training has with gaps."""
+        known = self.edges, self.kinds, self.lengths, self.rate, *self._shapes, _FLOOR, GIVEN
+        own, rows = (found, text, self._numbers(text), *known), np.empty((0, 6), np.int64)
+        while len(rows) != (count := _propose_pairs(*own, rows)):  # first to count them
+            rows = np.empty((count, 6), np.int64)
+        first, end = rows[:, 2::2].reshape(-1), rows[:, 3::2].reshape(-1)
+        return MentionTable(rows[:, 0].copy(), rows[:, 1].copy(), 2 * np.arange(count + 1), first, end, no_heads(count))
 
     def scores(self, candidates: CandidateMentions, text: Words) -> Floats:
         """Return the log-odds of each candidate, (C,); -inf for one that has not two parts, or a longer one."""
-        table, result = candidates.table, np.full(len(candidates), -np.inf)
-        rows = np.flatnonzero(np.diff(table.ptr) == 2)
-        places, lengths = _edges(table, rows, text.offsets[table.sentence[rows]])
-        short = (lengths <= LONGEST).all(1)
-        rows, places, lengths = rows[short], places[short], lengths[short]
-        number, kind = self._numbers(text.words)[places], table.kind[rows]
-        begin, end = self._marginals(candidates, text)
-        result[rows] = (
-            _summed(self.edges[number, np.arange(_EDGES)], places)
-            + np.maximum(self.lengths[np.arange(3), lengths - 1], _SHAPE_FLOOR).sum(1) + float(self.rate[0])
-            + np.maximum(self._typed(self.kinds[number[:, 0], 0, kind], self.kinds[number[:, 5], 1, kind]), _LEAST)
-            + _SHARE * (begin[places[:, 0], kind] + end[places[:, 5], kind])
-        )  # fmt: skip
-        return result
-
-    def _numbers(self, words: UInt64) -> Ints:
-        at = np.minimum(np.searchsorted(self.words, words), len(self.words) - 1)
-        return np.where(self.words[at] == words, at, len(self.words))
-
-    @staticmethod
-    def _typed(first: Floats | Singles, last: Floats | Singles) -> Floats:
-        """Return the larger of what the first and the last word have for each type: one of both often decides it."""
-        found: Floats = np.maximum(first, last)
+        found = np.empty(len(candidates))
+        _score_pairs(
+            candidates, text, self._numbers(text), self.edges, self.kinds, self.lengths, self.rate, GIVEN, found
+        )
         return found
 
+    def _numbers(self, text: Words) -> Ints:
+        at = np.minimum(np.searchsorted(self.words, text.words), len(self.words) - 1)
+        return np.where(self.words[at] == text.words, at, len(self.words))
+
     @cached_property
-    def _shapes(self) -> list[tuple[int, int, int, float]]:
-        """The tokens of both parts and the gap of the shapes that are tried, with their log-probability."""
+    def _shapes(self) -> tuple[Ints, Floats]:
+        """The tokens of both parts and the gap of the shapes that are tried, (S, 3), with their log-probability."""
         weights = self.lengths[0][:, None, None] + self.lengths[1][:, None] + self.lengths[2]
-        likely = np.argwhere(weights > _SHAPE_FLOOR)
-        return [(a + 1, b + 1, c + 1, float(weights[a, b, c])) for a, b, c in likely.tolist()]
-
-    def _marginals(self, found: CandidateMentions, text: Words) -> tuple[Floats, Floats]:
-        """Return the log-odds of the likeliest candidate without a gap that begins, or ends, at each token, (T, K).
-
-        One of another type counts half.
-        """
-        types = self.kinds.shape[2]
-        flat = np.flatnonzero(found.table.contiguous & found.proposed)
-        base, kind = text.offsets[found.table.sentence[flat]], found.table.kind[flat]
-        odds = np.clip(found.odds[flat], _LEAST, -_LEAST)
-        both = []
-        for places in (base + found.first[flat], base + found.end[flat] - 1):
-            own = np.full((len(text.words), types), _LEAST)
-            np.maximum.at(own, (places, kind), odds)
-            both.append((own + own.max(1, keepdims=True)) / 2)
-        return both[0], both[1]
+        likely = weights > _SHAPE_FLOOR
+        return np.ascontiguousarray(np.argwhere(likely) + 1), weights[likely].astype(np.float64)
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
@@ -278,11 +211,3 @@ def _edges(table: MentionTable, rows: Ints, base: Ints) -> tuple[Ints, Ints]:
     one = table.ptr[:-1][rows]
     a, b, c, d = base + table.first[one], base + table.end[one], base + table.first[one + 1], base + table.end[one + 1]
     return np.stack([a, b - 1, b, c - 1, c, d - 1], 1), np.stack([b - a, c - b, d - c], 1)
-
-
-def _summed(edges: Floats | Singles, places: Ints) -> Floats:
-    """Return the sum over six edges, (M,); where two of them are one token, the smaller counts half."""
-    pairs = edges.reshape(-1, 3, 2)
-    alone = (places[:, ::2] == places[:, 1::2])[..., None]
-    found: Floats = (pairs.sum(2, keepdims=True) - 0.5 * alone * pairs.min(2, keepdims=True)).sum((1, 2))
-    return found

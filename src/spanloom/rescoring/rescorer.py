@@ -13,7 +13,7 @@ from spanloom.document import Batch
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
-from spanloom.learn.platt import FEWEST, UNSCALED, Platt, Scalings, fit_platt
+from spanloom.learn.platt import FEWEST, IDENTITY, UNSCALED, Platt, Scalings, fit_platt
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.modelfile import COMPACT, Bounded, Described, ModelPart
 from spanloom.parallel import SERIAL, Executor
@@ -72,25 +72,20 @@ class EarlyExit:
             right: (C,) which of them are gold mentions.
             threshold: of log-odds.
         """
-        own = _skipped(candidates, threshold)
+        own = cls(threshold, IDENTITY).skips(candidates)
         if own.sum() < FEWEST:
             return None
         return cls(threshold, fit_platt(-np.logaddexp(0.0, -candidates.odds[own]), right[own]))
 
     def skips(self, candidates: CandidateMentions) -> NDArray[np.bool_]:
-        """Return which candidates are skipped, (C,)."""
-        return _skipped(candidates, self.threshold)
+        """Return which candidates are skipped, (C,); none with a gap, because the first stage underrates those."""
+        found: NDArray[np.bool_] = (np.abs(candidates.odds) > self.threshold) & candidates.table.contiguous
+        return found
 
     def apply(self, candidates: CandidateMentions, odds: Floats) -> Floats:
         """Return the second stage's log-odds, (C,), with the scaled ones of the first stage for skipped candidates."""
         scaled = self.scaling.slope * candidates.odds + self.scaling.intercept
         return np.where(self.skips(candidates), scaled, odds)
-
-
-def _skipped(candidates: CandidateMentions, threshold: float) -> NDArray[np.bool_]:
-    """Return which candidates are skipped, (C,); none with a gap, because the first stage underrates those."""
-    found: NDArray[np.bool_] = (np.abs(candidates.odds) > threshold) & candidates.table.contiguous
-    return found
 
 
 class _Rescorer(Described):
@@ -148,7 +143,7 @@ class Rescorer:
         """
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
-        return CandidateValues(candidates, batch, tokens, self.seen, listed, self.pairs)
+        return CandidateValues(candidates, tokens, self.seen, listed, self.pairs)
 
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
@@ -191,10 +186,10 @@ class Rescorer:
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
         candidates = propose(
-            model, potentials, tokens.words(batch), reading, run, given, None if listed is None else listed.table(),
+            model, potentials, tokens.words, reading, run, given, None if listed is None else listed.table(),
             self.pairs,
         )  # fmt: skip
-        values = CandidateValues(candidates, batch, tokens, self.seen, listed, self.pairs)
+        values = CandidateValues(candidates, tokens, self.seen, listed, self.pairs)
         return ScoredCandidates(candidates, self.odds(candidates, values, run))
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:

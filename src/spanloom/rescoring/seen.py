@@ -9,9 +9,11 @@ import numpy as np
 from spanloom.hashing import UInt64, mixed
 from spanloom.hypergraph import Ints
 from spanloom.modelfile import ModelPart
+from spanloom.native import Kernel
 
 SEEN: Final = ("never", "as this type, once", "as this type", "as others, too", "mostly as others", "as others")
 """How training mentions with a text were of a type."""
+_recall = Kernel("recall")
 _OFTEN = 0.8  # the share of a text's mentions from which on a type is the usual one
 
 
@@ -47,16 +49,9 @@ class SeenNames:
 
     def recall(self, text: UInt64, kind: Ints) -> Ints:
         """Return how the mentions of each text were of each type, (C,), as a number of `SEEN`."""
-        total, own = self._count(text), self._count(mixed(0, text, kind))
-        share = own / np.maximum(1, total)
-        some = np.select([share == 1, share > _OFTEN, share > 0], [2 - (own == 1), 3, 4], 5)
-        return np.where(total == 0, 0, some)
-
-    def _count(self, keys: UInt64) -> Ints:
-        if not len(self.keys):
-            return np.zeros(len(keys), np.int64)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, self.counts[at], 0)
+        found = np.empty(len(text), np.int64)
+        _recall(text, kind, self.keys, self.counts, _OFTEN, found)
+        return found
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""

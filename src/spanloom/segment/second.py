@@ -6,7 +6,7 @@ The stage is that of recognizers (`spanloom.rescoring`), with characters in plac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from spanloom.segment.chains import Chains, Scored
 from spanloom.segment.corpus import Corpus
 from spanloom.segment.model import Decoded, SegmenterModel
 from spanloom.structures import MentionTable
+from spanloom.structures.base import concatenate
 from spanloom.structures.chain import Bilou
 from spanloom.structures.product import MENTION_CHAIN, Labels, Product
 
@@ -57,11 +58,12 @@ class MentionSide:
     def under(
         self, penalties: Sequence[float], potentials: Potentials, offsets: Ints, reading: str = "enough",
         run: Executor = SERIAL,
-    ) -> list[MentionTable]:  # fmt: skip
-        """Return the mentions of the best tags under each of some mention penalties."""
+    ) -> tuple[MentionTable, Ints]:  # fmt: skip
+        """Return the mentions of the best tags under each of some mention penalties, and its number of each."""
         sides = (self.side._replace(model=self.side.model.with_penalty(penalty)) for penalty in penalties)
         labels = [side._replace(potentials=potentials).best(offsets, run) for side in sides]
-        return [MENTION_CHAIN.mentions_of(own.mentions, offsets) for own in labels]
+        tables = [MENTION_CHAIN.mentions_of(own.mentions, offsets) for own in labels]
+        return concatenate(tables), np.repeat(np.arange(len(tables)), [len(table) for table in tables])
 
     def probabilities(
         self, potentials: Potentials, offsets: Ints, mentions: MentionTable, run: Executor = SERIAL, *,
@@ -206,7 +208,7 @@ def held_out_candidates(
         bounds, characters = tokens_of(offsets, own)
         side = model.decode(known.take(rows).text, method, weight=weight, run=run).side(words=False)
         found = propose(MentionSide(side), side.potentials, text.take(own, characters, bounds), run=run)
-        parts.append(replace(found, table=MentionTable(own[found.table.sentence], *found.table[1:])))
+        parts.append(found.renumbered(own))
     return merge(parts)
 
 

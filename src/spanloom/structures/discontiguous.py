@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.hypergraph import Ints
 from spanloom.structures.base import MOST_COMPONENTS, MentionTable, check_number, too_many_components
@@ -62,13 +63,18 @@ class Discontiguous(Stranded):
         """Mentions of more components."""
         return too_many_components(mentions, self.components)
 
+    def holds(self, mentions: MentionTable) -> NDArray[np.bool_]:
+        """(M,) whether a mention has no more components."""
+        held: NDArray[np.bool_] = np.diff(mentions.ptr) <= self.components
+        return held
+
     def pieces(self, mentions: MentionTable) -> StrandPieces:
         """Components and gaps."""
         return component_pieces(mentions)
 
     def strand_of(self, mentions: MentionTable) -> Ints:
         """(M,) the first strand that has as many components as the mention."""
-        most = [(len(shape.nodes) + 1) // 2 for shape in self.shapes()]
+        most = [(len(shape.nodes) + 1) // 2 for shape in self._shapes]
         return np.searchsorted(most, np.diff(mentions.ptr))
 
     def mentions(self, found: FoundPaths) -> MentionTable:

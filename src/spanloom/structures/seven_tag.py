@@ -23,7 +23,7 @@ from spanloom.structures.base import (
 )
 from spanloom.structures.chain import Chain
 from spanloom.structures.seven_tag_reading import BODY, HEAD, SevenTagRuns, find_runs, number, read_all, read_enough
-from spanloom.structures.strands.pieces import STAY, component_pieces, path_ptr, stretches
+from spanloom.structures.strands.pieces import STAY, component_pieces, stretches
 
 OVERLAP = "it overlaps one of another type that is as long or longer, and a tag has one type"
 
@@ -135,7 +135,8 @@ class SevenTag(Chain):
         base = (mentions.kind * 2 + gaps)[pieces.mention]
         row = 1 + (base[:, None] * 2 + parts.first) * 2 + (parts.link != STAY)
         row[pieces.position % 2 == 1] = 0
-        run_ptr = path_ptr(len(mentions), np.repeat(pieces.mention, kept.sum(1)))
+        begin = np.searchsorted(pieces.mention, np.arange(len(mentions) + 1))
+        run_ptr = np.append(0, kept.sum(1).cumsum())[begin]
         start = mentions.first[mentions.ptr[:-1]]
         return Paths(
             mentions.sentence, np.zeros_like(mentions.kind), start, run_ptr, row[kept], parts.size[kept],

@@ -78,8 +78,3 @@ def stretches(pieces: StrandPieces) -> Stretches:
         np.stack([np.where(several, stay, onward), stay, onward], 1),
         np.stack([np.ones_like(size), np.maximum(size - 2, 0), several.astype(np.int64)], 1),
     )
-
-
-def path_ptr(mentions: int, owner: Ints) -> Ints:
-    """(M + 1,) where the rows of each mention begin, from the mention of each row; ascending."""
-    return np.searchsorted(owner, np.arange(mentions + 1))

@@ -21,7 +21,7 @@ from spanloom.hypergraph import Child, Edges, Hyperedge, Ints, Paths, Role, Temp
 from spanloom.native import Kernel
 from spanloom.structures.base import MOST_MENTIONS, Crowd, Encoded, MentionTable, Structure
 from spanloom.structures.strands.graph import Strand, draw
-from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, path_ptr, stretches
+from spanloom.structures.strands.pieces import ADVANCE, END, STAY, StrandPieces, stretches
 from spanloom.structures.strands.reading import FoundPaths, crowded, read
 
 _stranded = Kernel("stranded")
@@ -103,8 +103,12 @@ class Stranded(Structure):
         """Paths as mentions."""
 
     @cached_property
+    def _shapes(self) -> tuple[Shape, ...]:
+        return self.shapes()
+
+    @cached_property
     def _table(self) -> _Table:
-        return _tabulate(self.shapes())
+        return _tabulate(self._shapes)
 
     def template(self, types: Sequence[str]) -> Template:
         """Kinds A, and for each strand T and its nodes; the leaf X has no node."""
@@ -124,7 +128,7 @@ class Stranded(Structure):
         """As `Structure.encode`."""
         lost = self.refused(mentions)
         kept = mentions.take(self.holds(mentions)) if lost else mentions
-        table, shapes = self._table, self.shapes()
+        table, shapes = self._table, self._shapes
         slots = [np.zeros((int(offsets[-1]), len(types), 1), np.int16)]
         pieces = self.pieces(kept)
         strand_of = self.strand_of(kept)[pieces.mention]
@@ -150,7 +154,7 @@ class Stranded(Structure):
 
     def _strands(self, edges: Edges) -> list[Strand]:
         result = []
-        for j, shape in enumerate(self.shapes()):
+        for j, shape in enumerate(self._shapes):
             start = np.zeros(edges.shape[:2], np.uint8)
             links = np.zeros((*edges.shape[:2], len(shape.nodes)), np.uint8)
             _stranded(edges, self._table.place, j, start, links)
@@ -167,8 +171,8 @@ class Stranded(Structure):
         width = self._table.edge.shape[1]
         place = self.strand_of(mentions)[pieces.mention] * width + pieces.position
         rows = (place[:, None] * 2 + begins) * 3 + bit
-        run_ptr = path_ptr(len(mentions), np.repeat(pieces.mention, kept.sum(1)))
-        first = pieces.first[np.searchsorted(pieces.mention, np.arange(len(mentions)))]
+        begin = np.searchsorted(pieces.mention, np.arange(len(mentions) + 1))
+        run_ptr, first = np.append(0, kept.sum(1).cumsum())[begin], pieces.first[begin[:-1]]
         return Paths(
             mentions.sentence, mentions.kind, first, run_ptr, rows[kept], parts.size[kept], self._table.allowed
         )
