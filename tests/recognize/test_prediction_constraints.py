@@ -139,3 +139,17 @@ def test_documents_that_are_not_read_are_told(trained):
     assert heard == ["constraints of 1 document were not used: no document read has their id"]
     with pytest.raises(UsageError, match="but mentions are given"):
         trained.predict(["no pain"], constraints=rules, mentions="given", attributes="negated")
+
+
+def test_what_the_second_stage_found_can_be_kept(notes):
+    """A chain holds neither gaps nor overlaps; the stage behind it finds both."""
+    model = Recognizer(structure="bio", features="fast", epochs=8).fit(notes.train, dev=notes.dev)
+    found = model.predict(notes.test)
+    assert any(len(m.spans) > 1 for document in found for m in document.mentions)
+    again = model.predict([one.copy() for one in found], constraints={"keep": True})
+    for before, after in zip(found, again, strict=True):
+        kept = {m.key for m in before.mentions}
+        assert [m.score for m in after.mentions if m.key in kept] == [1.0] * len(kept)
+    flat = [one.copy(mentions=[m for m in one.mentions if len(m.spans) == 1][:1]) for one in found]
+    others = model.predict(flat, constraints={"keep": True})
+    assert any(len(m.spans) > 1 for document in others for m in document.mentions)

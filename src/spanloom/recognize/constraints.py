@@ -250,14 +250,19 @@ class Constraints:
         Raises:
             DataError: nothing meets them.
         """
-        laid = self.lay(batch, way.model) if self else None
+        laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
         return way.find(batch, potentials, notice) if laid is None else laid.find(way, potentials, notice)
 
     def __bool__(self) -> bool:
         return bool(self.keep or self.require or self.forbid)
 
-    def lay(self, batch: Batch, model: AnyModel) -> Laid | None:
+    def lay(self, batch: Batch, model: AnyModel, *, second: bool = False) -> Laid | None:
         """Return what is demanded of a batch; ``None`` where that is nothing.
+
+        Args:
+            batch: prepared documents.
+            model: whose structures must meet it.
+            second: whether a second stage has what is required and the structure cannot hold.
 
         Raises:
             DataError: a required mention that the model cannot hold, or that is forbidden.
@@ -282,18 +287,24 @@ class Constraints:
         document_of, number = gold.places.T
         must = number < np.array(counts, np.int64)[document_of]
         wanted = [(one, mentions[i][: counts[i]]) for i, one in enumerate(batch.documents) if counts[i]]
-        self._check_required(gold, must, wanted, batch, model, rules)
-        required, forbidden = (own.take(own.order()) for own in (gold.table.take(must), gold.table.take(~must)))
+        unheld = self._unheld(gold, must, wanted, batch, model, rules)
+        if not second:
+            for row, reason in sorted(unheld.items()):
+                _refuse(*gold.owner(row), reason)
+        demanded = must.copy()
+        demanded[list(unheld)] = False
+        required, demanded, forbidden = (own.take(own.order()) for own in map(gold.table.take, (must, demanded, ~must)))
         both = np.isin(identities(required), identities(forbidden))
-        laid = Laid(batch, model.types, required, forbidden.take(model.structure.holds(forbidden)), rules)
+        laid = Laid(batch, model.types, required, demanded, forbidden.take(model.structure.holds(forbidden)), rules)
         if both.any():
             laid.refuse(required.take(both), "is required, and it is forbidden; leave one of the two out")
         return laid
 
-    def _check_required(
+    def _unheld(
         self, gold: Gold, must: Mask, wanted: Sequence[tuple[Document, Sequence[Mention]]], batch: Batch,
         model: AnyModel, rules: OverlapRules,
-    ) -> None:  # fmt: skip
+    ) -> dict[int, str]:  # fmt: skip
+        """Return why the structure cannot hold required mentions, by row of ``gold``; refuse what nothing can hold."""
         required = {(document.id, one.key): (document, one) for document, own in wanted for one in own}
         for document, mention in required.values():
             if mention.type not in model.types:
@@ -302,8 +313,6 @@ class Constraints:
         held = model.structure.holds(table)
         encoded = model.structure.encode(table, batch.sentences, model.types).lost
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
-        for row, reason in sorted({**reasons, **encoded}.items()):
-            _refuse(*gold.owner(int(numbers[row])), reason)
         for one in gold.lost:
             if owned := required.get((one.document, one.mention.key)):
                 _refuse(*owned, one.reason)
@@ -317,6 +326,7 @@ class Constraints:
                 inner,
                 f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
             )
+        return {int(numbers[row]): reason for row, reason in {**reasons, **encoded}.items()}
 
     def restored(self, given: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
         """Yield documents whose kept mentions have what they had before, and what is new."""
@@ -358,19 +368,20 @@ class Laid:
     Args:
         batch: the batch.
         types: K names.
-        required, forbidden: mentions, in order.
+        required, demanded, forbidden: mentions, in order; all that are required, and those that the structure holds.
         rules: which types may nest.
     """
 
     batch: Batch
     types: Sequence[str]
     required: MentionTable
+    demanded: MentionTable
     forbidden: MentionTable
     rules: OverlapRules
 
     def demands(self, model: AnyModel, sentence: int | None = None, more: Sequence[MentionTable] = ()) -> Demands:
         """Return the demands on structures; of one sentence as if it were alone, with more forbidden mentions."""
-        required, forbidden = self.required, concatenate([self.forbidden, *more])
+        required, forbidden = self.demanded, concatenate([self.forbidden, *more])
         if sentence is not None:
             required, forbidden = (
                 MentionTable(np.zeros(len(table), np.int64), *table[1:])
@@ -420,8 +431,9 @@ class Laid:
         second = way.second
         scored = second.scored(guarded, self.batch, potentials, way.reading, way.run, self.required)
         every, names = scored.candidates.table, identities(scored.candidates.table)
-        # with a required mention others may be impossible, however sure the second stage is
+        # with a required mention others of the structure may be impossible, however sure the second stage is
         bound = np.isin(every.sentence, self.required.sentence) & (scored.candidates.odds <= -FARTHEST)
+        bound &= guarded.structure.holds(every)
         allowed = ~np.isin(names, identities(self.forbidden)) & ~bound | np.isin(names, identities(self.required))
         rows = np.flatnonzero(allowed)
         scored = ScoredCandidates(scored.candidates.take(rows), scored.odds[rows])
@@ -556,9 +568,9 @@ def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
 
 def _merged(kept: Mention | None, found: Mention) -> Mention:
     """Return a kept mention, in which values that it lacks are those of the found one."""
-    if kept is None or (kept.id, kept.head, kept.score, kept.concepts, kept.attributes) == (None, None, None, (), {}):
+    if kept is None or (kept.id, kept.head, kept.concepts, kept.attributes) == (None, None, (), {}):
         return found
-    changes: dict[str, Any] = {} if kept.score is not None else {"score": found.score}
+    changes: dict[str, Any] = {"score": found.score}
     if not kept.concepts and found.concepts:
         changes |= {"concepts": found.concepts, "concept_scores": found.concept_scores}
     if found.attributes and not kept.attributes:
