@@ -55,7 +55,9 @@ def test_constraints_hold_with_either_stage(request, notes, which):
         assert before.text == after.text
     assert [d.mentions for d in found] != [d.mentions for d in plain]
     assert model.predict(notes.test) == plain
-    assert model.predict(notes.test, constraints={"forbid": ["problem: no such words"]}) == plain
+    heard = []
+    assert model.predict(notes.test, constraints={"forbid": ["problem: no such words"]}, notice=heard.append) == plain
+    assert heard == ["forbid 'problem: no such words': no document read has such words"]
 
 
 def may_stay(mention, note, forbid):

@@ -44,11 +44,13 @@ class Pattern(NamedTuple):
     """Text whose mentions are required or forbidden.
 
     Args:
+        spec: the entry.
         type: of the mentions; any if ``*``.
         expression: of their text.
         begin: the first word of the text; empty if it is a regular expression.
     """
 
+    spec: str
     type: str
     expression: re.Pattern[str]
     begin: str
@@ -96,10 +98,10 @@ def _pattern(spec: str, option: str) -> Pattern | tuple[str, str]:
         )
     if len(words) > 2 and words[0] == words[-1] == "/":
         try:
-            return Pattern(name, re.compile(words[1:-1]), "")
+            return Pattern(spec, name, re.compile(words[1:-1]), "")
         except re.error as error:
             raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
-    return Pattern(name, re.compile(r"\s+".join(map(re.escape, words.split()))), words.split()[0])
+    return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), words.split()[0])
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,11 @@ class Constraints:
         return list(given.mentions)
 
     def tell_unused(self, notice: Notice) -> None:
-        """Report how many documents' constraints were not used, as no document with their id was read."""
+        """Report texts without an occurrence, and how many documents' constraints had no document with their id."""
+        for option, patterns in self._patterns.items():
+            for one in patterns:
+                if f"{option}: {one.spec}" not in self._used:
+                    notice(f"{option} {one.spec!r}: no document read has such words")
         unused = sum(f"{option} {key}" not in self._used for option, own in self._given.items() for key in own)
         if unused:
             notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
@@ -231,17 +237,12 @@ class Constraints:
         """Return the mentions that a prepared document must have, and those that it may not have."""
         of_type = {name: [name] for name in types} | {ANY: list(types)}
         places = {"require": Pattern.occurrences, "forbid": Pattern.mentions}
-        found = {
-            option: self._of(option, document)
-            + [
-                Mention(name, [span])
-                for one in self._patterns[option]
-                if one.begin in document.text
-                for span in place(one, document)
-                for name in of_type[one.type]
-            ]
-            for option, place in places.items()
-        }
+        found = {option: self._of(option, document) for option in places}
+        for option, place in places.items():
+            for one in self._patterns[option]:
+                if one.begin in document.text and (spans := [*place(one, document)]):
+                    self._used.add(f"{option}: {one.spec}")
+                    found[option] += [Mention(name, [span]) for span in spans for name in of_type[one.type]]
         return self.kept(document) + found["require"], found["forbid"]
 
     def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
