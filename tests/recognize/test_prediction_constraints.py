@@ -96,6 +96,11 @@ def test_forbidden_is_the_whole_text_of_a_mention(trained):
         assert "chest pain" not in [m.text(found.text) for m in found.mentions if m.type == "problem"]
 
 
+def test_an_expression_that_matches_half_a_million_ranges(trained):
+    with pytest.raises(DataError, match=r"'\*: /\.\*/' matches more than 500,000 ranges of tokens; name shorter ones"):
+        trained.predict("pain " * 1100, constraints={"forbid": ["*: /.*/"]})
+
+
 def test_required_are_all_whole_words(trained):
     text = "Aspirins and aspirin, aspirin."
     found = trained.predict(text, constraints={"require": ["drug: aspirin"]})

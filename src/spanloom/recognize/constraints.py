@@ -34,6 +34,7 @@ from spanloom.rescoring.rescorer import ScoredCandidates
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
+MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
 MOST_STEPS: Final = 1000  # of the search of a sentence's best structure without forbidden pairs
 ANY: Final = "*"
 _SEEN_BEHIND: Final = re.compile(r"[$\\]|\(\?")  # such an expression may match a part alone, and not where it stands
@@ -61,13 +62,18 @@ class Pattern(NamedTuple):
         yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
 
     def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all ranges of tokens of a sentence whose text it is."""
+        """Yield the characters of all ranges of tokens of a sentence whose text it is.
+
+        Raises:
+            DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
+        """
         if self.begin:
             yield from (match.span() for match in self.expression.finditer(document.text))
             return
         text, match, narrow = document.text, self.expression.match, not _SEEN_BEHIND.search(self.expression.pattern)
         if document.tokens is None or document.sentences is None or (narrow and not self.expression.search(text)):
             return
+        found = 0
         for first, end in document.sentences.tolist():
             tokens = document.tokens[first:end].tolist()
             for i, (start, _) in enumerate(tokens):
@@ -75,7 +81,13 @@ class Pattern(NamedTuple):
                     continue
                 for _, stop in tokens[i:]:
                     if self.expression.fullmatch(text, start, stop):
+                        found += 1
                         yield start, stop
+                if found > MOST_RANGES:
+                    raise DataError(
+                        f"document {clip(document.id)}: {clip(self.spec)} matches more than {MOST_RANGES:,} ranges of "
+                        "tokens; name shorter ones, as by '.{1,80}' in place of '.*', or give the sentences"
+                    )
 
 
 def _pattern(spec: str, option: str) -> Pattern | tuple[str, str]:
