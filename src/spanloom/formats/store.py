@@ -286,7 +286,9 @@ class Store:
         known = self.layers()
         if layer is not None and layer not in known:
             expected = (
-                f"expected one of {', '.join(known)}{meant(layer, known)}" if known else "but nobody has annotated"
+                f"expected one of {', '.join(known)}{meant(layer, known)}"
+                if known
+                else "but there is no annotation yet"
             )
             raise UsageError(f"{self.path}: layer is {layer!r}, {expected}")
 
