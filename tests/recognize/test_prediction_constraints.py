@@ -96,6 +96,13 @@ def test_forbidden_is_the_whole_text_of_a_mention(trained):
         assert "chest pain" not in [m.text(found.text) for m in found.mentions if m.type == "problem"]
 
 
+def test_types_may_have_colons():
+    notes = [Document("b a d", mentions=[Mention("GO:BP", [(0, 1)]), Mention("GO", [(4, 5)])])] * 20
+    model = Recognizer("bio", ["bias", "w[0]"], epochs=2).fit(notes)
+    found = model.predict("b a d", constraints={"require": ["GO:BP: a", "GO:b"], "forbid": ["GO inside GO:BP"]})
+    assert [(m.type, m.start) for m in found.mentions if m.score == 1] == [("GO", 0), ("GO:BP", 2)]
+
+
 def test_an_expression_that_matches_half_a_million_ranges(trained):
     with pytest.raises(DataError, match=r"'\*: /\.\*/' matches more than 500,000 ranges of tokens; name shorter ones"):
         trained.predict("pain " * 1100, constraints={"forbid": ["*: /.*/"]})

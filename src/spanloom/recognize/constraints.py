@@ -90,18 +90,26 @@ class Pattern(NamedTuple):
                     )
 
 
-def _pattern(spec: str, option: str) -> Pattern | tuple[str, str]:
+def _pattern(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | tuple[str, str]:
     """Return a pattern, or the types (inner, outer) of a rule.
+
+    Args:
+        spec: the entry.
+        option: of which it is one.
+        types: of the model, whose names may have colons.
 
     Raises:
         UsageError: it is neither.
 
     >>> _pattern("problem: pain scale", "forbid").expression.pattern, _pattern("drug inside problem", "forbid")
     ('pain\\\\s+scale', ('drug', 'problem'))
+    >>> _pattern("GO:BP: growth", "require", ["GO:BP", "GO:CC"]).type
+    'GO:BP'
     """
-    name, colon, words = (part.strip() for part in spec.partition(":"))
+    named = max((one for one in types if spec.lstrip().startswith(f"{one}:")), key=len, default=spec.partition(":")[0])
+    name, colon, words = (part.strip() for part in (named, *spec.lstrip()[len(named.lstrip()) :].partition(":")[1:]))
     inner, inside, outer = (part.strip() for part in spec.partition(" inside "))
-    if not colon and inside and option == "forbid":
+    if inside and option == "forbid" and (not colon or {inner, outer} <= {ANY, *types}):
         return inner, outer
     if not (name and words):
         rule = ", or as in 'drug inside problem'" if option == "forbid" else ""
@@ -145,6 +153,7 @@ class Constraints:
     require: Sequence[str | Document] = ()
     forbid: Sequence[str | Document] = ()
     _used: set[str] = field(default_factory=set, repr=False, compare=False)
+    _types: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("require", "forbid"):
@@ -158,14 +167,15 @@ class Constraints:
     @cached_property
     def _patterns(self) -> dict[str, list[Pattern]]:
         parsed = {
-            n: [_pattern(one, n) for one in getattr(self, n) if isinstance(one, str)] for n in ("require", "forbid")
+            n: [_pattern(one, n, self._types) for one in getattr(self, n) if isinstance(one, str)]
+            for n in ("require", "forbid")
         }
         return {name: [one for one in found if isinstance(one, Pattern)] for name, found in parsed.items()}
 
     @cached_property
     def nesting(self) -> list[tuple[str, str]]:
         """Types of which the first may not be inside the second."""
-        found = (_pattern(one, "forbid") for one in self.forbid if isinstance(one, str))
+        found = (_pattern(one, "forbid", self._types) for one in self.forbid if isinstance(one, str))
         return [one for one in found if not isinstance(one, Pattern)]
 
     @cached_property
@@ -370,6 +380,7 @@ def constraints_of(
         raise UsageError(f"constraints are {given!r}, expected Constraints, or a mapping with keep, require and forbid")
     if found and mentions == "given":
         raise UsageError("constraints are on mentions that are found, but mentions are given; leave one of the two out")
+    found = replace(found, _types=tuple(types))
     found.check(types)
     return found
 
