@@ -146,6 +146,12 @@ def test_what_a_structure_cannot_hold(notes):
         chain.predict([twice], constraints={"keep": True})
 
 
+def test_a_structure_with_heads_takes_none_even_without_an_occurrence(notes):
+    heads = Recognizer(structure="heads", features=["bias"], epochs=1, rescore=False).fit(notes.train[:3])
+    with pytest.raises(UsageError, match="the structure heads finds heads, which constraints do not support"):
+        heads.predict("No pain.", constraints={"forbid": ["problem: fever"]})
+
+
 def test_documents_that_are_not_read_are_told(trained):
     heard = []
     rules = Constraints(forbid=[Document("x", "other", mentions=[])])

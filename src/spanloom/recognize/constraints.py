@@ -291,6 +291,10 @@ class Constraints:
             DataError: a required mention that the model cannot hold, or that is forbidden.
             UsageError: the structure finds heads.
         """
+        if model.structure.heads:
+            raise UsageError(
+                f"the structure {model.structure} finds heads, which constraints do not support; take another model"
+            )
         rules, reads_tokens = self.rules(model.types), any(not one.begin for one in self._patterns["forbid"])
         mentions, counts = [], []
         for i, document in enumerate(batch.documents):
@@ -302,10 +306,6 @@ class Constraints:
             counts.append(len(own))
         if not rules.forbid and not any(mentions):
             return None
-        if model.structure.heads:
-            raise UsageError(
-                f"the structure {model.structure} finds heads, which constraints do not support; take another model"
-            )
         gold = Gold(batch, model.types, mentions=mentions)
         document_of, number = gold.places.T
         must = number < np.array(counts, np.int64)[document_of]
