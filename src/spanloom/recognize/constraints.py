@@ -239,10 +239,9 @@ class Constraints:
 
     def tell_unused(self, notice: Notice) -> None:
         """Report texts without an occurrence, and how many documents' constraints had no document with their id."""
-        for option, patterns in self._patterns.items():
-            for one in patterns:
-                if f"{option}: {one.spec}" not in self._used:
-                    notice(f"{option} {one.spec!r}: no document read has such words")
+        for option, spec in [(option, one.spec) for option, own in self._patterns.items() for one in own]:
+            if f"{option}: {spec}" not in self._used:
+                notice(f"{option} {spec!r}: no document read has such words")
         unused = sum(f"{option} {key}" not in self._used for option, own in self._given.items() for key in own)
         if unused:
             notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
@@ -314,8 +313,7 @@ class Constraints:
         if not second:
             for row, reason in sorted(unheld.items()):
                 _refuse(*gold.owner(row), reason)
-        demanded = must.copy()
-        demanded[list(unheld)] = False
+        demanded = must & ~np.isin(np.arange(len(must)), list(unheld))
         required, demanded, forbidden = (own.take(own.order()) for own in map(gold.table.take, (must, demanded, ~must)))
         both = np.isin(identities(required), identities(forbidden))
         laid = Laid(batch, model.types, required, demanded, forbidden.take(model.structure.holds(forbidden)), rules)
