@@ -45,6 +45,8 @@ def test_the_state_is_the_replay_of_all_actions(tmp_path: Path) -> None:
         assert [one.type for one in bea.mentions] == ["drug", "problem"]
         [only] = read(tmp_path / "a.store", layer="bea")
         assert only == bea
+        with pytest.raises(UsageError, match="layer is 'bob', expected one of ann, bea"):
+            list(read(tmp_path / "a.store", layer="bob"))
         store.append(1, ADJUDICATED, "cam", "add", {"m:#": PAIN})
         assert [one.meta["annotator"] for one in read(tmp_path / "a.store")] == [ADJUDICATED]
 
@@ -116,6 +118,8 @@ def test_documents_of_several_annotators_become_layers(tmp_path: Path) -> None:
 
 
 def test_a_newer_store_and_what_is_none_are_refused_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="this is no store of annotation; name another file"):
+        Store(tmp_path)
     path = tmp_path / "a.store"
     with make(path) as store:
         store.connection.execute("PRAGMA user_version = 99")

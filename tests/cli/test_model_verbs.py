@@ -202,6 +202,24 @@ def test_development_data_that_say_nothing_are_reported(command, corpus, tmp_pat
         assert message in result.stderr
 
 
+def test_options_that_nothing_reads_are_reported(command, corpus, tmp_path):
+    line = ["train", "recognizer", "--train", corpus / "train.jsonl", "--output", tmp_path / "model", "--force"]
+    of_chain = ["--structure", "bio", "--longest", "4", "--epochs", "1", "--iterations", "1"]
+    of_segments = ["--structure", "semi_markov", "--longest", "4", "--optimizer", "lbfgs", "--iterations", "1"]
+    for options, expected in (
+        (
+            of_chain,
+            ["iterations has no effect with the optimizer adagrad", "longest has no effect with the structure bio"],
+        ),
+        (of_segments, []),
+    ):
+        result = command(*line, "--features", "small", *options)
+        assert result.returncode == 0
+        assert [f"spanloom: {one}" for one in expected] == [
+            one for one in result.stderr.splitlines() if "no effect" in one
+        ]
+
+
 def test_train_needs_data_and_an_output(command, corpus, tmp_path):
     result = command("train", "recognizer", "--train", corpus / "train.jsonl")
     assert (result.returncode, result.stderr) == (

@@ -55,7 +55,9 @@ def test_constraints_hold_with_either_stage(request, notes, which):
         assert before.text == after.text
     assert [d.mentions for d in found] != [d.mentions for d in plain]
     assert model.predict(notes.test) == plain
-    assert model.predict(notes.test, constraints={"forbid": ["problem: no such words"]}) == plain
+    heard = []
+    assert model.predict(notes.test, constraints={"forbid": ["problem: no such words"]}, notice=heard.append) == plain
+    assert heard == ["forbid 'problem: no such words': no document read has such words"]
 
 
 def may_stay(mention, note, forbid):
@@ -92,6 +94,18 @@ def test_forbidden_is_the_whole_text_of_a_mention(trained):
     for spec in ("problem: chest pain", "*: /chest.*/", "problem: /(?i)CHEST PAIN/"):
         found = trained.predict("He had chest pain and dyspnea.", constraints=Constraints(forbid=[spec]))
         assert "chest pain" not in [m.text(found.text) for m in found.mentions if m.type == "problem"]
+
+
+def test_types_may_have_colons():
+    notes = [Document("b a d", mentions=[Mention("GO:BP", [(0, 1)]), Mention("GO", [(4, 5)])])] * 20
+    model = Recognizer("bio", ["bias", "w[0]"], epochs=2).fit(notes)
+    found = model.predict("b a d", constraints={"require": ["GO:BP: a", "GO:b"], "forbid": ["GO inside GO:BP"]})
+    assert [(m.type, m.start) for m in found.mentions if m.score == 1] == [("GO", 0), ("GO:BP", 2)]
+
+
+def test_an_expression_that_matches_half_a_million_ranges(trained):
+    with pytest.raises(DataError, match=r"'\*: /\.\*/' matches more than 500,000 ranges of tokens; name shorter ones"):
+        trained.predict("pain " * 1100, constraints={"forbid": ["*: /.*/"]})
 
 
 def test_required_are_all_whole_words(trained):
@@ -132,6 +146,12 @@ def test_what_a_structure_cannot_hold(notes):
         chain.predict([twice], constraints={"keep": True})
 
 
+def test_a_structure_with_heads_takes_none_even_without_an_occurrence(notes):
+    heads = Recognizer(structure="heads", features=["bias"], epochs=1, rescore=False).fit(notes.train[:3])
+    with pytest.raises(UsageError, match="the structure heads finds heads, which constraints do not support"):
+        heads.predict("No pain.", constraints={"forbid": ["problem: fever"]})
+
+
 def test_documents_that_are_not_read_are_told(trained):
     heard = []
     rules = Constraints(forbid=[Document("x", "other", mentions=[])])
@@ -139,3 +159,17 @@ def test_documents_that_are_not_read_are_told(trained):
     assert heard == ["constraints of 1 document were not used: no document read has their id"]
     with pytest.raises(UsageError, match="but mentions are given"):
         trained.predict(["no pain"], constraints=rules, mentions="given", attributes="negated")
+
+
+def test_what_the_second_stage_found_can_be_kept(notes):
+    """A chain holds neither gaps nor overlaps; the stage behind it finds both."""
+    model = Recognizer(structure="bio", features="fast", epochs=8).fit(notes.train, dev=notes.dev)
+    found = model.predict(notes.test)
+    assert any(len(m.spans) > 1 for document in found for m in document.mentions)
+    again = model.predict([one.copy() for one in found], constraints={"keep": True})
+    for before, after in zip(found, again, strict=True):
+        kept = {m.key for m in before.mentions}
+        assert [m.score for m in after.mentions if m.key in kept] == [1.0] * len(kept)
+    flat = [one.copy(mentions=[m for m in one.mentions if len(m.spans) == 1][:1]) for one in found]
+    others = model.predict(flat, constraints={"keep": True})
+    assert any(len(m.spans) > 1 for document in others for m in document.mentions)

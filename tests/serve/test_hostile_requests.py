@@ -77,6 +77,13 @@ def test_parameters(client: httpx.Client, query: str) -> None:
     refused(client.post(f"/predict?{query}", json={"text": "pain"}), 422, query.split("=")[0])
 
 
+def test_unknown_parameters(client: httpx.Client) -> None:
+    expected = "the parameter is 'treshold', expected model, threshold, others, expand; did you mean threshold?"
+    refused(client.post("/predict?treshold=0.9", json={"text": "pain"}), 422, expected)
+    refused(client.post("/explain?threshold=1", json={}), 422, "the parameter is 'threshold', expected model")
+    assert client.get("/health?at=1").status_code == 200  # as probes ask
+
+
 @pytest.mark.parametrize(
     "path",
     ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/static/page.html", "/static/../api.py", "/models/clinical"],

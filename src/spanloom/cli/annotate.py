@@ -55,6 +55,7 @@ def run(args: Annotate) -> int | None:
                     f"found --history {args.history}, expected a name that ends in .csv or .json, or - for stdout"
                 )
             with Store(args.data) as store, output_file(args.history, force=args.force) as file:
+                store.check_layer(args.layer)
                 form = ending == ".json" or (stdout and args.as_json)
                 write_events(events(store, layer=args.layer), file, as_json=form)
         if args.agreed:

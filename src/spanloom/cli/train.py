@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from spanloom.cli.config import CommonOptions, FolderOptions, RecognizerOptions, checked, named_path, options_of
 from spanloom.cli.messages import Messages
@@ -19,8 +19,10 @@ from spanloom.document import Document
 from spanloom.errors import UsageError, plural
 from spanloom.files.output import output_folder, own_files
 from spanloom.models import Model, class_of
+from spanloom.structures import structure_of
 from spanloom.vocabulary import read_vocabulary
 
+_OPTIMIZED: Final = {"adagrad": ("epochs", "rate", "runs"), "lbfgs": ("iterations",)}
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
 
@@ -59,6 +61,8 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     """
     say = Messages(options.quiet)
     model.check()
+    for line in _without_effect(model, options.parameters()):
+        say.notice(line)
     began = monotonic()
     # opened first, so that an output that cannot be replaced is told before the training and not after it
     replaced = own_files(options.output, MODEL_FILES)
@@ -78,6 +82,21 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         say(line)
     say(f"saved as {options.output}")
     return reading.finish()
+
+
+def _without_effect(model: Any, given: Collection[str]) -> Iterator[str]:
+    """Yield which of the parameters that were given the training of a model does not read, and why."""
+    reasons: dict[str, str] = {}
+    if not getattr(model, "featured", True):
+        reasons |= dict.fromkeys((*_OPTIMIZED["adagrad"], *_OPTIMIZED["lbfgs"], "min_count"), "an encoder alone")
+    elif optimizer := getattr(model, "optimizer", None):
+        [other] = _OPTIMIZED.keys() - {optimizer}
+        reasons |= dict.fromkeys(_OPTIMIZED[other], f"the optimizer {optimizer}")
+    if structure := getattr(model, "structure", None):
+        chosen = structure_of("shared" if structure == "auto" else structure)  # auto chooses none with other parameters
+        read = {one.name for one in fields(chosen)} | ({"headless"} if chosen.heads else set())
+        reasons |= dict.fromkeys({"components", "longest", "headless"} - read, f"the structure {structure}")
+    yield from (f"{name} has no effect with {why}" for name, why in sorted(reasons.items()) if name in given)
 
 
 @dataclass

@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from spanloom.document import Document
 from spanloom.document.validate import find_errors
-from spanloom.errors import DataError, UsageError, clip, one_line
+from spanloom.errors import DataError, UsageError, clip, meant, one_line
 from spanloom.formats.base import Scanned
 from spanloom.formats.record import from_record, to_record
 
@@ -141,7 +141,7 @@ class Store:
         new = not Path(path).exists() or not Path(path).stat().st_size  # as after a kill while it was made
         if new and not create:
             raise UsageError(f"{path}: there is no such store; spanloom annotate DATA --output {path} makes one")
-        if not new and not claims(Path(path)):
+        if not new and not (Path(path).is_file() and claims(Path(path))):
             raise DataError("this is no store of annotation; name another file", path=path)
         mode = "ro" if not write else "rwc" if create else "rw"
         with self._reporting():
@@ -276,6 +276,21 @@ class Store:
         """Return the layers that have actions, of one document or of any."""
         where, given = ("", ()) if number is None else ("WHERE document = ?", (number,))
         return [layer for (layer,) in self._rows(f"SELECT DISTINCT layer FROM actions {where} ORDER BY layer", *given)]
+
+    def check_layer(self, layer: str | None) -> None:
+        """Check that a layer has actions.
+
+        Raises:
+            UsageError: it has none.
+        """
+        known = self.layers()
+        if layer is not None and layer not in known:
+            expected = (
+                f"expected one of {', '.join(known)}{meant(layer, known)}"
+                if known
+                else "but there is no annotation yet"
+            )
+            raise UsageError(f"{self.path}: layer is {layer!r}, {expected}")
 
     def actions(self, number: int | None, layer: str | None, after: int = 0) -> Iterator[Action]:
         """Yield the actions of a document in a layer, in their order; of all documents or layers when ``None``."""
@@ -421,6 +436,7 @@ def scan(path: str | Path, mentions: bool = True, layer: str | None = None) -> I
             or once as adjudicated.
     """
     with Store(path) as store, closing(store.connection):
+        store.check_layer(layer)
         for number in store.numbers().values():
             there = store.layers(number)
             names = [layer] if layer is not None else [ADJUDICATED] if ADJUDICATED in there else there or [""]

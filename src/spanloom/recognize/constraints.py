@@ -34,6 +34,7 @@ from spanloom.rescoring.rescorer import ScoredCandidates
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
+MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
 MOST_STEPS: Final = 1000  # of the search of a sentence's best structure without forbidden pairs
 ANY: Final = "*"
 _SEEN_BEHIND: Final = re.compile(r"[$\\]|\(\?")  # such an expression may match a part alone, and not where it stands
@@ -44,11 +45,13 @@ class Pattern(NamedTuple):
     """Text whose mentions are required or forbidden.
 
     Args:
+        spec: the entry.
         type: of the mentions; any if ``*``.
         expression: of their text.
         begin: the first word of the text; empty if it is a regular expression.
     """
 
+    spec: str
     type: str
     expression: re.Pattern[str]
     begin: str
@@ -59,13 +62,18 @@ class Pattern(NamedTuple):
         yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
 
     def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all ranges of tokens of a sentence whose text it is."""
+        """Yield the characters of all ranges of tokens of a sentence whose text it is.
+
+        Raises:
+            DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
+        """
         if self.begin:
             yield from (match.span() for match in self.expression.finditer(document.text))
             return
         text, match, narrow = document.text, self.expression.match, not _SEEN_BEHIND.search(self.expression.pattern)
         if document.tokens is None or document.sentences is None or (narrow and not self.expression.search(text)):
             return
+        found = 0
         for first, end in document.sentences.tolist():
             tokens = document.tokens[first:end].tolist()
             for i, (start, _) in enumerate(tokens):
@@ -73,21 +81,35 @@ class Pattern(NamedTuple):
                     continue
                 for _, stop in tokens[i:]:
                     if self.expression.fullmatch(text, start, stop):
+                        found += 1
                         yield start, stop
+                if found > MOST_RANGES:
+                    raise DataError(
+                        f"document {clip(document.id)}: {clip(self.spec)} matches more than {MOST_RANGES:,} ranges of "
+                        "tokens; name shorter ones, as by '.{1,80}' in place of '.*', or give the sentences"
+                    )
 
 
-def _pattern(spec: str, option: str) -> Pattern | tuple[str, str]:
+def _pattern(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | tuple[str, str]:
     """Return a pattern, or the types (inner, outer) of a rule.
+
+    Args:
+        spec: the entry.
+        option: of which it is one.
+        types: of the model, whose names may have colons.
 
     Raises:
         UsageError: it is neither.
 
     >>> _pattern("problem: pain scale", "forbid").expression.pattern, _pattern("drug inside problem", "forbid")
     ('pain\\\\s+scale', ('drug', 'problem'))
+    >>> _pattern("GO:BP: growth", "require", ["GO:BP", "GO:CC"]).type
+    'GO:BP'
     """
-    name, colon, words = (part.strip() for part in spec.partition(":"))
+    named = max((one for one in types if spec.lstrip().startswith(f"{one}:")), key=len, default=spec.partition(":")[0])
+    name, colon, words = (part.strip() for part in (named, *spec.lstrip()[len(named.lstrip()) :].partition(":")[1:]))
     inner, inside, outer = (part.strip() for part in spec.partition(" inside "))
-    if not colon and inside and option == "forbid":
+    if inside and option == "forbid" and (not colon or {inner, outer} <= {ANY, *types}):
         return inner, outer
     if not (name and words):
         rule = ", or as in 'drug inside problem'" if option == "forbid" else ""
@@ -96,10 +118,10 @@ def _pattern(spec: str, option: str) -> Pattern | tuple[str, str]:
         )
     if len(words) > 2 and words[0] == words[-1] == "/":
         try:
-            return Pattern(name, re.compile(words[1:-1]), "")
+            return Pattern(spec, name, re.compile(words[1:-1]), "")
         except re.error as error:
             raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
-    return Pattern(name, re.compile(r"\s+".join(map(re.escape, words.split()))), words.split()[0])
+    return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), words.split()[0])
 
 
 @dataclass(frozen=True)
@@ -131,6 +153,7 @@ class Constraints:
     require: Sequence[str | Document] = ()
     forbid: Sequence[str | Document] = ()
     _used: set[str] = field(default_factory=set, repr=False, compare=False)
+    _types: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("require", "forbid"):
@@ -144,24 +167,22 @@ class Constraints:
     @cached_property
     def _patterns(self) -> dict[str, list[Pattern]]:
         parsed = {
-            n: [_pattern(one, n) for one in getattr(self, n) if isinstance(one, str)] for n in ("require", "forbid")
+            n: [_pattern(one, n, self._types) for one in getattr(self, n) if isinstance(one, str)]
+            for n in ("require", "forbid")
         }
         return {name: [one for one in found if isinstance(one, Pattern)] for name, found in parsed.items()}
 
     @cached_property
     def nesting(self) -> list[tuple[str, str]]:
         """Types of which the first may not be inside the second."""
-        found = (_pattern(one, "forbid") for one in self.forbid if isinstance(one, str))
+        found = (_pattern(one, "forbid", self._types) for one in self.forbid if isinstance(one, str))
         return [one for one in found if not isinstance(one, Pattern)]
 
     @cached_property
     def _given(self) -> dict[str, dict[str, Document]]:
         """Mentions of documents, by the option and the id, or the text of one without an id."""
-        entries = {
-            "keep": () if isinstance(self.keep, bool) else self.keep,
-            "require": self.require,
-            "forbid": self.forbid,
-        }
+        keep: Sequence[Document] = () if isinstance(self.keep, bool) else self.keep
+        entries: dict[str, Sequence[str | Document]] = {"keep": keep, "require": self.require, "forbid": self.forbid}
         given: dict[str, dict[str, Document]] = {name: {} for name in entries}
         for name, own in entries.items():
             for one in own:
@@ -214,7 +235,10 @@ class Constraints:
         return list(given.mentions)
 
     def tell_unused(self, notice: Notice) -> None:
-        """Report how many documents' constraints were not used, as no document with their id was read."""
+        """Report texts without an occurrence, and how many documents' constraints had no document with their id."""
+        for option, spec in [(option, one.spec) for option, own in self._patterns.items() for one in own]:
+            if f"{option}: {spec}" not in self._used:
+                notice(f"{option} {spec!r}: no document read has such words")
         unused = sum(f"{option} {key}" not in self._used for option, own in self._given.items() for key in own)
         if unused:
             notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
@@ -231,17 +255,12 @@ class Constraints:
         """Return the mentions that a prepared document must have, and those that it may not have."""
         of_type = {name: [name] for name in types} | {ANY: list(types)}
         places = {"require": Pattern.occurrences, "forbid": Pattern.mentions}
-        found = {
-            option: self._of(option, document)
-            + [
-                Mention(name, [span])
-                for one in self._patterns[option]
-                if one.begin in document.text
-                for span in place(one, document)
-                for name in of_type[one.type]
-            ]
-            for option, place in places.items()
-        }
+        found = {option: self._of(option, document) for option in places}
+        for option, place in places.items():
+            for one in self._patterns[option]:
+                if one.begin in document.text and (spans := [*place(one, document)]):
+                    self._used.add(f"{option}: {one.spec}")
+                    found[option] += [Mention(name, [span]) for span in spans for name in of_type[one.type]]
         return self.kept(document) + found["require"], found["forbid"]
 
     def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
@@ -250,19 +269,28 @@ class Constraints:
         Raises:
             DataError: nothing meets them.
         """
-        laid = self.lay(batch, way.model) if self else None
+        laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
         return way.find(batch, potentials, notice) if laid is None else laid.find(way, potentials, notice)
 
     def __bool__(self) -> bool:
         return bool(self.keep or self.require or self.forbid)
 
-    def lay(self, batch: Batch, model: AnyModel) -> Laid | None:
+    def lay(self, batch: Batch, model: AnyModel, *, second: bool = False) -> Laid | None:
         """Return what is demanded of a batch; ``None`` where that is nothing.
+
+        Args:
+            batch: prepared documents.
+            model: whose structures must meet it.
+            second: whether a second stage has what is required and the structure cannot hold.
 
         Raises:
             DataError: a required mention that the model cannot hold, or that is forbidden.
             UsageError: the structure finds heads.
         """
+        if model.structure.heads:
+            raise UsageError(
+                f"the structure {model.structure} finds heads, which constraints do not support; take another model"
+            )
         rules, reads_tokens = self.rules(model.types), any(not one.begin for one in self._patterns["forbid"])
         mentions, counts = [], []
         for i, document in enumerate(batch.documents):
@@ -274,26 +302,27 @@ class Constraints:
             counts.append(len(own))
         if not rules.forbid and not any(mentions):
             return None
-        if model.structure.heads:
-            raise UsageError(
-                f"the structure {model.structure} finds heads, which constraints do not support; take another model"
-            )
         gold = Gold(batch, model.types, mentions=mentions)
         document_of, number = gold.places.T
         must = number < np.array(counts, np.int64)[document_of]
         wanted = [(one, mentions[i][: counts[i]]) for i, one in enumerate(batch.documents) if counts[i]]
-        self._check_required(gold, must, wanted, batch, model, rules)
-        required, forbidden = (own.take(own.order()) for own in (gold.table.take(must), gold.table.take(~must)))
+        unheld = self._unheld(gold, must, wanted, batch, model, rules)
+        if not second:
+            for row, reason in sorted(unheld.items()):
+                _refuse(*gold.owner(row), reason)
+        demanded = must & ~np.isin(np.arange(len(must)), list(unheld))
+        required, demanded, forbidden = (own.take(own.order()) for own in map(gold.table.take, (must, demanded, ~must)))
         both = np.isin(identities(required), identities(forbidden))
-        laid = Laid(batch, model.types, required, forbidden.take(model.structure.holds(forbidden)), rules)
+        laid = Laid(batch, model.types, required, demanded, forbidden.take(model.structure.holds(forbidden)), rules)
         if both.any():
             laid.refuse(required.take(both), "is required, and it is forbidden; leave one of the two out")
         return laid
 
-    def _check_required(
+    def _unheld(
         self, gold: Gold, must: Mask, wanted: Sequence[tuple[Document, Sequence[Mention]]], batch: Batch,
         model: AnyModel, rules: OverlapRules,
-    ) -> None:  # fmt: skip
+    ) -> dict[int, str]:  # fmt: skip
+        """Return why the structure cannot hold required mentions, by row of ``gold``; refuse what nothing can hold."""
         required = {(document.id, one.key): (document, one) for document, own in wanted for one in own}
         for document, mention in required.values():
             if mention.type not in model.types:
@@ -302,8 +331,6 @@ class Constraints:
         held = model.structure.holds(table)
         encoded = model.structure.encode(table, batch.sentences, model.types).lost
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
-        for row, reason in sorted({**reasons, **encoded}.items()):
-            _refuse(*gold.owner(int(numbers[row])), reason)
         for one in gold.lost:
             if owned := required.get((one.document, one.mention.key)):
                 _refuse(*owned, one.reason)
@@ -317,6 +344,7 @@ class Constraints:
                 inner,
                 f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
             )
+        return {int(numbers[row]): reason for row, reason in {**reasons, **encoded}.items()}
 
     def restored(self, given: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
         """Yield documents whose kept mentions have what they had before, and what is new."""
@@ -348,8 +376,9 @@ def constraints_of(
         raise UsageError(f"constraints are {given!r}, expected Constraints, or a mapping with keep, require and forbid")
     if given and mentions == "given":
         raise UsageError("constraints are on mentions that are found, but mentions are given; leave one of the two out")
-    given.check(types)
-    return given
+    found = replace(given, _types=tuple(types))
+    found.check(types)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,19 +388,20 @@ class Laid:
     Args:
         batch: the batch.
         types: K names.
-        required, forbidden: mentions, in order.
+        required, demanded, forbidden: mentions, in order; all that are required, and those that the structure holds.
         rules: which types may nest.
     """
 
     batch: Batch
     types: Sequence[str]
     required: MentionTable
+    demanded: MentionTable
     forbidden: MentionTable
     rules: OverlapRules
 
     def demands(self, model: AnyModel, sentence: int | None = None, more: Sequence[MentionTable] = ()) -> Demands:
         """Return the demands on structures; of one sentence as if it were alone, with more forbidden mentions."""
-        required, forbidden = self.required, concatenate([self.forbidden, *more])
+        required, forbidden = self.demanded, concatenate([self.forbidden, *more])
         if sentence is not None:
             required, forbidden = (
                 MentionTable(np.zeros(len(table), np.int64), *table[1:])
@@ -421,8 +451,9 @@ class Laid:
         second = way.second
         scored = second.scored(guarded, self.batch, potentials, way.reading, way.run, self.required)
         every, names = scored.candidates.table, identities(scored.candidates.table)
-        # with a required mention others may be impossible, however sure the second stage is
+        # with a required mention others of the structure may be impossible, however sure the second stage is
         bound = np.isin(every.sentence, self.required.sentence) & (scored.candidates.odds <= -FARTHEST)
+        bound &= guarded.structure.holds(every)
         allowed = ~np.isin(names, identities(self.forbidden)) & ~bound | np.isin(names, identities(self.required))
         rows = np.flatnonzero(allowed)
         scored = ScoredCandidates(scored.candidates.take(rows), scored.odds[rows])
@@ -557,9 +588,9 @@ def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
 
 def _merged(kept: Mention | None, found: Mention) -> Mention:
     """Return a kept mention, in which values that it lacks are those of the found one."""
-    if kept is None or (kept.id, kept.head, kept.score, kept.concepts, kept.attributes) == (None, None, None, (), {}):
+    if kept is None or (kept.id, kept.head, kept.concepts, kept.attributes) == (None, None, (), {}):
         return found
-    changes: dict[str, Any] = {} if kept.score is not None else {"score": found.score}
+    changes: dict[str, Any] = {"score": found.score}
     if not kept.concepts and found.concepts:
         changes |= {"concepts": found.concepts, "concept_scores": found.concept_scores}
     if found.attributes and not kept.attributes:

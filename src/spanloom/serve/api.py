@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from spanloom import __version__
-from spanloom.errors import clip
+from spanloom.errors import clip, meant
 from spanloom.model.parameters import LEAST
 from spanloom.serve import schema
 from spanloom.serve.answers import NO_TRAINING, Job
@@ -142,13 +142,13 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     """The application: end points, the page, and the reference."""
     api = Api(models, limits, workers)
     app = FastAPI(title="Spanloom", version=__version__, description=_ABOUT, docs_url=None, redoc_url=None)
-    routes = APIRouter(responses=_REFUSALS)
+    routes, alone = APIRouter(responses=_REFUSALS), [Depends(_no_others)]
     routes.add_api_route(
         "/predict", api.predict, methods=["POST"], responses=_answers(schema.Record | list[schema.Record]),
-        openapi_extra=_body(_either("Record")),
+        dependencies=alone, openapi_extra=_body(_either("Record")),
     )  # fmt: skip
     routes.add_api_route(
-        "/explain", api.explain, methods=["POST"], responses=_answers(schema.ExplanationRecord),
+        "/explain", api.explain, methods=["POST"], dependencies=alone, responses=_answers(schema.ExplanationRecord),
         openapi_extra=_body(_inline(schema.Question)),
     )  # fmt: skip
     routes.add_api_route("/models", api.models)
@@ -166,6 +166,14 @@ def make_api(models: Mapping[str, Served], limits: Limits, workers: Workers) -> 
     app.add_api_route("/docs", answer_with(reference_page(app.openapi()), "text/html"), include_in_schema=False)
     add_handlers(app)
     return app
+
+
+async def _no_others(request: Request) -> None:
+    """Refuse parameters that the end point does not have: a misspelt threshold would be none."""
+    known = [one.alias for one in request.scope["route"].dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            raise Refused(422, f"the parameter is {clip(name)}, expected {', '.join(known)}{meant(name, known)}")
 
 
 def _answers(model: Any) -> dict[int | str, dict[str, Any]]:
