@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
+from spanloom.features.letter_case import UsualCase, feature_tokens
 from spanloom.features.template import Column
-from spanloom.features.tokens import Tokens, characters, feature_tokens
+from spanloom.features.tokens import Tokens, characters
 from spanloom.hashing import Int32, UInt64, hash_text, hashes, intern, numbered
 from spanloom.native import Kernel
 
@@ -58,20 +59,21 @@ def sources_of(columns: Iterable[Column]) -> list[str]:
     return list(dict.fromkeys([WORD_SOURCE, *map(source_of, columns)]))
 
 
-def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters) -> Columns:
+def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters, usual: UsualCase | None = None) -> Columns:
     """Return the values of some columns at the tokens of a batch.
 
     Args:
         batch: documents with the needed columns of the data.
         columns: the columns to tabulate, in the order of the result.
         clusters: for the columns of clusters.
+        usual: letter case of words, for sentences in capitals, in lower case, or in title case.
 
     Raises:
         DataError: a column of the data has more or fewer values than the document has tokens.
     """
     _, *given = sources_of(columns)
     groups = [[c for c in columns if source_of(c) == name] for name in (WORD_SOURCE, *given)]
-    tokens = feature_tokens(batch)
+    tokens = feature_tokens(batch, usual)
     ids = np.empty((len(groups), len(tokens.starts)), np.int32)
     tables = [_word_table(tokens, groups[0], clusters, ids[0])]
     for name, wanted, row in zip(given, groups[1:], ids[1:], strict=True):

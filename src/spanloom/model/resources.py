@@ -14,6 +14,7 @@ from spanloom.errors import DataWarning, UsageError
 from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, induce, read_paths
 from spanloom.features.computed import CATEGORY_COLUMN
+from spanloom.features.letter_case import UsualCase
 from spanloom.features.vector_files import read_vectors
 from spanloom.features.word_vectors import VECTOR_COLUMN, TokenVectors, WordVectors
 from spanloom.scoring import encoder
@@ -75,7 +76,8 @@ class Sources:
             if value is not None and not isinstance(value, kinds):
                 raise UsageError(f"{name} is {value!r}, expected the path of a file")
         rules = Rules() if self.sections is None else read_rules(self.sections)
-        resources = Resources(rules, self._categories(), self._vectors(train))
+        vectors, words = self._vectors(train)
+        resources = Resources(rules, self._categories(), vectors, UsualCase.of(train, words))
         clusters = self._clusters(train)
         if isinstance(self.features, str):
             available = available_columns(chain(train, dev))
@@ -123,12 +125,13 @@ class Sources:
             warn(message, DataWarning, stacklevel=2)
         return clusters
 
-    def _vectors(self, documents: Sequence[Document]) -> TokenVectors | None:
+    def _vectors(self, documents: Sequence[Document]) -> tuple[TokenVectors | None, Sequence[str]]:
+        """Return vectors, standardized for the words of documents, and the words of their file."""
         if self.vectors is None:
-            return None
+            return None, ()
         if Path(self.vectors).is_dir():
             made: TokenVectors = encoder.FrozenEncoder.open(self.vectors, Batch.of(documents))
-            return made
+            return made, ()
         found = read_vectors(self.vectors)
         words = [word for document in documents for word in document.words]
         vectors = WordVectors.of(found.words, found.vectors)
@@ -139,7 +142,7 @@ class Sources:
                 "it of the same language, with words that are cut alike?"
             )
             warn(message, DataWarning, stacklevel=2)
-        return vectors.standardized(words)
+        return vectors.standardized(words), found.words
 
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:
