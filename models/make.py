@@ -141,7 +141,7 @@ def gum(data: Path) -> Parts:
         bare(one for one in read(data / "gum" / f"{name}.jsonl") if one.meta.get("genre") in GENRES)
         for name in ("train", "dev", "test")
     )
-    return train, dev, test
+    return with_copies(train, 4), dev, test
 
 
 def craft(data: Path) -> Parts:
@@ -161,7 +161,7 @@ def craft(data: Path) -> Parts:
         for name in ("train", "dev")
     )  # fmt: skip
     drawn = split(articles, {"train": 9, "dev": 1})
-    return drawn["train"], drawn["dev"], test
+    return with_copies(drawn["train"], 8), drawn["dev"], test
 
 
 def ontologies(data: Path) -> list[Vocabulary]:
@@ -224,7 +224,7 @@ RECIPES = (
         "GUM, the Georgetown University Multilayer Corpus, annotations CC BY 4.0. Zeldes (2017), *The GUM Corpus: "
         "Creating Multilayer Resources in the Classroom*. Only its genres whose texts are under CC BY: academic, "
         "court, interview and news (Wikinews, CC BY 2.5).",
-        "The corpus' own, of these genres.",
+        "The corpus' own, of these genres." + COPIES.format("Half"),
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
         gum, {**FAST, "structure": "separators"},
@@ -240,7 +240,8 @@ RECIPES = (
         "domain*. A type is the ontology that a concept is of. Mentions of CL, MOP, SO and UBERON have concepts of the "
         "ontologies of these names (OBO Foundry, CC BY), of which it holds names, identifiers and parents.",
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
-        "what is tested are its own development articles. Its test articles were not at hand.",
+        "what is tested are its own development articles. Its test articles were not at hand."
+        + COPIES.format("A quarter"),
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
         craft, {**FAST, "structure": "shared"}, vocabularies=ontologies,
     ),
