@@ -201,10 +201,9 @@ RECIPES = (
         "bc5cdr", "Chemicals and diseases in abstracts", "Chemical, Disease", "public domain mark",
         "BioCreative V CDR corpus. Li et al. (2016), *BioCreative V CDR task corpus: a resource for chemical disease "
         "relation extraction*. The names of CTD's vocabulary are not used.",
-        "The task's own: 500 abstracts each for training, development and testing." + COPIES.format("Half"),
+        "The task's own: 500 abstracts each for training, development and testing.",
         "The abstracts are on side effects of drugs.",
-        split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")],
-                 copies=4),
+        split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")]),
         {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
     ),
     Recipe(
@@ -255,8 +254,9 @@ RECIPES = (
         "annotation follows the guidelines of the bundled notes, and was checked twice: by the author of a note and by "
         "another one, no clinician; that of the 42 notes in everyday language, all for training and development, once, "
         "by their author. Vectors of the 60,000 most frequent words of GloVe 6B (Pennington et al. 2014, "
-        "public domain).",
-        "The bundled notes' own; of the new notes by their numbers, four sixths, a sixth and a sixth.",
+        "public domain); their letter case by the table of frequencies of spacy-lookups-data (MIT).",
+        "The bundled notes' own; of the new notes by their numbers, four sixths, a sixth and a sixth."
+        + COPIES.format("Half"),
         "Test notes are invented by those who invented the training notes: expect less in real notes, and measure it. "
         "It has seen few mentions of the family or of the past, and most of its notes are short. Where sections begin "
         "is found by rules (`spanloom predict --sections`).",
@@ -291,7 +291,8 @@ RECIPES = (
         "Creating Multilayer Resources in the Classroom*. Genres whose texts are under CC BY (academic, court, "
         "interview, news) or CC BY-SA (bio of Wikipedia, voyage of Wikivoyage). GUM marks noun phrases; those "
         "whose head is a proper noun are taken, cut to the name by `models/names.py`. Vectors of the 60,000 most "
-        "frequent words of GloVe 6B (Pennington et al. 2014, public domain). What is made of the model is to be shared "
+        "frequent words of GloVe 6B (Pennington et al. 2014, public domain); their letter case by the table of "
+        "frequencies of spacy-lookups-data (MIT). What is made of the model is to be shared "
         "alike.",
         "The corpus' own." + COPIES.format("Half"),
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
