@@ -52,6 +52,7 @@ COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
 COPIES = " {} of the training documents are there a second time, in lower case or in title case."
+CASES = ("in capitals", "in title case", "in lower case")
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and what they say of it
 MORE = {
@@ -226,7 +227,7 @@ RECIPES = (
         "The corpus' own, of these genres." + COPIES.format("Half"),
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
-        gum, {**FAST, "structure": "separators"},
+        gum, {**FAST, "structure": "separators"}, sentences=names.SENTENCES,
     ),
     Recipe(
         "craft", "Concepts of biology in articles",
@@ -242,7 +243,7 @@ RECIPES = (
         "what is tested are its own development articles. Its test articles were not at hand."
         + COPIES.format("A quarter"),
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
-        craft, {**FAST, "structure": "shared"}, vocabularies=ontologies,
+        craft, {**FAST, "structure": "shared"}, sentences=biomedical.SENTENCES, vocabularies=ontologies,
     ),
     Recipe(
         "clinical", "Notes of hospitals and surgeries",
@@ -499,8 +500,9 @@ def rates(said: dict[str, Any]) -> str:
 def page(catalogue: dict[str, Any]) -> str:
     """Return the page of the documentation."""
     rows = "\n".join(
-        f"| `{name}` | {one['finds']} | {one['licence']} | {short(one)} | {100 * one['calibration_error']:.1f} "
-        f"| {round(one['tokens_per_second'], -3):,.0f} | {one['bytes'] / 1e6:.1f} |"
+        f"| `{name}` | {one['finds']} | {one['licence']} | {short(one)} | {in_cases(one)} "
+        f"| {100 * one['calibration_error']:.1f} | {round(one['tokens_per_second'], -3):,.0f} "
+        f"| {one['bytes'] / 1e6:.1f} |"
         for name, one in catalogue.items()
     )
     more = "\n".join(
@@ -520,6 +522,11 @@ def short(said: dict[str, Any]) -> str:
     """Return F1 with its interval, as a cell."""
     low, high = said["interval"]
     return f"{100 * said['f1']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def in_cases(said: dict[str, Any]) -> str:
+    """Return F1 on text of other letter cases, as a cell."""
+    return " / ".join(f"{100 * said['changed'][way]:.1f}" for way in CASES if "changed" in said)
 
 
 def catalogue_of(package: Path) -> dict[str, Any]:
