@@ -36,7 +36,10 @@ _FEW = 0.2  # of the words of training text, that clusters of the same language 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Sources of features, as given by the recognizer's parameters of the same names."""
+    """Sources of features, as given by the recognizer's parameters of the same names.
+
+    With ``letter_case`` the usual case of words is learned, which tokens of one character do not have.
+    """
 
     features: str | Sequence[str]
     clusters: str | int | None
@@ -46,6 +49,7 @@ class Sources:
     vectors: str | Path | None = None
     hash_bits: int | None = None
     vocabulary_columns: str | None = None
+    letter_case: bool = True
 
     def names(self, column: str) -> bool:
         """Return whether a template names the column, and the column is not to be ignored."""
@@ -77,7 +81,8 @@ class Sources:
                 raise UsageError(f"{name} is {value!r}, expected the path of a file")
         rules = Rules() if self.sections is None else read_rules(self.sections)
         vectors, words = self._vectors(train)
-        resources = Resources(rules, self._categories(), vectors, UsualCase.of(train, words))
+        usual = UsualCase.of(train, words) if self.letter_case else None
+        resources = Resources(rules, self._categories(), vectors, usual)
         clusters = self._clusters(train)
         if isinstance(self.features, str):
             available = available_columns(chain(train, dev))
