@@ -47,6 +47,11 @@ def test_a_sentence_of_another_letter_case_is_read_in_the_usual_one(change) -> N
     assert reading("We like it.", change(text), "No.") == f"We like it. {text} No."
 
 
+def test_sentences_of_short_words_need_words_that_are_usually_small() -> None:
+    assert reading("THE MRNA OF PAX6 WAS IN THE MICE.") == "The mRNA of Pax6 was in the mice."
+    assert reading("WBC, RBC, HGB, PLT, CRP, BRCA1, PAX6, ALT") == "WBC, RBC, HGB, PLT, CRP, BRCA1, PAX6, ALT"
+
+
 def title(found: re.Match[str]) -> str:
     return found[0][0].upper() + found[0][1:]
 

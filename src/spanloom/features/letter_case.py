@@ -65,7 +65,8 @@ class UsualCase(NamedTuple):
         while block := list(islice(stream, _BLOCK)):
             batch = Batch.of(block)
             tokens = flatten(batch)
-            counted = np.repeat(_case_of(tokens, batch.sentences) == _USUAL, np.diff(batch.sentences))
+            kinds, long = _case_of(tokens, batch.sentences)
+            counted = np.repeat((kinds == _USUAL) | ~long, np.diff(batch.sentences))
             counted[batch.sentences[:-1][np.diff(batch.sentences) > 0]] = False
             starts, ends = _words(tokens.codes, tokens.starts[counted], tokens.ends[counted])
             ids, _, first = intern(tokens.codes, starts, ends)
@@ -114,34 +115,38 @@ def _cased(usual: Mapping[str, str]) -> bool:
     return any(len(low) > 1 and low != word for low, word in usual.items())
 
 
-def _case_of(tokens: Tokens, sentences: Int64) -> NDArray[np.int8]:
-    """Return the letter case of each of N sentences, (N,), one of `_USUAL`, `_CAPITALS`, `_LOWER`, `_TITLE`.
+def _case_of(tokens: Tokens, sentences: Int64) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """Return the letter case of each of N sentences, one of `_USUAL`, `_CAPITALS`, `_LOWER`, `_TITLE`.
 
-    A sentence is in capitals if it has at least `_FEWEST` letters from A to Z, at most an eighth as many characters
-    that are lower case or not ASCII, and a token of at least `_LONG` characters, which lists of symbols lack. The
-    other way round it is in lower case, but has no capital letter at all. It is in title case if of its words at most
-    an eighth as many begin with a small letter as with a capital one and a small one behind it.
+    A sentence is in capitals if it has at least `_FEWEST` letters from A to Z, and at most an eighth as many characters
+    that are lower case or not ASCII. The other way round it is in lower case, but has no capital letter at all. It is
+    in title case if of its tokens at least `_TITLED` begin with a capital letter and a small one, and at most an eighth
+    as many with a small one.
+
+    Returns:
+        (N,) the letter case, and (N,) whether there is a token of at least `_LONG` characters, which lists of symbols
+        lack.
     """
-    codes, kinds = tokens.codes, np.zeros(len(sentences) - 1, np.int8)
+    codes, kinds, long = tokens.codes, np.zeros(len(sentences) - 1, np.int8), np.zeros(len(sentences) - 1, np.bool_)
     full = np.flatnonzero(np.diff(sentences))  # sentences with tokens
     if not len(full) or not len(codes):
-        return kinds
+        return kinds, long
     capital, little = _letters(codes, "A"), _letters(codes, "a")
     begins = tokens.starts[sentences[full]]
     # one element more, as an empty token at the end of the text begins beyond the last character
     uppers, others = (
         np.add.reduceat(np.append(kind, False), begins, dtype=np.int64) for kind in (capital, little | (codes > _ASCII))
     )
-    long = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full]) >= _LONG
+    long[full] = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full]) >= _LONG
     small = (tokens.ends > tokens.starts) & little[np.minimum(tokens.starts, max(len(codes) - 1, 0))]
     titled, small = (
         np.add.reduceat(kind, sentences[full], dtype=np.int64)
         for kind in (_begins_title(codes, tokens.starts, tokens.ends), small)
     )
-    kinds[full[long & (titled >= _TITLED) & (8 * small <= titled)]] = _TITLE
-    kinds[full[long & (others >= _FEWEST) & (uppers == 0)]] = _LOWER
-    kinds[full[long & (uppers >= _FEWEST) & (8 * others <= uppers)]] = _CAPITALS
-    return kinds
+    kinds[full[(titled >= _TITLED) & (8 * small <= titled)]] = _TITLE
+    kinds[full[(others >= _FEWEST) & (uppers == 0)]] = _LOWER
+    kinds[full[(uppers >= _FEWEST) & (8 * others <= uppers)]] = _CAPITALS
+    return kinds, long
 
 
 def _letters(codes: NDArray[np.uint32], first: str) -> NDArray[np.bool_]:
@@ -153,10 +158,10 @@ def _letters(codes: NDArray[np.uint32], first: str) -> NDArray[np.bool_]:
 def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
     r"""Return the tokens of a batch as features read them; offsets stay.
 
-    Sentences in capitals are in lower case. Where the usual case of words is known, the words of sentences in capitals,
-    in lower case and in title case have it, and the first letter of the sentence is a capital one. Unknown words in
-    title case stay. A sentence is in title case only if at least `_TITLED` of its words are known to be in lower case
-    usually, and they are most of those that are known.
+    Sentences in capitals with a long token are in lower case. Where the usual case of words is known, the words of
+    sentences in capitals, in lower case and in title case have it, and the first letter of the sentence is a capital
+    one. Unknown words in title case stay. Sentences in title case, or in capitals without a long token, are changed
+    only if of their capitalized words at least `_TITLED` are usually in lower case, and most of those that are known.
 
     >>> import re
     >>> text = "NO CHEST PAIN OR DYSPNEA; WBC, RBC, HGB, PLT, CRP, ALT, AST"
@@ -166,8 +171,9 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
     'no chest pain or dyspnea; WBC, RBC, HGB,'
     """
     tokens, sentences = flatten(batch), batch.sentences
-    kinds = _case_of(tokens, sentences)
-    chosen = kinds == _CAPITALS if usual is None else kinds != _USUAL
+    kinds, long = _case_of(tokens, sentences)
+    loud = (kinds == _CAPITALS) & long
+    chosen = loud if usual is None else kinds != _USUAL
     if not chosen.any():
         return tokens
     at = np.repeat(chosen, np.diff(sentences))
@@ -184,10 +190,10 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
         begins = tokens.starts[sentences[full]]
         owner = full[np.searchsorted(begins, starts, "right") - 1]
         first = starts == tokens.starts[sentences[owner]]
-        voting = known & ~first & _begins_title(codes, starts, ends)
+        voting = known & ~first & (ends > starts + 1) & _letters(codes[starts], "A")
         votes, small = (np.bincount(owner[who], minlength=len(kinds)) for who in (voting, voting & (capitals == 0)))
-        confirmed = (small >= _TITLED) & (2 * small >= votes)
-        changes = (kinds[owner] != _TITLE) | (known & confirmed[owner])
+        sure = loud | (kinds == _LOWER) | ((small >= _TITLED) & (2 * small >= votes))
+        changes = sure[owner] & (known | (kinds[owner] != _TITLE))
         starts, ends = starts[changes], ends[changes]
         _lower(codes, starts, ends)
         _raise(codes, starts, ends, (capitals | first)[changes])
