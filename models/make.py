@@ -349,14 +349,11 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     small = compact(model, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1))
     small.save(recipe.folder, force=True)
     ready: Any = load(recipe.folder)
-    found, rate = marked(ready, test)
     told = small.report_.compact
-    more = of_several(recipe, ready, test, found) if recipe.sentences else {}
     vectors = {"vectors": f"GloVe, {recipe.vectors:,} words"} if recipe.vectors else {}
     return {
         "title": recipe.title, "finds": recipe.finds, "licence": recipe.licence, "types": list(ready.types_),
-        **measured(test, found), **more, "dev_f1": told.f1_after, "dev_f1_before": told.f1_before,
-        "tokens_per_second": rate,
+        **measured(recipe, ready, test), "dev_f1": told.f1_after, "dev_f1_before": told.f1_before,
         "bytes": size(recipe), "training_seconds": training, "threshold": told.threshold,
         "documents": [len(train), len(dev), len(test)],
         "params": {**COMMON, **recipe.params, **vectors},
@@ -376,7 +373,14 @@ def marked(ready: Any, test: Sequence[Document]) -> tuple[list[Document], float]
     return found, sum(one.token_count for one in found) / min(seconds)
 
 
-def measured(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
+def measured(recipe: Recipe, ready: Any, test: Sequence[Document]) -> dict[str, Any]:
+    """Return all figures on test data, and the speed."""
+    found, rate = marked(ready, test)
+    more = of_several(recipe, ready, test, found) if recipe.sentences else {}
+    return {**scored(test, found), **more, "tokens_per_second": rate}
+
+
+def scored(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
     """Return the figures on test data: of all mentions, of those with gaps, and of words, where gold has any."""
     gold, found = [one.copy(meta={}) for one in gold], list(judged(gold, found))
     report = evaluate(gold, found, bootstrap=1000)
@@ -557,15 +561,14 @@ def main() -> None:
     parser.add_argument("--data", required=True, type=Path, help="the folder that holds the corpora, such as gum/")
     parser.add_argument("--only", action="append", help="names of models [all]")
     parser.add_argument("--work", type=Path, help="a folder that keeps trained models, to go on after an interruption")
-    parser.add_argument("--speed", action="store_true", help="only measure the speed of the models that are there")
+    parser.add_argument("--measure", action="store_true", help="only measure the models that are there")
     chosen = parser.parse_args()
     for recipe in RECIPES:
         if chosen.only is not None and recipe.name not in chosen.only:
             continue
-        if chosen.speed:
-            rate = marked(load(recipe.folder), recipe.parts(chosen.data)[2])[1]
-            say(recipe.name, f"{rate:,.0f} tokens a second")
-            written(recipe, catalogue_of(recipe.package)[recipe.name] | {"tokens_per_second": rate})
+        if chosen.measure:
+            figures_now = measured(recipe, load(recipe.folder), recipe.parts(chosen.data)[2])
+            written(recipe, catalogue_of(recipe.package)[recipe.name] | figures_now)
             continue
         said = made(recipe, chosen.data, chosen.work)
         say(recipe.name, said)
