@@ -36,8 +36,10 @@ from spanloom.document.annotation import judged
 from spanloom.document.parts import split
 from spanloom.evaluate import Score, calibration, evaluate, evaluate_attributes, evaluate_concepts
 from spanloom.evaluate.words import evaluate_words
+from spanloom.features.letter_case import UsualCase
 from spanloom.recognize import Recognizer, compact
 from spanloom.segment import Segmenter
+from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 HERE = Path(__file__).parent
@@ -142,7 +144,7 @@ def gum(data: Path) -> Parts:
         bare(one for one in read(data / "gum" / f"{name}.jsonl") if one.meta.get("genre") in GENRES)
         for name in ("train", "dev", "test")
     )
-    return with_copies(train, 4), dev, test
+    return train, dev, test
 
 
 def craft(data: Path) -> Parts:
@@ -162,7 +164,7 @@ def craft(data: Path) -> Parts:
         for name in ("train", "dev")
     )  # fmt: skip
     drawn = split(articles, {"train": 9, "dev": 1})
-    return with_copies(drawn["train"], 8), drawn["dev"], test
+    return drawn["train"], drawn["dev"], test
 
 
 def ontologies(data: Path) -> list[Vocabulary]:
@@ -224,7 +226,7 @@ RECIPES = (
         "GUM, the Georgetown University Multilayer Corpus, annotations CC BY 4.0. Zeldes (2017), *The GUM Corpus: "
         "Creating Multilayer Resources in the Classroom*. Only its genres whose texts are under CC BY: academic, "
         "court, interview and news (Wikinews, CC BY 2.5).",
-        "The corpus' own, of these genres." + COPIES.format("Half"),
+        "The corpus' own, of these genres.",
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
         gum, {**FAST, "structure": "separators"}, sentences=names.SENTENCES,
@@ -240,8 +242,7 @@ RECIPES = (
         "domain*. A type is the ontology that a concept is of. Mentions of CL, MOP, SO and UBERON have concepts of the "
         "ontologies of these names (OBO Foundry, CC BY), of which it holds names, identifiers and parents.",
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
-        "what is tested are its own development articles. Its test articles were not at hand."
-        + COPIES.format("A quarter"),
+        "what is tested are its own development articles. Its test articles were not at hand.",
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
         craft, {**FAST, "structure": "shared"}, sentences=biomedical.SENTENCES, vocabularies=ontologies,
     ),
@@ -361,6 +362,27 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def restoring(recipe: Recipe, data: Path) -> dict[str, Any]:
+    """Give the model that is there the usual letter case of words; return its line of the catalogue.
+
+    Its weights stay. A model that learned copies in other letter cases as they are, and reads text in the usual case,
+    is better in ordinary text than one that learned copies in the usual case.
+    """
+    ready: Any = load(recipe.folder)
+    train, _, test = recipe.parts(data)
+    words: list[str] = []
+    if recipe.vectors:
+        with TemporaryDirectory() as folder:
+            file = names.glove(Path(folder), recipe.vectors)
+            words = file.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
+    usual = UsualCase.of(map(prepare, bare(train)), words)
+    for model in ready.structured:
+        model.scorer.features.resources = replace(model.scorer.features.resources, usual=usual)
+    ready.save(recipe.folder, force=True)
+    said = catalogue_of(recipe.package)[recipe.name] | measured(recipe, load(recipe.folder), test)
+    return said | {"bytes": size(recipe), "letter_case": COMMIT}
+
+
 def marked(ready: Any, test: Sequence[Document]) -> tuple[list[Document], float]:
     """Return what a model finds in plain text, and the tokens a second of one core, the best of three times."""
     raw = bare(test)
@@ -451,6 +473,10 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
     origin = ""
     if "commit" in said:
         origin = f"- **Made** by `models/make.py` of commit {said['commit']}, Spanloom {said['spanloom']}.\n"
+    if "letter_case" in said:
+        origin += (
+            f"- **Letter case**: of words, added by `models/make.py --letter-case` of commit {said['letter_case']}.\n"
+        )
     more = "".join(
         f"- **{MORE[name][0]}**: {rates(said[name])}, of {said[name]['gold']:,} in the test data. {MORE[name][1]}\n"
         if said[name]["f1"]
@@ -562,6 +588,9 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="names of models [all]")
     parser.add_argument("--work", type=Path, help="a folder that keeps trained models, to go on after an interruption")
     parser.add_argument("--measure", action="store_true", help="only measure the models that are there")
+    parser.add_argument(
+        "--letter-case", action="store_true", help="only give the models that are there the usual letter case of words"
+    )
     chosen = parser.parse_args()
     for recipe in RECIPES:
         if chosen.only is not None and recipe.name not in chosen.only:
@@ -570,7 +599,7 @@ def main() -> None:
             figures_now = measured(recipe, load(recipe.folder), recipe.parts(chosen.data)[2])
             written(recipe, catalogue_of(recipe.package)[recipe.name] | figures_now)
             continue
-        said = made(recipe, chosen.data, chosen.work)
+        said = restoring(recipe, chosen.data) if chosen.letter_case else made(recipe, chosen.data, chosen.work)
         say(recipe.name, said)
         if said["bytes"] > LARGEST and recipe.vocabularies is None:
             shutil.rmtree(recipe.folder)
