@@ -21,7 +21,7 @@ from common import Clock, Seconds
 from spanloom.document import Batch, Document
 from spanloom.features import FeatureSet
 from spanloom.features.columns import normal, shape
-from spanloom.features.tokens import feature_tokens
+from spanloom.features.letter_case import feature_tokens
 
 Strings = list[list[str]]  # of one sentence: the feature strings of each token
 SentenceFeatures = Callable[[list[str], list[str]], Strings]  # words and parts of speech

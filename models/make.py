@@ -36,8 +36,10 @@ from spanloom.document.annotation import judged
 from spanloom.document.parts import split
 from spanloom.evaluate import Score, calibration, evaluate, evaluate_attributes, evaluate_concepts
 from spanloom.evaluate.words import evaluate_words
+from spanloom.features.letter_case import UsualCase
 from spanloom.recognize import Recognizer, compact
 from spanloom.segment import Segmenter
+from spanloom.text import prepare
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 
 HERE = Path(__file__).parent
@@ -52,6 +54,7 @@ COMMON = {"n_jobs": 1, "random_state": 0}
 FAST = {"features": "fast", "l2": 1.0}
 ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
 COPIES = " {} of the training documents are there a second time, in lower case or in title case."
+CASES = ("in capitals", "in title case", "in lower case")
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
 # what some models have figures of beside mentions: what cards call it, and what they say of it
 MORE = {
@@ -201,10 +204,9 @@ RECIPES = (
         "bc5cdr", "Chemicals and diseases in abstracts", "Chemical, Disease", "public domain mark",
         "BioCreative V CDR corpus. Li et al. (2016), *BioCreative V CDR task corpus: a resource for chemical disease "
         "relation extraction*. The names of CTD's vocabulary are not used.",
-        "The task's own: 500 abstracts each for training, development and testing." + COPIES.format("Half"),
+        "The task's own: 500 abstracts each for training, development and testing.",
         "The abstracts are on side effects of drugs.",
-        split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")],
-                 copies=4),
+        split_of("bc5cdr", [f"CDR_{part}Set.BioC.xml" for part in ("Training", "Development", "Test")]),
         {**FAST, "structure": "separators"}, sentences=biomedical.SENTENCES,
     ),
     Recipe(
@@ -227,7 +229,7 @@ RECIPES = (
         "The corpus' own, of these genres.",
         "It marks all descriptions of things, such as *the second of the two doors*, and not names alone. There is "
         "little training text, so that it misses much.",
-        gum, {**FAST, "structure": "separators"},
+        gum, {**FAST, "structure": "separators"}, sentences=names.SENTENCES,
     ),
     Recipe(
         "craft", "Concepts of biology in articles",
@@ -242,7 +244,7 @@ RECIPES = (
         "The corpus' own training articles, of which a tenth, drawn by the digests of their texts, is for development; "
         "what is tested are its own development articles. Its test articles were not at hand.",
         "The articles are on the genes of mice above all. It misses most of the mentions that skip words.",
-        craft, {**FAST, "structure": "shared"}, vocabularies=ontologies,
+        craft, {**FAST, "structure": "shared"}, sentences=biomedical.SENTENCES, vocabularies=ontologies,
     ),
     Recipe(
         "clinical", "Notes of hospitals and surgeries",
@@ -254,8 +256,9 @@ RECIPES = (
         "annotation follows the guidelines of the bundled notes, and was checked twice: by the author of a note and by "
         "another one, no clinician; that of the 42 notes in everyday language, all for training and development, once, "
         "by their author. Vectors of the 60,000 most frequent words of GloVe 6B (Pennington et al. 2014, "
-        "public domain).",
-        "The bundled notes' own; of the new notes by their numbers, four sixths, a sixth and a sixth.",
+        "public domain); their letter case by the table of frequencies of spacy-lookups-data (MIT).",
+        "The bundled notes' own; of the new notes by their numbers, four sixths, a sixth and a sixth."
+        + COPIES.format("Half"),
         "Test notes are invented by those who invented the training notes: expect less in real notes, and measure it. "
         "It has seen few mentions of the family or of the past, and most of its notes are short. Where sections begin "
         "is found by rules (`spanloom predict --sections`).",
@@ -290,7 +293,8 @@ RECIPES = (
         "Creating Multilayer Resources in the Classroom*. Genres whose texts are under CC BY (academic, court, "
         "interview, news) or CC BY-SA (bio of Wikipedia, voyage of Wikivoyage). GUM marks noun phrases; those "
         "whose head is a proper noun are taken, cut to the name by `models/names.py`. Vectors of the 60,000 most "
-        "frequent words of GloVe 6B (Pennington et al. 2014, public domain). What is made of the model is to be shared "
+        "frequent words of GloVe 6B (Pennington et al. 2014, public domain); their letter case by the table of "
+        "frequencies of spacy-lookups-data (MIT). What is made of the model is to be shared "
         "alike.",
         "The corpus' own." + COPIES.format("Half"),
         "Dates are times, hours and durations mostly not; nationalities such as *German* are not marked. It has seen "
@@ -346,19 +350,37 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     small = compact(model, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1))
     small.save(recipe.folder, force=True)
     ready: Any = load(recipe.folder)
-    found, rate = marked(ready, test)
     told = small.report_.compact
-    more = of_several(recipe, ready, test, found) if recipe.sentences else {}
     vectors = {"vectors": f"GloVe, {recipe.vectors:,} words"} if recipe.vectors else {}
     return {
         "title": recipe.title, "finds": recipe.finds, "licence": recipe.licence, "types": list(ready.types_),
-        **measured(test, found), **more, "dev_f1": told.f1_after, "dev_f1_before": told.f1_before,
-        "tokens_per_second": rate,
+        **measured(recipe, ready, test), "dev_f1": told.f1_after, "dev_f1_before": told.f1_before,
         "bytes": size(recipe), "training_seconds": training, "threshold": told.threshold,
         "documents": [len(train), len(dev), len(test)],
         "params": {**COMMON, **recipe.params, **vectors},
         "spanloom": __version__, "commit": COMMIT,
     }  # fmt: skip
+
+
+def restoring(recipe: Recipe, data: Path) -> dict[str, Any]:
+    """Give the model that is there the usual letter case of words; return its line of the catalogue.
+
+    Its weights stay. A model that learned copies in other letter cases as they are, and reads text in the usual case,
+    is better in ordinary text than one that learned copies in the usual case.
+    """
+    ready: Any = load(recipe.folder)
+    train, _, test = recipe.parts(data)
+    words: list[str] = []
+    if recipe.vectors:
+        with TemporaryDirectory() as folder:
+            file = names.glove(Path(folder), recipe.vectors)
+            words = file.with_suffix(".txt").read_text(encoding="utf-8").splitlines()
+    usual = UsualCase.of(map(prepare, bare(train)), words)
+    for model in ready.structured:
+        model.scorer.features.resources = replace(model.scorer.features.resources, usual=usual)
+    ready.save(recipe.folder, force=True)
+    said = catalogue_of(recipe.package)[recipe.name] | measured(recipe, load(recipe.folder), test)
+    return said | {"bytes": size(recipe), "letter_case": COMMIT}
 
 
 def marked(ready: Any, test: Sequence[Document]) -> tuple[list[Document], float]:
@@ -373,7 +395,14 @@ def marked(ready: Any, test: Sequence[Document]) -> tuple[list[Document], float]
     return found, sum(one.token_count for one in found) / min(seconds)
 
 
-def measured(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
+def measured(recipe: Recipe, ready: Any, test: Sequence[Document]) -> dict[str, Any]:
+    """Return all figures on test data, and the speed."""
+    found, rate = marked(ready, test)
+    more = of_several(recipe, ready, test, found) if recipe.sentences else {}
+    return {**scored(test, found), **more, "tokens_per_second": rate}
+
+
+def scored(gold: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
     """Return the figures on test data: of all mentions, of those with gaps, and of words, where gold has any."""
     gold, found = [one.copy(meta={}) for one in gold], list(judged(gold, found))
     report = evaluate(gold, found, bootstrap=1000)
@@ -444,6 +473,10 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
     origin = ""
     if "commit" in said:
         origin = f"- **Made** by `models/make.py` of commit {said['commit']}, Spanloom {said['spanloom']}.\n"
+    if "letter_case" in said:
+        origin += (
+            f"- **Letter case**: of words, added by `models/make.py --letter-case` of commit {said['letter_case']}.\n"
+        )
     more = "".join(
         f"- **{MORE[name][0]}**: {rates(said[name])}, of {said[name]['gold']:,} in the test data. {MORE[name][1]}\n"
         if said[name]["f1"]
@@ -497,8 +530,9 @@ def rates(said: dict[str, Any]) -> str:
 def page(catalogue: dict[str, Any]) -> str:
     """Return the page of the documentation."""
     rows = "\n".join(
-        f"| `{name}` | {one['finds']} | {one['licence']} | {short(one)} | {100 * one['calibration_error']:.1f} "
-        f"| {round(one['tokens_per_second'], -3):,.0f} | {one['bytes'] / 1e6:.1f} |"
+        f"| `{name}` | {one['finds']} | {one['licence']} | {short(one)} | {in_cases(one)} "
+        f"| {100 * one['calibration_error']:.1f} | {round(one['tokens_per_second'], -3):,.0f} "
+        f"| {one['bytes'] / 1e6:.1f} |"
         for name, one in catalogue.items()
     )
     more = "\n".join(
@@ -518,6 +552,11 @@ def short(said: dict[str, Any]) -> str:
     """Return F1 with its interval, as a cell."""
     low, high = said["interval"]
     return f"{100 * said['f1']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def in_cases(said: dict[str, Any]) -> str:
+    """Return F1 on text of other letter cases, as a cell."""
+    return " / ".join(f"{100 * said['changed'][way]:.1f}" for way in CASES if "changed" in said)
 
 
 def catalogue_of(package: Path) -> dict[str, Any]:
@@ -548,17 +587,19 @@ def main() -> None:
     parser.add_argument("--data", required=True, type=Path, help="the folder that holds the corpora, such as gum/")
     parser.add_argument("--only", action="append", help="names of models [all]")
     parser.add_argument("--work", type=Path, help="a folder that keeps trained models, to go on after an interruption")
-    parser.add_argument("--speed", action="store_true", help="only measure the speed of the models that are there")
+    parser.add_argument("--measure", action="store_true", help="only measure the models that are there")
+    parser.add_argument(
+        "--letter-case", action="store_true", help="only give the models that are there the usual letter case of words"
+    )
     chosen = parser.parse_args()
     for recipe in RECIPES:
         if chosen.only is not None and recipe.name not in chosen.only:
             continue
-        if chosen.speed:
-            rate = marked(load(recipe.folder), recipe.parts(chosen.data)[2])[1]
-            say(recipe.name, f"{rate:,.0f} tokens a second")
-            written(recipe, catalogue_of(recipe.package)[recipe.name] | {"tokens_per_second": rate})
+        if chosen.measure:
+            figures_now = measured(recipe, load(recipe.folder), recipe.parts(chosen.data)[2])
+            written(recipe, catalogue_of(recipe.package)[recipe.name] | figures_now)
             continue
-        said = made(recipe, chosen.data, chosen.work)
+        said = restoring(recipe, chosen.data) if chosen.letter_case else made(recipe, chosen.data, chosen.work)
         say(recipe.name, said)
         if said["bytes"] > LARGEST and recipe.vocabularies is None:
             shutil.rmtree(recipe.folder)

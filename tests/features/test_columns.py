@@ -12,9 +12,9 @@ from spanloom.errors import DataError, UsageError
 from spanloom.features import PRESETS, FeatureSet, available_columns
 from spanloom.features.columns import ORTHOGRAPHY, orthography, short_shape, word_column
 from spanloom.features.featureset import SharedKeys
+from spanloom.features.letter_case import feature_tokens
 from spanloom.features.tables import tabulate
 from spanloom.features.template import Column
-from spanloom.features.tokens import feature_tokens
 from spanloom.hashing import hash_text, hash_values
 from spanloom.parallel import Threads
 

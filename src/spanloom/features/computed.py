@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 
 from spanloom.document import Batch, Document
+from spanloom.features.letter_case import UsualCase
 from spanloom.features.word_vectors import TokenVectors
 from spanloom.text import Phrases, Rules, note_type, section_names, tokenize
 from spanloom.vocabulary import Concept
@@ -29,17 +30,19 @@ _CACHED_LEMMAS: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Resources of columns that are computed: rules, categories, and word vectors.
+    """Resources of columns that are computed: rules, categories, word vectors, and the usual case of words.
 
     Args:
         rules: for ``section`` and ``note``.
         categories: names with their categories, for ``category``; without them that column is not computed.
         vectors: of words or tokens, for the dense columns ``vector``.
+        usual: letter case of words, for sentences in capitals, in lower case, or in title case.
     """
 
     rules: Rules = field(default_factory=Rules)
     categories: Phrases | None = None
     vectors: TokenVectors | None = None
+    usual: UsualCase | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -22,13 +22,13 @@ from spanloom.features.columns import (
     word_column,
 )
 from spanloom.features.computed import CATEGORY_COLUMN, Resources, enrich
+from spanloom.features.letter_case import feature_tokens
 from spanloom.features.presets import PRESETS
 from spanloom.features.program import FeatureProgram, compile_features, most_keys
 from spanloom.features.reference import named_features
 from spanloom.features.shared import divide
 from spanloom.features.tables import Columns, tabulate
 from spanloom.features.template import Bag, Column, Conjunction, Feature, FeatureTemplate, parse_all
-from spanloom.features.tokens import feature_tokens
 from spanloom.features.word_vectors import VECTOR_COLUMN, Dense
 from spanloom.hashing import Int32, Int64, UInt64, mixed
 from spanloom.native import Kernel
@@ -234,7 +234,7 @@ class FeatureSet:
     def _table(self, batch: Batch) -> Columns:
         """Return the values of all columns that the templates read."""
         self.check(batch)
-        return tabulate(self.enrich(batch), self.columns, self.clusters)
+        return tabulate(self.enrich(batch), self.columns, self.clusters, self.resources.usual)
 
     def shared_keys(self, batch: Batch, *, run: Executor = SERIAL) -> SharedKeys:
         """Return the same keys as `keys`, with those of values that several tokens share only once.
@@ -280,7 +280,7 @@ class FeatureSet:
         batch = Batch.of([document])
         self.check(batch)
         [enriched] = self.enrich(batch).views()
-        enriched = enriched.copy(text=feature_tokens(batch).text)
+        enriched = enriched.copy(text=feature_tokens(batch, self.resources.usual).text)
         clusters = Clusters.of(self.clusters)
         result = []
         for token in tokens:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.features.clusters import Clusters
 from spanloom.features.columns import cut, is_cluster_column, word_column
+from spanloom.features.letter_case import UsualCase, feature_tokens
 from spanloom.features.template import Column
-from spanloom.features.tokens import characters, feature_tokens
+from spanloom.features.tokens import characters
 from spanloom.hashing import Int64, hash_text, hashes, intern, numbered
 from spanloom.native import Kernel
 
@@ -92,18 +93,21 @@ def _layout(columns: tuple[Column, ...]) -> _Layout:
     )  # fmt: skip
 
 
-def tabulate(batch: Batch, columns: Sequence[Column], clusters: Clusters | None = None) -> Columns:
+def tabulate(
+    batch: Batch, columns: Sequence[Column], clusters: Clusters | None = None, usual: UsualCase | None = None
+) -> Columns:
     """Return the values of some columns at the tokens of a batch.
 
     Args:
         batch: documents with the needed columns of the data.
         columns: the columns to tabulate, in the order of the result.
         clusters: for the columns of clusters.
+        usual: letter case of words, for sentences in capitals, in lower case, or in title case.
 
     Raises:
         DataError: a column of the data has more or fewer values than the document has tokens.
     """
-    layout, tokens = _layout(tuple(columns)), feature_tokens(batch)
+    layout, tokens = _layout(tuple(columns)), feature_tokens(batch, usual)
     ids = np.empty((1 + len(layout.sizes), len(tokens.starts)), np.int32)
     ids[0], hashed, first = intern(tokens.codes, tokens.starts, tokens.ends)
     starts, ends = tokens.starts[first], tokens.ends[first]

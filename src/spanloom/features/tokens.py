@@ -19,9 +19,6 @@ _LOWER: Final = 4
 _DIGIT: Final = 8
 _ALNUM: Final = 16
 _MARK: Final = 32
-_LETTERS: Final = 26
-_ASCII: Final = 127
-_CAPITALS, _LONG = 20, 7  # letters of a sentence in capitals, and of one of its words; symbols of genes are shorter
 
 
 class CharacterTable(NamedTuple):
@@ -65,42 +62,6 @@ def flatten(batch: Batch) -> Tokens:
     lengths = np.array([len(document.text) for document in batch.documents], np.int64)
     shift = np.repeat(lengths.cumsum() - lengths, np.diff(batch.starts))
     return Tokens(text, codes, batch.tokens[:, 0] + shift, batch.tokens[:, 1] + shift)
-
-
-def feature_tokens(batch: Batch) -> Tokens:
-    r"""Return the tokens of a batch as features read them: sentences in capitals are in lower case; offsets stay.
-
-    A sentence is in capitals if it has at least `_CAPITALS` letters from A to Z, at most an eighth as many characters
-    that are lower case or not ASCII, and a token of at least `_LONG` characters, which lists of symbols lack.
-
-    >>> from spanloom.document import Document
-    >>> import re
-    >>> text = "NO CHEST PAIN OR DYSPNEA; WBC, RBC, HGB, PLT, CRP, ALT, AST"
-    >>> tokens = [match.span() for match in re.finditer(r"\w+|;", text)]
-    >>> batch = Batch.of([Document(text, tokens=tokens, sentences=[[0, 6], [6, 13]])])
-    >>> feature_tokens(batch).text[:40]
-    'no chest pain or dyspnea; WBC, RBC, HGB,'
-    """
-    tokens, sentences = flatten(batch), batch.sentences
-    codes = tokens.codes
-    upper = codes - np.uint32(ord("A")) < _LETTERS
-    if np.count_nonzero(upper) < _CAPITALS:
-        return tokens
-    full = np.flatnonzero(np.diff(sentences))  # sentences with tokens
-    if not len(full):
-        return tokens
-    begins, ends = tokens.starts[sentences[full]], tokens.ends[sentences[full + 1] - 1]
-    other = (codes - np.uint32(ord("a")) < _LETTERS) | (codes > _ASCII)
-    # one element more, as an empty token at the end of the text begins beyond the last character
-    uppers, others = (np.add.reduceat(np.append(kind, False), begins, dtype=np.int64) for kind in (upper, other))
-    longest = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full])
-    in_capitals = np.flatnonzero((uppers >= _CAPITALS) & (8 * others <= uppers) & (longest >= _LONG))
-    if not len(in_capitals):
-        return tokens
-    changed = codes.copy()
-    for begin, end in zip(begins[in_capitals].tolist(), ends[in_capitals].tolist(), strict=True):
-        changed[begin:end] += np.uint32(ord("a") - ord("A")) * upper[begin:end]
-    return tokens._replace(text=changed.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=changed)
 
 
 class StreamedWords:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch
 from spanloom.errors import DataError, ModelError
 from spanloom.features.columns import lower, normal
-from spanloom.features.tokens import feature_tokens
+from spanloom.features.letter_case import feature_tokens
 from spanloom.hashing import Int32, Int64, UInt64, hashes, intern, mixed
 from spanloom.modelfile import Array, ModelPart
 

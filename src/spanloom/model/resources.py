@@ -14,6 +14,7 @@ from spanloom.errors import DataWarning, UsageError
 from spanloom.features import PRESETS, FeatureSet, Resources, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, induce, read_paths
 from spanloom.features.computed import CATEGORY_COLUMN
+from spanloom.features.letter_case import UsualCase
 from spanloom.features.vector_files import read_vectors
 from spanloom.features.word_vectors import VECTOR_COLUMN, TokenVectors, WordVectors
 from spanloom.scoring import encoder
@@ -35,7 +36,10 @@ _FEW = 0.2  # of the words of training text, that clusters of the same language 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Sources of features, as given by the recognizer's parameters of the same names."""
+    """Sources of features, as given by the recognizer's parameters of the same names.
+
+    With ``letter_case`` the usual case of words is learned, which tokens of one character do not have.
+    """
 
     features: str | Sequence[str]
     clusters: str | int | None
@@ -45,6 +49,7 @@ class Sources:
     vectors: str | Path | None = None
     hash_bits: int | None = None
     vocabulary_columns: str | None = None
+    letter_case: bool = True
 
     def names(self, column: str) -> bool:
         """Return whether a template names the column, and the column is not to be ignored."""
@@ -75,7 +80,9 @@ class Sources:
             if value is not None and not isinstance(value, kinds):
                 raise UsageError(f"{name} is {value!r}, expected the path of a file")
         rules = Rules() if self.sections is None else read_rules(self.sections)
-        resources = Resources(rules, self._categories(), self._vectors(train))
+        vectors, words = self._vectors(train)
+        usual = UsualCase.of(train, words) if self.letter_case else None
+        resources = Resources(rules, self._categories(), vectors, usual)
         clusters = self._clusters(train)
         if isinstance(self.features, str):
             available = available_columns(chain(train, dev))
@@ -123,12 +130,13 @@ class Sources:
             warn(message, DataWarning, stacklevel=2)
         return clusters
 
-    def _vectors(self, documents: Sequence[Document]) -> TokenVectors | None:
+    def _vectors(self, documents: Sequence[Document]) -> tuple[TokenVectors | None, Sequence[str]]:
+        """Return vectors, standardized for the words of documents, and the words of their file."""
         if self.vectors is None:
-            return None
+            return None, ()
         if Path(self.vectors).is_dir():
             made: TokenVectors = encoder.FrozenEncoder.open(self.vectors, Batch.of(documents))
-            return made
+            return made, ()
         found = read_vectors(self.vectors)
         words = [word for document in documents for word in document.words]
         vectors = WordVectors.of(found.words, found.vectors)
@@ -139,7 +147,7 @@ class Sources:
                 "it of the same language, with words that are cut alike?"
             )
             warn(message, DataWarning, stacklevel=2)
-        return vectors.standardized(words)
+        return vectors.standardized(words), found.words
 
     def _categories(self) -> Phrases | None:
         if self.vocabulary is None:

@@ -13,6 +13,7 @@ import numpy as np
 from spanloom.errors import ModelError
 from spanloom.features import FeatureSet, Resources
 from spanloom.features.clusters import Clusters
+from spanloom.features.letter_case import UsualCase
 from spanloom.features.letters import WAYS
 from spanloom.features.word_vectors import TokenVectors, WordVectors
 from spanloom.hypergraph import ENGINES
@@ -184,7 +185,7 @@ def structure_in(part: ModelPart, given: Structure | None) -> Structure:
 
 
 def shared_part(features: FeatureSet | None) -> ModelPart | None:
-    """Return rules, where a template needs them, clusters, categories and vectors; ``None`` without any of them."""
+    """Return rules, where a template needs them, clusters, categories, vectors, and letter case; or ``None``."""
     if features is None:
         return None
     rules = features.resources.rules if {"section", "note"} & set(features.computed) else None
@@ -193,6 +194,8 @@ def shared_part(features: FeatureSet | None) -> ModelPart | None:
         arrays |= _packed_clusters(features.clusters)
     if features.resources.categories is not None:
         arrays["categories"] = packed(named_phrases(features.resources.categories, " "))
+    if features.resources.usual is not None:
+        arrays |= features.resources.usual.to_arrays()
     parts: dict[str, ModelPart] = {}
     vectors = features.resources.vectors
     if isinstance(vectors, WordVectors):
@@ -219,8 +222,9 @@ def shared_of(part: ModelPart | None) -> ColumnResources:
     vectors: TokenVectors | None = WordVectors.from_part(part) if "vectors" in part.arrays else None
     if _FROZEN in part.parts:
         vectors = encoder.FrozenEncoder.from_part(part.part(_FROZEN))
+    usual = UsualCase.from_part(part) if "case_keys" in part.arrays else None
     return ColumnResources(
-        clusters, Resources(Rules() if rules is None else read_rules(vars(rules)), categories, vectors)
+        clusters, Resources(Rules() if rules is None else read_rules(vars(rules)), categories, vectors, usual)
     )
 
 

@@ -68,7 +68,7 @@ def make_features(
         UsageError: a template that cannot be read; dictionaries without a template for them, or the reverse.
     """
     templates = SETS[features] if isinstance(features, str) else tuple(features)
-    result = Sources(templates, clusters, None, None, None, vectors).feature_set(documents)
+    result = Sources(templates, clusters, None, None, None, vectors, letter_case=False).feature_set(documents)
     named = {column.name for column in result.columns}
     if dictionaries and "dictionary" not in named:
         raise UsageError("dictionaries are given, but no template names the column dictionary; take the features set3")
