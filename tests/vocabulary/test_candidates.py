@@ -24,10 +24,11 @@ from spanloom.vocabulary.candidates import (
     CandidateFinder,
     Candidates,
     EditSearch,
+    FoundPairs,
+    join,
 )
 from spanloom.vocabulary.cosine import WORD, CosineIndex, TermWeights
 from spanloom.vocabulary.folding import CLOSE, LOOSE, fold_text, fold_word, pieces, sums_of_words
-from spanloom.vocabulary.joining import FoundPairs, join
 from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
 from spanloom.vocabulary.runs import runs

@@ -2,4 +2,4 @@
 
 from spanloom.annotate.agreement import Agreement as Agreement
 from spanloom.annotate.agreement import agreement as agreement
-from spanloom.annotate.importing import import_documents as import_documents
+from spanloom.annotate.history import import_documents as import_documents

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spanloom.cli.messages import Messages
-from spanloom.cli.pace import counted
+from spanloom.cli.messages import Messages, counted
 from spanloom.cli.predict import load_model, predict
 from spanloom.cli.reading import Reading
 from spanloom.document import Document

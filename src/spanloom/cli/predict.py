@@ -10,9 +10,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from spanloom.cli.messages import Messages
+from spanloom.cli.messages import Messages, counted
 from spanloom.cli.options import ALL_CORES
-from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
@@ -84,7 +83,7 @@ def run(args: Predict) -> int | None:
     if args.document_concepts:
         if not isinstance(predictor, Staged) or "concepts" not in predictor.annotates:
             raise UsageError(f"--document-concepts needs a model that links, found a {predictor.kind}; leave it out")
-        found = resolve_name("spanloom.concepts.documents:with_document_concepts")(found, predictor.document_scaling)
+        found = resolve_name("spanloom.concepts.report:with_document_concepts")(found, predictor.document_scaling)
     tally: Counter[str] = Counter()
     if args.rely is not None:
         found = _counting(found, tally)

@@ -19,7 +19,7 @@ from spanloom.document.span import join_spans
 from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import one_line, plural
-from spanloom.evaluate.overlap import overlaps
+from spanloom.evaluate.compare import overlaps
 from spanloom.files import STDIO
 from spanloom.formats import read, validate
 from spanloom.formats.attributes import to_text

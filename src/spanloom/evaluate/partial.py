@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Mention
-from spanloom.evaluate.compare import ComparedSide, MentionComparison
-from spanloom.evaluate.overlap import flatten, shared
+from spanloom.evaluate.compare import ComparedSide, MentionComparison, flatten, shared
 from spanloom.sparse import largest_matching
 
 Ints = NDArray[np.int64]

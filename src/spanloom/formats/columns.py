@@ -56,8 +56,7 @@ from spanloom.formats.blocks import (
 )
 from spanloom.formats.column_guess import CHUNK, added_to_words, guessed_layout, is_header, is_tagged, named_layout
 from spanloom.formats.column_layout import BLANKS, DOCUMENT, SPECIAL, TAB, ColumnLayout, split
-from spanloom.formats.packed import output_file
-from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
+from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines
 from spanloom.formats.tag_dialects import USUAL, invalid_tag
 from spanloom.text.patterns import pattern
 

@@ -14,10 +14,9 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.base import Beside, Scanned, name_of
+from spanloom.formats.base import Beside, Notices, Scanned, name_of
 from spanloom.formats.dialects import Native
 from spanloom.formats.json_text import not_as_expected
-from spanloom.formats.notices import Notices
 from spanloom.formats.record import AS_TEXT, MENTION, mention_of, mention_record
 from spanloom.formats.settling import settled
 

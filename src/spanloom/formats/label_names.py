@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from spanloom.errors import DataError
 from spanloom.files import STDIO
-from spanloom.formats.kinds import are
+from spanloom.formats.json_text import are
 from spanloom.formats.source import opened
 from spanloom.formats.tagged import TAGS
 

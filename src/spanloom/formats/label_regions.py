@@ -10,7 +10,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import from_texts, to_text
 from spanloom.formats.base import Surface
-from spanloom.formats.kinds import are, some
+from spanloom.formats.json_text import are, some
 from spanloom.formats.shapes import grouped
 from spanloom.formats.task_texts import Task
 

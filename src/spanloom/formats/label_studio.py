@@ -42,15 +42,13 @@ from spanloom.formats.base import (
     unwritable,
     writing_as,
 )
-from spanloom.formats.json_text import loads, to_json, write_list
-from spanloom.formats.kinds import are, some
+from spanloom.formats.json_text import are, loads, some, to_json, write_list
 from spanloom.formats.label_regions import CONCEPT, FRAGMENT, Understood, add_mentions
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
 from spanloom.formats.listed import scan_bioc
-from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
-from spanloom.formats.source import BOM, begins_with, read_bytes
+from spanloom.formats.source import BOM, begins_with, output_file, read_bytes
 from spanloom.formats.tag_dialects import in_turn
 from spanloom.formats.task_texts import HTML, PARAGRAPHS, Task, text_of
 

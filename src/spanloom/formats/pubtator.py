@@ -53,8 +53,7 @@ from spanloom.formats.base import (
     unwritable,
 )
 from spanloom.formats.blocks import Block, NumberedLine
-from spanloom.formats.packed import output_file
-from spanloom.formats.source import bare, begins_with, decode, raw_lines
+from spanloom.formats.source import bare, begins_with, decode, output_file, raw_lines
 
 NO_CONCEPT = "-"
 _BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*([^\s|]+)\|t\|[^\r\n]*(?:\r?\n|\r)\1\|a\|")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from spanloom.formats.blocks import TAG
-from spanloom.formats.kinds import are, are_pairs, some
+from spanloom.formats.json_text import are, are_pairs, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, USUAL, field_of_text, named
 from spanloom.formats.tagged import fields_of
 

@@ -20,7 +20,7 @@ from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import from_text, is_attribute, to_json_text
 from spanloom.formats.base import altered
 from spanloom.formats.csv_rows import Row, guarded, unguarded
-from spanloom.formats.field_names import OF_SPANS, places
+from spanloom.formats.record_fields import OF_SPANS, places
 
 COLUMNS: Final = ("doc_id", "start", "end", "type", "text", "score", "spans", "concepts", "attributes")
 _ALONE: Final = "="  # before the name of an attribute with a column of its own

@@ -34,12 +34,19 @@ from spanloom.formats.base import (
 )
 from spanloom.formats.csv_rows import Row, RowWriter, header_of, rows, value_of
 from spanloom.formats.entries import entries_of
-from spanloom.formats.field_names import OF_SPANS, OF_TEXTS, Columns, given_names, places
 from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, OF_TEXT, OF_WORDS, PRESUMED, named, plain
-from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
-from spanloom.formats.record_fields import DESCRIBED, RecordFields, TagNames
-from spanloom.formats.source import bare
+from spanloom.formats.record_fields import (
+    DESCRIBED,
+    OF_SPANS,
+    OF_TEXTS,
+    Columns,
+    RecordFields,
+    TagNames,
+    given_names,
+    places,
+)
+from spanloom.formats.source import bare, output_file
 from spanloom.formats.span_rows import COLUMNS, SpanRow, cells_of, columns_of, parse_row, surface_of
 from spanloom.formats.tag_dialects import in_turn
 

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import difference
-from spanloom.formats.kinds import some
+from spanloom.formats.json_text import some
 from spanloom.formats.layouts import OF_TEXT, named
 from spanloom.text.patterns import pattern
 

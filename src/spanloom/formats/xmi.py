@@ -35,7 +35,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError, ParserCreate, errors
 
 from spanloom.document import Document, Mention
-from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import normalize_identifier
 from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError, UsageError, clip, plural
 from spanloom.extras import extra
@@ -43,8 +43,8 @@ from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.formats.attributes import from_text
 from spanloom.formats.base import Beside, Losses, Scanned, altered, count_meta, single, writing_as
-from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.file_names import free_name, put
+from spanloom.formats.record_fields import Columns, given_names
 from spanloom.formats.source import begins_with, read_bytes
 from spanloom.formats.xmi_repair import ANNOTATION, ARRAY, DOCUMENT, reason, repaired, type_name
 

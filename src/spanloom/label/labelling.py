@@ -16,10 +16,9 @@ from spanloom.document.annotation import SAYS, Completeness
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.formats.inputs import Given, documents_of, is_one
 from spanloom.hashing import Int64
-from spanloom.label.matches import Matches, Ranges, gapped, longest
-from spanloom.label.phrases import FoldedPhrases, GappedPhrases, WordPhrases, words_of
+from spanloom.label.expressions import find_sequences
+from spanloom.label.matches import FoldedPhrases, GappedPhrases, Matches, Ranges, WordPhrases, gapped, longest, words_of
 from spanloom.label.rules import Context, LabelRule, LabelRules, parts_of, read_label_rules
-from spanloom.label.sequences import find_sequences
 from spanloom.label.text import LabelText
 from spanloom.text import prepare
 

@@ -9,15 +9,12 @@ from typing import Any, Final, Literal, NoReturn, TypeVar, get_args
 from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
-from spanloom.files.toml import read_toml, shown_value
-from spanloom.label.expressions import ExpressionError, TokenExpression
-from spanloom.label.matches import OVERLAPS, Overlaps
-from spanloom.label.phrases import FoldedPhrases, words_of
-from spanloom.label.sequences import REPEATS, Condition, Element, Repeat
+from spanloom.files.walk import read_toml, shown_value
+from spanloom.label.expressions import REPEATS, Condition, Element, ExpressionError, Repeat, TokenExpression
+from spanloom.label.matches import OVERLAPS, FoldedPhrases, Overlaps, words_of
 from spanloom.label.text import MATCHES, Match
 from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
-from spanloom.vocabulary.json_records import json_objects
-from spanloom.vocabulary.patterns import is_pattern, names_of, shown
+from spanloom.vocabulary.json_records import is_pattern, json_objects, names_of, shown
 
 Vote = Literal["for", "against"]
 """Whether a match of a rule is a mention of its type, or is not."""

@@ -11,10 +11,10 @@ from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.view.cells import shorten
 from spanloom.view.layout import blocks
+from spanloom.view.placement import Track, tracks, type_names
 from spanloom.view.sentence import LABEL, draw, listed
 from spanloom.view.style import css_string, kind_class, page
 from spanloom.view.svg import clean
-from spanloom.view.tracks import Track, tracks, type_names
 
 _LONGEST = 4_000  # characters of a paragraph that is not divided between two sentences
 _GAP = 80  # characters before a sentence in which a blank line is looked for

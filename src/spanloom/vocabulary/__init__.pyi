@@ -1,5 +1,5 @@
-from spanloom.document.identifiers import normalize_identifier as normalize_identifier
-from spanloom.vocabulary.concept import Concept as Concept
+from spanloom.document.span import normalize_identifier as normalize_identifier
+from spanloom.vocabulary.notes import Concept as Concept
 from spanloom.vocabulary.notes import Note as Note
 from spanloom.vocabulary.read import VOCABULARY_FORMATS as VOCABULARY_FORMATS
 from spanloom.vocabulary.read import read_vocabulary as read_vocabulary

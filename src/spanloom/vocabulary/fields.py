@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.layouts import words
 from spanloom.vocabulary.notes import Notes

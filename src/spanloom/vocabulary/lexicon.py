@@ -15,8 +15,7 @@ from spanloom.sparse import changes
 from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT, LOOSE, pieces, text_keys
 from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.runs import Runs
-from spanloom.vocabulary.store import Vocabulary
-from spanloom.vocabulary.stored import same_length
+from spanloom.vocabulary.store import Vocabulary, same_length
 
 __all__ = ["CLOSE", "EXACT", "LOOSE", "Hits", "Lexicon", "Spans", "lexicon_of"]
 

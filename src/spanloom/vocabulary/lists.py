@@ -14,9 +14,8 @@ from typing import Final
 
 from spanloom.errors import DataError
 from spanloom.formats.source import bare, plain_or_packed
-from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.fields import assigned
-from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.notes import Concept, Notes
 from spanloom.vocabulary.records import Gathered, Record, gathered_records, lines_of
 
 TAXA: Final = "names.dmp"

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import normalize_identifier
 from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.obo import BROAD, Term, term_records
 from spanloom.vocabulary.records import Record, check_asked

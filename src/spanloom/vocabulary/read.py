@@ -17,18 +17,15 @@ from spanloom.vocabulary import rrf
 from spanloom.vocabulary.fields import JOINED, Columns, assigned
 from spanloom.vocabulary.json_records import scan_json
 from spanloom.vocabulary.lists import CODE_LINE, TAXA, is_list_of_names, scan_codes, scan_taxonomy, scan_words
-from spanloom.vocabulary.medic import scan_medic
-from spanloom.vocabulary.mesh import NEW_RECORD, ROOTS, scan_mesh
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.obo import scan_obo
-from spanloom.vocabulary.obo_graph import scan_obo_graph
-from spanloom.vocabulary.omop import TABLE, is_omop, scan_omop, table_of
-from spanloom.vocabulary.owl import scan_owl, scan_owlxml, scan_turtle
+from spanloom.vocabulary.obo import scan_obo, scan_obo_graph
 from spanloom.vocabulary.records import Record
 from spanloom.vocabulary.rrf import scan_rrf
-from spanloom.vocabulary.snomed import DESCRIPTIONS, release_files, scan_snomed
+from spanloom.vocabulary.snomed import DESCRIPTIONS, TABLE, is_omop, release_files, scan_omop, scan_snomed, table_of
 from spanloom.vocabulary.store import Vocabulary
 from spanloom.vocabulary.table import delimiter_of, scan_table
+from spanloom.vocabulary.turtle import scan_owl, scan_owlxml, scan_turtle
+from spanloom.vocabulary.xml_records import NEW_RECORD, ROOTS, scan_medic, scan_mesh
 
 _Scan = Callable[..., Iterator[Record]]
 SCANNERS: Final = MappingProxyType[str, _Scan](

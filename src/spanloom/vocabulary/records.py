@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.source import decode, raw_lines
-from spanloom.vocabulary.concept import Concept
-from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.notes import Concept, Notes
 
 _QUOTED: Final = re.compile(r"""'([^'\\]*)'|"([^"\\]*)\"""")
 _LIST: Final = re.compile(r"""\s*\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*,?)*+\s*\]\s*""")  # as Python and JSON print them

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Final
 
 from spanloom.errors import DataError, UsageError
-from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
-from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.notes import Concept, Notes
 from spanloom.vocabulary.records import Record, gathered_records, lines_of, merge
 
 _CODE: Final = re.compile(r"\S*\d\S*")  # an identifier, in a table without a line of column names

@@ -28,7 +28,7 @@ from campaign.trace import changes, system_calls
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
 from spanloom.files.output import output_folder
-from spanloom.lake.leases import Leases
+from spanloom.lake.job import Leases
 from spanloom.learn.checkpoints import Checkpoint, Kept, Run
 from spanloom.model.work import Work
 from spanloom.vocabulary import read_vocabulary

@@ -23,7 +23,7 @@ from spanloom.formats.base import (
 from spanloom.formats.bioc import syntax
 from spanloom.formats.bioc.concepts import attributes_of, concepts_of, infons_for
 from spanloom.formats.bioc.syntax import COLLECTION, BiocNode, Infons, from_value, wrong
-from spanloom.formats.packed import output_file
+from spanloom.formats.source import output_file
 
 _HELD = ("collection", "infons", "offset", "passages", "mentions", "annotations", "relations")
 GONE = "parts of composite mentions that are gone"
