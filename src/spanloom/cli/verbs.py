@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache, cached_property
-from inspect import Signature, get_annotations, signature
+from inspect import Signature
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
@@ -313,21 +313,20 @@ def only(first: str) -> typer.Typer:
     return app
 
 
-def training(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options.ModelOutput = None,
-    config: options.Config = None,
-    *,
-    input_format: options.InputFormat = None,
-    columns: options.Columns = None,
-    on_error: options.OnError = None,
-    force: options.ForceOrConfig = None,
-    seed: options.Seed = None,
-    jobs: options.Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Declare the options of training that all models share."""
+class Training(options.Options):
+    """The options of training that all models share."""
+
+    train: options.Train = None
+    dev: options.Dev = None
+    output: options.ModelOutput = None
+    config: options.Config = None
+    input_format: options.InputFormat = None
+    columns: options.Columns = None
+    on_error: options.OnError = None
+    force: options.ForceOrConfig = None  # type: ignore[assignment]  # it may be in the file
+    seed: options.Seed = None
+    jobs: options.Jobs = None
+    quiet: options.QuietOrConfig = None  # type: ignore[assignment]
 
 
 Declaration = type[options.Options] | Callable[..., None]
@@ -345,7 +344,7 @@ class _Call:
 
     def __init__(
         self, name: str, declaration: Declaration, parameters: str | None,
-        around: Sequence[Callable[..., None]], without: str | Sequence[str], shared: str,
+        around: Sequence[Declaration], without: str | Sequence[str], shared: str,
     ) -> None:  # fmt: skip
         self.name, self.declaration, self.parameters = name, declaration, parameters
         self.around, self.without, self.shared = around, without, shared
@@ -353,24 +352,23 @@ class _Call:
         self.__annotations__: dict[str, Any] = {}  # the signature has them
 
     def __call__(self, **given: Any) -> None:
-        raise typer.Exit(execute(self.name, given, self.declaration if isinstance(self.declaration, type) else None))
+        whole = isinstance(self.declaration, type) and self.parameters is None
+        raise typer.Exit(execute(self.name, given, self.declaration if whole else None))
 
     @cached_property
     def __signature__(self) -> Signature:
-        if isinstance(self.declaration, type):
-            given = Signature(options.declared_options(self.declaration, get_annotations(self.declaration)))
-        elif self.parameters is None:
-            given = signature(self.declaration, eval_str=True)
+        if self.parameters is None:
+            given = Signature(options.parameters_of(self.declaration))
         else:
-            made = resolve_name("spanloom.cli.options:with_parameters")
             left = resolve_name(self.without) if isinstance(self.without, str) else self.without
-            given = made(resolve_name(self.parameters), self.declaration, *self.around, without=left)
+            parameters = resolve_name(self.parameters)
+            given = options.with_parameters(parameters, self.declaration, *self.around, without=left)
         return options.with_shared(given, self.shared)
 
 
 def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: str | None = None,
-    around: Sequence[Callable[..., None]] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
+    around: Sequence[Declaration] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
     shared: str = "",
 ) -> Callable[[D], D]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
