@@ -66,7 +66,7 @@ def scan_json(
         gathering.add(row, line, place)
     if missing:
         raise UsageError(f"{path}: found no object with the field {sorted(missing)[0]!r}; the fields that are named")
-    yield from gathered_records(gathering.finish(), notes)
+    yield from gathered_records(gathering.finish().items(), notes)
 
 
 def json_objects(path: str | Path, given: Mapping[str, Sequence[str]] = MappingProxyType({})) -> Iterator[_Found]:

@@ -98,7 +98,7 @@ def scan_taxonomy(path: str | Path, notes: Notes) -> Iterator[Record]:
             found[taxon].categories.append(rank)
             if parent != taxon:
                 found[taxon].parents.append(parent)
-    return gathered_records(found, notes)
+    return gathered_records(found.items(), notes)
 
 
 def _dumped(path: Path, width: int) -> Iterator[tuple[int, list[str]]]:

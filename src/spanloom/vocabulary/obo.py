@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, clip
 from spanloom.formats.source import BOM, decode, read_bytes
-from spanloom.vocabulary.notes import Concept, Notes
-from spanloom.vocabulary.records import Record, lines_of
+from spanloom.vocabulary.notes import Notes
+from spanloom.vocabulary.records import Gathered, Record, gathered_records, lines_of, named
 
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(\w*)')  # a definition or a synonym, and the synonym's scope
 _TRAILING = re.compile(r'(?<!\s)\s+\{\w+="(?:[^"\\]|\\.)*"(?:,\s*\w+="(?:[^"\\]|\\.)*")*\}\s*$')  # qualifiers of a line
@@ -28,28 +28,6 @@ _SYNONYMS: Final = ("synonym", "exact_synonym", "narrow_synonym", "related_synon
 BROAD: Final = "broad synonyms, left out, as they name something wider"
 
 
-@dataclass(slots=True)
-class Term:
-    """A term of an ontology, obsolete ones among them.
-
-    Args:
-        id: its identifier.
-        line: where it starts; ``None`` where that is not known.
-        replaced_by: what an obsolete term refers to in its place.
-    """
-
-    id: str
-    line: int | None
-    name: str = ""
-    synonyms: list[str] = field(default_factory=list)
-    alternatives: list[str] = field(default_factory=list)
-    parents: list[str] = field(default_factory=list)
-    replaced_by: list[str] = field(default_factory=list)
-    definition: str = ""
-    category: str = ""
-    obsolete: bool = False
-
-
 def scan_obo(path: str | Path, notes: Notes) -> Iterator[Record]:
     """The terms of an OBO file.
 
@@ -58,50 +36,37 @@ def scan_obo(path: str | Path, notes: Notes) -> Iterator[Record]:
     Raises:
         DataError: the file cannot be read, is not UTF-8, or a line of a term is not of this form.
     """
-    return term_records(_terms(path, notes), notes)
+    return gathered_records(_terms(path, notes), notes)
 
 
-def term_records(terms: Iterable[Term], notes: Notes) -> Iterator[Record]:
-    """The terms that can be used. An obsolete one becomes an alternative identifier of the one that replaces it."""
-    listed = list(terms)
-    replaced: dict[str, list[str]] = {}
-    for term in listed:
-        if term.obsolete:
-            notes.add("obsolete terms, left out", term.id)
-            if len(term.replaced_by) == 1:
-                replaced.setdefault(term.replaced_by[0], []).append(term.id)
-        elif not term.name:
-            notes.add("terms without a name, left out", term.id)
-    for term in listed:
-        if not term.obsolete and term.name:
-            alternatives = (*term.alternatives, *replaced.get(term.id, ()))
-            synonyms, parents = tuple(term.synonyms), tuple(term.parents)
-            concept = Concept(term.id, term.name, synonyms, alternatives, parents, term.definition, term.category)
-            yield Record(concept, term.line)
-
-
-def _terms(path: str | Path, notes: Notes) -> Iterator[Term]:
-    term: Term | None = None
-    namespace = stanza = ""
-    for line, text in _lines(path):
+def _terms(path: str | Path, notes: Notes) -> Iterator[tuple[str, Gathered]]:
+    term: Gathered | None = None
+    identifier = namespace = stanza = ""
+    for line, text in chain(_lines(path), [(0, "[]")]):
         if text.startswith("["):
             if term is not None:
-                yield _complete(term, path)
-            stanza = text.partition("]")[0][1:]
-            term = Term("", line, category=namespace) if stanza == "Term" else None
+                if not identifier:
+                    message = "found a [Term] without an id, expected a line such as id: DOID:4"
+                    raise DataError(message, path=path, line=term.line)
+                yield identifier, named(term, 1)
+            stanza, identifier = text.partition("]")[0][1:], ""
+            term = Gathered(line, categories=[namespace]) if stanza == "Term" else None
             continue
         tag, colon, value = text.partition(":")
         if not colon:
             expected = "a tag, a colon and a value, or a stanza such as [Term]"
             raise DataError(f"found {text[:80]!r}, expected {expected}; is this an OBO file?", path=path, line=line)
-        if term is not None:
+        if term is not None and tag.strip() == "id":
+            if identifier:
+                message = f"found a second id, {value.strip()[:80]!r}, in the term {clip(identifier)}"
+                raise DataError(f"{message}; expected a [Term] before it", path=path, line=line)
+            identifier = _identifier(value)
+        elif term is not None:
             _add(term, tag.strip(), value, notes, path, line)
         elif not stanza and tag == "default-namespace":
             namespace = _plain(value)
         elif not stanza and tag == "import":
             notes.add("imports, not followed", value.strip())
-    if term is not None:
-        yield _complete(term, path)
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -121,41 +86,28 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise DataError("found the end of the file in a line that continues, expected its rest", path=path, line=start)
 
 
-def _add(term: Term, tag: str, value: str, notes: Notes, path: str | Path, line: int) -> None:
-    if tag == "id":
-        if term.id:
-            message = (
-                f"found a second id, {value.strip()[:80]!r}, in the term {clip(term.id)}; expected a [Term] before it"
-            )
-            raise DataError(message, path=path, line=line)
-        term.id = _identifier(value)
-    elif tag == "name":
-        if term.name:
+def _add(term: Gathered, tag: str, value: str, notes: Notes, path: str | Path, line: int) -> None:
+    if tag == "name":
+        if any(rank == 0 for rank, _ in term.names):
             message = f"found a second name, {value.strip()[:80]!r}, expected one; make it a synonym"
             raise DataError(message, path=path, line=line)
-        term.name = _plain(value)
+        term.names += [(0, text)] if (text := _plain(value)) else []
     elif tag in _SYNONYMS:
         text, scope = _quoted(tag, value, path, line)
         if tag == "broad_synonym" or scope == "BROAD":
             notes.add(BROAD, repr(text))
         else:
-            term.synonyms.append(text)
+            term.names.append((1, text))
     elif tag == "def":
         term.definition, _ = _quoted(tag, value, path, line)
     elif tag == "namespace":
-        term.category = _plain(value)
+        term.categories = [_plain(value)]
     elif tag == "is_obsolete":
         term.obsolete = _plain(value).lower() == "true"
     else:
         lists = {"alt_id": term.alternatives, "is_a": term.parents, "replaced_by": term.replaced_by}
         if tag in lists:
             lists[tag].append(_identifier(value))
-
-
-def _complete(term: Term, path: str | Path) -> Term:
-    if not term.id:
-        raise DataError("found a [Term] without an id, expected a line such as id: DOID:4", path=path, line=term.line)
-    return term
 
 
 def _quoted(tag: str, value: str, path: str | Path, line: int) -> tuple[str, str]:
@@ -192,21 +144,23 @@ def scan_obo_graph(path: str | Path, notes: Notes) -> Iterator[Record]:
     Raises:
         DataError: the file cannot be read, is no JSON in UTF-8, or not of this form.
     """
-    terms: dict[str, Term] = {}
+    terms: dict[str, Gathered] = {}
     for name, graph in _each(_parsed(path), "graphs", "", path):
         for place, node in _each(graph, "nodes", f"{name}.", path):
             if _get(node, "type", str, place, path) in ("", "CLASS"):
-                term = _term(node, place, notes, path)
-                if term.id in terms:
-                    message = f"{place}: found the id {clip(term.id)} twice, expected one node for each"
+                identifier = normalize_identifier(_get(node, "id", str, place, path))
+                if not identifier:
+                    raise DataError(f"{place}: found no id, expected each node to have one", path=path)
+                if identifier in terms:
+                    message = f"{place}: found the id {clip(identifier)} twice, expected one node for each"
                     raise DataError(message, path=path)
-                terms[term.id] = term
+                terms[identifier] = _term(node, place, notes, path)
         for place, edge in _each(graph, "edges", f"{name}.", path):
             if _get(edge, "pred", str, place, path) == "is_a":
                 child, parent = (normalize_identifier(_get(edge, end, str, place, path)) for end in ("sub", "obj"))
                 if child in terms:
                     terms[child].parents.append(parent)
-    return term_records(terms.values(), notes)
+    return gathered_records(terms.items(), notes)
 
 
 def _parsed(path: str | Path) -> dict[str, Any]:
@@ -223,12 +177,10 @@ def _parsed(path: str | Path) -> dict[str, Any]:
     return value
 
 
-def _term(node: dict[str, Any], place: str, notes: Notes, path: str | Path) -> Term:
-    identifier = _get(node, "id", str, place, path)
-    if not identifier:
-        raise DataError(f"{place}: found no id, expected each node to have one", path=path)
+def _term(node: dict[str, Any], place: str, notes: Notes, path: str | Path) -> Gathered:
     meta = _get(node, "meta", dict, place, path)
-    term = Term(normalize_identifier(identifier), None, name=_get(node, "lbl", str, place, path))
+    name = _get(node, "lbl", str, place, path)
+    term = Gathered(names=[(0, name)] if name else [])
     term.definition = _get(_get(meta, "definition", dict, place, path), "val", str, place, path)
     term.obsolete = _get(meta, "deprecated", bool, place, path)
     for inner, synonym in _each(meta, "synonyms", f"{place}.meta.", path):
@@ -236,15 +188,15 @@ def _term(node: dict[str, Any], place: str, notes: Notes, path: str | Path) -> T
         if _last(_get(synonym, "pred", str, inner, path)) == "hasBroadSynonym":
             notes.add(BROAD, repr(text))
         else:
-            term.synonyms.append(text)
+            term.names.append((1, text))
     for inner, pair in _each(meta, "basicPropertyValues", f"{place}.meta.", path):
         predicate, value = _last(_get(pair, "pred", str, inner, path)), pair.get("val")
         if predicate in (_ALTERNATIVE, _REPLACED):
             text = normalize_identifier(_get(pair, "val", str, inner, path))
             (term.alternatives if predicate == _ALTERNATIVE else term.replaced_by).append(text)
         elif predicate == _NAMESPACE and isinstance(value, str):
-            term.category = value
-    return term
+            term.categories = [value]
+    return named(term, 1)
 
 
 def _last(address: str) -> str:

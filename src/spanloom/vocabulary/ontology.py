@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from spanloom.document.span import normalize_identifier
 from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.obo import BROAD, Term, term_records
-from spanloom.vocabulary.records import Record, check_asked
+from spanloom.vocabulary.obo import BROAD
+from spanloom.vocabulary.records import Gathered, Record, check_asked, gathered_records, named
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
@@ -40,6 +40,7 @@ _DEFINITIONS: Final = frozenset(
     (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition", f"{_SKOS}scopeNote")
 )
 _CATEGORY: Final = f"{_IN_OWL}hasOBONamespace"
+_RANK: Final = 9  # of synonyms, behind labels of any language
 
 
 class Statement(NamedTuple):
@@ -74,8 +75,7 @@ class Ontology:
     def __init__(self, path: str | Path, notes: Notes, languages: Collection[str]) -> None:
         self._path, self._notes = path, notes
         self._wanted = {language.lower() for language in languages}
-        self._terms: dict[str, Term] = {}
-        self._labels: dict[str, list[tuple[int, str]]] = {}
+        self._terms: dict[str, Gathered] = {}
         self._typed: set[str] = set()
         self._seen: set[str] = set()
 
@@ -87,7 +87,7 @@ class Ontology:
         identifier = normalize_identifier(one.subject)
         if not identifier:
             return
-        term = self._terms.setdefault(identifier, Term(identifier, one.line))
+        term = self._terms.setdefault(identifier, Gathered(one.line))
         if one.predicate == TYPE:
             if one.reference in KINDS:
                 self._typed.add(identifier)
@@ -101,21 +101,21 @@ class Ontology:
                 return
         if one.predicate in _NAMES:
             rank = 2 * (main not in ("", "en")) + _NAMES.index(one.predicate)
-            self._labels.setdefault(identifier, []).append((rank, one.text))
+            term.names += [(rank, one.text)] if one.text else []
         else:
             self._describe(term, one)
 
-    def _describe(self, term: Term, one: Statement) -> None:
+    def _describe(self, term: Gathered, one: Statement) -> None:
         """Add a statement to a term, except labels."""
         predicate, text = one.predicate, one.text
         if predicate in _SYNONYMS and text:
-            term.synonyms.append(text)
+            term.names.append((_RANK, text))
         elif predicate == _BROAD:
             self._notes.add(BROAD, repr(text))
         elif predicate in _DEFINITIONS:
             term.definition = term.definition or text
         elif predicate == _CATEGORY:
-            term.category = text
+            term.categories = [text]
         elif predicate == f"{OWL}deprecated":
             term.obsolete = text.lower() in ("true", "1")
         elif value := normalize_identifier(one.reference or text):
@@ -134,11 +134,8 @@ class Ontology:
             UsageError: a language that no label has.
         """
         check_asked("language", self._wanted, self._seen, self._path)
-        for identifier, term in self._terms.items():
+        for identifier in self._terms:
             if identifier not in self._typed:
                 self._notes.add("descriptions of what is no class, left out", identifier)
-            ranked = sorted(self._labels.get(identifier, ()), key=lambda pair: pair[0])
-            names = [text for _, text in ranked if text]
-            term.name, term.synonyms = "".join(names[:1]), [*names[1:], *term.synonyms]
-        terms = (term for identifier, term in self._terms.items() if identifier in self._typed)
-        return term_records(terms, self._notes)
+        terms = ((one, named(term, _RANK)) for one, term in self._terms.items() if one in self._typed)
+        return gathered_records(terms, self._notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -31,11 +31,12 @@ class Record(NamedTuple):
 
 @dataclass(slots=True)
 class Gathered:
-    """What the rows of a file give for one concept, in their order.
+    """What a file gives for one concept, in its order.
 
     Args:
-        line: of the first row.
+        line: where it starts.
         names: each with its rank; the name of the lowest rank is the preferred one, of equal ranks the first.
+        replaced_by: what an obsolete one refers to in its place.
     """
 
     line: int | None = None
@@ -44,19 +45,40 @@ class Gathered:
     parents: list[str] = field(default_factory=list)
     definition: str = ""
     categories: list[str] = field(default_factory=list)
+    replaced_by: list[str] = field(default_factory=list)
+    obsolete: bool = False
 
 
-def gathered_records(found: Mapping[str, Gathered], notes: Notes) -> Iterator[Record]:
-    """The concepts of identifiers with what was gathered for each; one without a name is left out and counted."""
-    for identifier, one in found.items():
-        if not one.names:
+def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Iterator[Record]:
+    """The concepts of identifiers with what was gathered for each.
+
+    Obsolete ones, and those without a name, are left out and counted. An obsolete one becomes an alternative identifier
+    of the one that replaces it.
+    """
+    listed = list(found)
+    replaced: dict[str, list[str]] = {}
+    for identifier, one in listed:
+        if one.obsolete:
+            notes.add("obsolete terms, left out", identifier)
+            if len(one.replaced_by) == 1:
+                replaced.setdefault(one.replaced_by[0], []).append(identifier)
+        elif not one.names:
             notes.add("concepts without a name, left out", identifier)
+    for identifier, one in listed:
+        if one.obsolete or not one.names:
             continue
         names = [text for _, text in sorted(one.names, key=lambda pair: pair[0])]  # stable: else the file's order
         categories = "|".join(dict.fromkeys(one.categories))
-        alternatives, parents = tuple(one.alternatives), tuple(one.parents)
+        alternatives, parents = (*one.alternatives, *replaced.get(identifier, ())), tuple(one.parents)
         concept = Concept(identifier, names[0], tuple(names[1:]), alternatives, parents, one.definition, categories)
         yield Record(concept, one.line)
+
+
+def named(one: Gathered, rank: int) -> Gathered:
+    """Return what was gathered for a concept, without names if all are of this rank, that of synonyms."""
+    if all(own == rank for own, _ in one.names):
+        one.names.clear()
+    return one
 
 
 def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:

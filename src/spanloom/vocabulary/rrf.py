@@ -66,7 +66,7 @@ def scan_rrf(
             if cells[0] in found:
                 _describe(found[cells[0]], kind, cells, wanted)
     umls = {f"UMLS:{cui}" if _is_umls(cui) else cui: gathered for cui, gathered in found.items()}
-    return gathered_records(umls, notes)
+    return gathered_records(umls.items(), notes)
 
 
 def _is_umls(cui: str) -> bool:

@@ -73,7 +73,7 @@ def scan_snomed(path: str | Path, notes: Notes, *, languages: Collection[str] = 
     for gathered in found.values():
         short = {tagged[1] for rank, text in gathered.names if rank == 1 and (tagged := _TAG.fullmatch(text))}
         gathered.names = [(0 if text in short else rank, text) for rank, text in gathered.names]
-    yield from gathered_records(found, notes)
+    yield from gathered_records(found.items(), notes)
 
 
 def release_files(folder: Path, pattern: str) -> list[Path]:
@@ -178,7 +178,7 @@ def scan_omop(path: str | Path, notes: Notes, *, sources: Collection[str] = ()) 
         child = found.get(row["concept_id_1"])
         if child is not None and row["relationship_id"] == "Is a" and not row["invalid_reason"]:
             child.parents.append(row["concept_id_2"])
-    yield from gathered_records(found, notes)
+    yield from gathered_records(found.items(), notes)
 
 
 def table_of(folder: Path, name: str) -> Path | None:

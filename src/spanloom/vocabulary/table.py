@@ -69,7 +69,7 @@ def scan_table(
             message = f"found {len(cells)} columns, expected {len(header)} as in the first line"
             raise DataError(message, path=path, line=number)
         gathering.add({ours: [cells[place] for place in several] for ours, several in places.items()}, number)
-    yield from gathered_records(gathering.finish(), notes)
+    yield from gathered_records(gathering.finish().items(), notes)
 
 
 def rows_of(path: str | Path) -> Iterator[tuple[int, list[str]]]:
