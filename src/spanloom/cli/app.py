@@ -24,15 +24,11 @@ from spanloom.cli import data_verbs as data_verbs
 from spanloom.cli import options
 from spanloom.cli.execute import INTERRUPTED, catch_signals, open_streams, refused
 from spanloom.cli.options import (
-    Columns,
     Data,
     Format,
-    InputFormat,
-    Jobs,
     Json,
     Model,
     Quiet,
-    Seed,
     argument,
     option,
 )
@@ -160,7 +156,7 @@ class _Teach(options.Options):
     )
 
 
-@verb("predict", shared="encoder force jobs quiet")
+@verb("predict", shared="encoder input_format columns force jobs quiet")
 class Predict(options.Options):
     """Predict mentions in text or documents; existing annotations are ignored unless --mentions given or --keep own."""
 
@@ -168,8 +164,6 @@ class Predict(options.Options):
     source: options.Inputs
     output: str | None = option("--output -o OUT", "Output file or folder. [standard output; drawn on a terminal]")
     output_format: Format = None
-    input_format: InputFormat = None
-    columns: Columns = None
     on_error: options.OnErrorSkip = "skip"
     threshold: float = option("--threshold P", "Drop mentions with a lower probability.", 0.0, min=0.0, max=1.0)
     answers: bool = option(
@@ -221,7 +215,7 @@ class Predict(options.Options):
     )
 
 
-@verb("evaluate", shared="force seed jobs quiet")
+@verb("evaluate", shared="encoder input_format columns on_error as_json force seed jobs quiet")
 class Evaluate(options.Options):
     """Compare predictions with gold: precision, recall and F1 by type and kind of overlap, with intervals."""
 
@@ -247,15 +241,15 @@ class Evaluate(options.Options):
         "With a linker: find mentions, or link the given mentions of GOLD. [find]",
         known="spanloom.model.choices:WhichMentions",
     )
-    encoder: options.EncoderFolder = None
-    input_format: InputFormat = None
-    columns: Columns = None
-    on_error: options.OnError = None
-    as_json: Json = False
     html: str | None = option("--html FILE", "Write a page of all errors, gold over prediction, too.")
 
 
-@verb("clean", parameters="spanloom.recognize.parameters:RecognizerParameters", without=["checkpoint"])
+@verb(
+    "clean",
+    parameters="spanloom.recognize.parameters:RecognizerParameters",
+    without=["checkpoint"],
+    shared="input_format columns on_error as_json seed jobs",
+)
 class _Clean(options.Options):
     """List annotations that are probably wrong or missing; nothing is changed."""
 
@@ -270,13 +264,7 @@ class _Clean(options.Options):
         "--features TEXT", "Feature preset, as in train recognizer. [fast]", known="spanloom.model.choices:Preset"
     )
     l2: options.TriedLambdas = None
-    input_format: InputFormat = None
-    columns: Columns = None
-    on_error: options.OnError = None
-    as_json: Json = False
     force: bool | None = option("--force", "Overwrite an existing output.", show_default=False)  # type: ignore[assignment]
-    seed: Seed = None
-    jobs: Jobs = None
     quiet: options.QuietOrConfig = None  # type: ignore[assignment]
 
 

@@ -39,7 +39,8 @@ def split_run(args: Split) -> int | None:
             f"found the format {args.output_format!r}, expected one of: {known}{meant(args.output_format, FORMATS)}"
         )
     kind = FORMATS[args.output_format]
-    check_free(args.output, force=args.force or _is_empty(Path(args.output)))  # before the data are read, not after it
+    empty = Path(args.output).is_dir() and not any(Path(args.output).iterdir())
+    check_free(args.output, force=args.force or empty)  # before the data are read, not after it
     reading = Reading.of(args, say)
     documents = list(counted(reading(args.source), "reading", quiet=args.quiet, total=partial(number_of, args.source)))
     try:
@@ -71,10 +72,6 @@ def parse_parts(parts: str) -> dict[str, float]:
             raise UsageError(f"--parts holds {clip(part)}, expected {expected}")
         found[name] = float(share)
     return found
-
-
-def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
 
 
 def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force: bool) -> Losses:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from spanloom.cli import options
-from spanloom.cli.options import Columns, Data, Format, InputFormat, Json, argument, option
+from spanloom.cli.options import Data, Format, argument, option
 from spanloom.cli.verbs import verb
 
 
-@verb("annotate", shared="encoder force quiet")
+@verb("annotate", shared="encoder input_format columns as_json force quiet")
 class Annotate(options.Options):
     """Annotate documents in the browser, with suggestions of a model; all is kept in one file."""
 
@@ -24,15 +24,12 @@ class Annotate(options.Options):
     layer: str | None = option("--layer NAME", "Annotator who is exported or listed. [all]")
     history: str | None = option("--history OUT", "Write who did what as .csv or .json, and exit; - for stdout.")
     agreed: bool = option("--agreement", "Print the agreement of the annotators of a store, and exit.", False)
-    as_json: Json = False
-    input_format: InputFormat = None
-    columns: Columns = None
     host: options.Host = "127.0.0.1"
     port: options.Port = 8010
     allow_host: options.AllowHost = None
 
 
-@verb("next", shared="encoder force seed quiet")
+@verb("next", shared="encoder input_format columns force seed quiet")
 class Next(options.Options):
     """Choose the documents to annotate next: those from which a model learns most for the time."""
 
@@ -43,20 +40,16 @@ class Next(options.Options):
     random_share: float = option("--random-share X", "Share drawn at random, for evaluation.", 0.1, min=0, max=1)
     output: str = option("--output -o OUT", "Output file; - for stdout.", "-")
     output_format: Format = None
-    input_format: InputFormat = None
-    columns: Columns = None
     on_error: options.OnErrorSkip = "stop"
 
 
-@verb("convert", shared="force quiet")
+@verb("convert", shared="input_format columns force quiet")
 class Convert(options.Options):
     """Convert annotated documents to another format, and report what it cannot represent."""
 
     source: list[str] = argument("IN", "Files, folders, or - for standard input.")
     target: str = argument("OUT", "A file, a folder, or - for standard output.")
     output_format: Format = None
-    input_format: InputFormat = None
-    columns: Columns = None
     texts: options.TableTexts = None
     tag_names: options.TagNames = None
     on_error: options.OnErrorSkip = "skip"
@@ -82,7 +75,7 @@ class Convert(options.Options):
     types: list[str] | None = option("--types A,B", "Train on these types only. [all]")
 
 
-@verb("label", shared="as_json force quiet")
+@verb("label", shared="input_format columns as_json force quiet")
 class Label(options.Options):
     """Annotate by rules: phrases, vocabularies, token patterns and phrases with gaps, which vote."""
 
@@ -90,8 +83,6 @@ class Label(options.Options):
     source: options.Inputs
     output: str = option("--output -o OUT", "Output file or folder.", "-")
     output_format: Format = None
-    input_format: InputFormat = None
-    columns: Columns = None
     on_error: options.OnErrorSkip = "skip"
     each: bool = option("--each", "Write one document per rule, or per annotator that rules name.", False)
     annotation: str = option(
@@ -120,13 +111,11 @@ class Split(options.Options):
     )
 
 
-@verb("validate", shared="as_json quiet")
+@verb("validate", shared="input_format columns as_json quiet")
 class Validate(options.Options):
     """Check annotated documents: list problems with file and line; exit 1 if there is an error."""
 
     data: Data
-    input_format: InputFormat = None
-    columns: Columns = None
     texts: options.TableTexts = None
     tag_names: options.TagNames = None
 

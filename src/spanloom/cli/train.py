@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -54,7 +54,12 @@ def clusters_run(args: TrainClusters) -> int | None:
         def tell(stage: str, done: int, of: int | None = None) -> None:
             reporter(Progress(stage, done, of, seconds=monotonic() - began))
 
-        documents = _told(reading.raw(args.source), partial(tell, "reading"))
+        def told(documents: Iterable[Document]) -> Iterator[Document]:
+            for number, document in enumerate(documents, 1):
+                yield document
+                tell("reading", number)
+
+        documents = told(reading.raw(args.source))
         clusters = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(tell, "clustering"))
     write_paths(args.output, clusters, force=args.force)
     found = len(set(clusters.values()))
@@ -67,12 +72,6 @@ def clusters_run(args: TrainClusters) -> int | None:
     )
     say(f"saved as {args.output}")
     return reading.finish()
-
-
-def _told(documents: Iterable[Document], tell: Callable[[int], object]) -> Iterator[Document]:
-    for number, document in enumerate(documents, 1):
-        yield document
-        tell(number)
 
 
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))

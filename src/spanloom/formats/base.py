@@ -106,9 +106,9 @@ def no_document(path: str, expected: str) -> Scanned:
     return Scanned.failed("empty file", f"the file holds no document; expected {expected}", path)
 
 
-def altered(kind: str, message: str, line: int | None = None, path: str | None = None) -> Problem:
+def altered(kind: str, message: str, line: int | None = None, path: str | None = None, place: str = "") -> Problem:
     """Return the warning for something that a reader changed or left out."""
-    return Problem("warning", kind, message, path=path, line=line, altered=True)
+    return Problem("warning", kind, message, place, path=path, line=line, altered=True)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from spanloom.document import Document, Mention, Span
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import from_texts, to_text
-from spanloom.formats.base import Surface
+from spanloom.formats.base import Surface, altered
 from spanloom.formats.json_text import are, some
 from spanloom.formats.shapes import grouped
 from spanloom.formats.task_texts import Task
@@ -107,7 +107,7 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
     unlabelled = sum(_has_offsets(one) and not _labels(one) for one in found.others)
     if unlabelled and not found.document.mentions:
         message = f"results with offsets and without labels: {unlabelled}; no mention was read, and they are kept"
-        found.problems.append(Problem("warning", "annotation not read", message, altered=True))
+        found.problems.append(altered("annotation not read", message))
     if unread:
         message = f"results that are no mentions: {unread}; they are kept"
         found.problems.append(Problem("warning", "results not read", message))
@@ -134,9 +134,7 @@ def _region(result: dict[str, Any], number: int, found: Understood) -> _Region |
         if _has_offsets(result):
             place = ", ".join(f"{name} {clip(str(value[name]))}" for name in _PLACES if name in value)
             message = f"a region of {clip(labels[0])} is not in the text ({place}); it is kept, and not read"
-            found.problems.append(
-                Problem("warning", "regions outside the text", message, f"result[{number}]", altered=True)
-            )
+            found.problems.append(altered("regions outside the text", message, place=f"result[{number}]"))
         return None
     surface = value.get("text") if isinstance(value.get("text"), str) else None
     return _Region(labels, span, surface, _score_of(result), result.get("from_name"))

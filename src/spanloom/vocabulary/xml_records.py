@@ -12,9 +12,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers.expat import ExpatError, ParserCreate, errors
+from xml.parsers.expat import ParserCreate
 
 from spanloom.errors import DataError
+from spanloom.formats.expat import feed
 from spanloom.formats.source import opened, raw_lines
 from spanloom.vocabulary.notes import Concept, Notes
 from spanloom.vocabulary.records import Record, lines_of, split_values
@@ -66,17 +67,7 @@ class _Parser:
 
     def feed(self, chunk: bytes, *, last: bool) -> list[tuple[Element, int]]:
         self._found = []
-        try:
-            self._expat.Parse(chunk, last)
-        except ExpatError as error:
-            reason = errors.messages.get(error.code, "unknown")
-            message = (
-                f"found no well-formed XML in column {error.offset + 1} ({reason}); get the file again, or correct it"
-            )
-            raise DataError(message, path=self._path, line=error.lineno) from None
-        except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that Expat cannot use
-            message = f"found an encoding that cannot be read ({error}); convert the file to UTF-8"
-            raise DataError(message, path=self._path, line=1) from None
+        feed(self._expat, chunk, self._path, last)
         return self._found
 
     def _open(self, tag: str, attributes: dict[str, str]) -> None:
