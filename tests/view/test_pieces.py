@@ -10,8 +10,8 @@ from test_terminal import TEXTS, documents
 from spanloom.document import Document
 from spanloom.view.cells import cells, shorten
 from spanloom.view.layout import leftward, visual_order
+from spanloom.view.page import pieces, units
 from spanloom.view.placement import tracks, type_names
-from spanloom.view.sentence import pieces, units
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,19 @@ from typing import Any
 
 from pydantic import Field
 
-from spanloom.clean.crossfit import FOLDS, JudgedDocument, judge
 from spanloom.clean.page import suspects_page
-from spanloom.clean.suspects import KINDS, LEAST, Suspect, not_judged, recognizer_of, suspects_of, with_suspects
+from spanloom.clean.suspects import (
+    FOLDS,
+    KINDS,
+    LEAST,
+    JudgedDocument,
+    Suspect,
+    judge,
+    not_judged,
+    recognizer_of,
+    suspects_of,
+    with_suspects,
+)
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter

@@ -5,7 +5,7 @@ Of training, `None` stands for what was not given, so that a configuration file 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from inspect import Parameter, Signature, get_annotations, signature
 from pkgutil import resolve_name
 from typing import Annotated, Any, ClassVar, Final, get_args, get_type_hints
@@ -246,15 +246,14 @@ def with_parameters(
     """
     own = [one for each in declarations for one in parameters_of(each)]
     behind = [one for one in own if one.name in get_annotations(Options)]
-    given = list(_options(parameters, {*without, *(one.name for one in own)}))
+    left = {*without, *(one.name for one in own)}
+    given = [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=_option(*one))
+        for one in declared(parameters)
+        if one.parameter.option is not None and one.name not in left
+    ]
     ordered = [*(one for one in own if one not in behind), *given, *behind]
     return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
-
-
-def _options(parameters: type, without: set[str]) -> Iterator[Parameter]:
-    for one in declared(parameters):
-        if one.parameter.option is not None and one.name not in without:
-            yield Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=_option(*one))
 
 
 def _option(name: str, parameter: Field, default: Any) -> Any:

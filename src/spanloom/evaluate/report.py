@@ -13,9 +13,8 @@ import numpy as np
 from spanloom.document import Document, Mention, Span
 from spanloom.document.markup import Figure, Printed
 from spanloom.errors import UsageError, check_number, plural
-from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, exact, require_complete
+from spanloom.evaluate.compare import KEYS, Key, MentionComparison, compare, errors, exact, require_complete
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import ReportRow, by_sentence, by_structure, by_type, row, scores
 from spanloom.evaluate.units import pair, units, with_sentences
 from spanloom.formats.inputs import documents_given
@@ -215,7 +214,7 @@ def _key(name: str) -> Key:
 
 # Error analysis: every error of a prediction with its kind, finer than in a `Report`: gaps, heads, concepts.
 #
-# A boundary error (see `spanloom.evaluate.partial`) is, in this order:
+# A boundary error (see `spanloom.evaluate.compare`) is, in this order:
 #
 # 1. *gap missed*: a predicted component joins two gold components over the gap between them.
 # 2. *gap invented*: a gold component joins two predicted components.

@@ -55,9 +55,8 @@ from spanloom.formats.blocks import (
     tagged_mentions,
 )
 from spanloom.formats.column_guess import CHUNK, added_to_words, guessed_layout, is_header, is_tagged, named_layout
-from spanloom.formats.column_layout import BLANKS, DOCUMENT, SPECIAL, TAB, ColumnLayout, split
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines
-from spanloom.formats.tag_dialects import USUAL, invalid_tag
+from spanloom.formats.tag_dialects import BLANKS, DOCUMENT, SPECIAL, TAB, USUAL, ColumnLayout, invalid_tag, split
 from spanloom.text.patterns import pattern
 
 DOCSTART = "-DOCSTART-"
@@ -157,11 +156,9 @@ def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _is_no_token(line: str) -> bool:
-    return line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)
-
-
-def _looks_like_mark(line: str) -> bool:
     """Return whether a line is an element, or begins with ``#``, has no tag at its end, and is not the header."""
+    if line.startswith(DOCSTART) or is_comment(line):
+        return True
     if not line.startswith("#"):
         return line.startswith("<") and _ELEMENT.fullmatch(line[:_LONGEST_MARK].strip()) is not None
     fields = split(line, TAB if TAB in line else BLANKS)

@@ -53,8 +53,16 @@ from spanloom.formats.layouts import (
     words,
 )
 from spanloom.formats.record_fields import RecordFields
-from spanloom.formats.shapes import grouped, in_usual_shape, with_tags
-from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
+from spanloom.formats.tagged import (
+    fields_of,
+    found_in,
+    from_tagged,
+    grouped,
+    in_usual_shape,
+    laid_out,
+    with_tags,
+    with_words,
+)
 from spanloom.formats.unread import holds_records, warn_unread
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id"))  # of spaCy and Prodigy

@@ -14,8 +14,7 @@ from spanloom.files.scratch import WORK_FOLDER
 from spanloom.files.staging import leftover
 from spanloom.files.walk import everything, is_closed_link
 from spanloom.formats.base import UNNAMED, Format, Losses, Scanned, name_of
-from spanloom.formats.foreign import advice
-from spanloom.formats.looks import looks_like
+from spanloom.formats.looks import advice, looks_like
 from spanloom.formats.source import HEAD, bare, opened
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')

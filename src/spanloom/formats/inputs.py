@@ -190,7 +190,7 @@ def _document(item: object, i: int, name: str) -> Document:
             return from_record(record)
         except DataError as error:
             raise DataError(f"item {i} of {name}: {error.message}") from None
-    if _missing(item):
+    if item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and math.isnan(item)):
         advice = f"leave such rows out, as {name}.dropna() does"
         raise DataError(f"item {i} of {name} is missing, expected a text; {advice}")
     raise UsageError(f"item {i} of {name} is {_short(item)}, expected a text, a Document or a record")
@@ -254,8 +254,9 @@ def _mentions(values: list[Any], document: Document, i: int) -> list[Mention]:
         found = _of_record({"text": document.text, "entities": items}, i)
     for mention in found:
         if not all(0 <= start < end <= len(document.text) for start, end in mention.spans):
+            places = ", ".join(f"{start}-{end}" for start, end in mention.spans)
             raise DataError(
-                f"item {i} of y: the mention of type {clip(mention.type)} at {_places(mention)} does not lie in its "
+                f"item {i} of y: the mention of type {clip(mention.type)} at {places} does not lie in its "
                 f"text of {len(document.text)} characters; give start and end as text[start:end]"
             )
     return found
@@ -276,14 +277,6 @@ def _typed(value: object) -> Mention | None:
         case [str(kind), start, end] if hasattr(start, "__index__") and hasattr(end, "__index__"):
             return Mention(kind, [(int(start), int(end))])
     return None
-
-
-def _places(mention: Mention) -> str:
-    return ", ".join(f"{start}-{end}" for start, end in mention.spans)
-
-
-def _missing(item: object) -> bool:
-    return item is None or type(item).__name__ == "NAType" or (isinstance(item, float) and math.isnan(item))
 
 
 def _named(value: object) -> str:

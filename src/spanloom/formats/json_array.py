@@ -15,18 +15,16 @@ from spanloom.document import Document
 from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import Losses, Scanned, no_document
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
-from spanloom.formats.foreign import lists_labels
 from spanloom.formats.json_text import are, loads, write_list
-from spanloom.formats.label_names import features_of, names_beside
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, field_of_text, named, plain, words
+from spanloom.formats.looks import lists_labels
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_json
-from spanloom.formats.record_fields import Columns, RecordFields, TagNames
-from spanloom.formats.shapes import pieces_of
+from spanloom.formats.record_fields import Columns, RecordFields, TagNames, features_of, names_beside
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines, read_bytes
 from spanloom.formats.tag_dialects import in_turn
-from spanloom.formats.tagged import with_names
+from spanloom.formats.tagged import pieces_of, with_names
 
 _START: Final = re.compile(rb"\s*[\[{]")
 _PAIRS: Final = re.compile(rb'\A\s*\[\s*\[|"annotations"\s*:\s*\[\s*\[\s*"')

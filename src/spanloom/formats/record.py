@@ -34,10 +34,9 @@ from spanloom.formats.base import Beside, Notices, Scanned, altered, writing_as
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
-from spanloom.formats.foreign import FHIR
 from spanloom.formats.json_text import are, not_as_expected, some, to_json
 from spanloom.formats.layouts import PRESUMED
-from spanloom.formats.looks import shows_annotation
+from spanloom.formats.looks import FHIR, shows_annotation
 from spanloom.formats.pipelines import sentences_of, with_sentences
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.settling import settled_one

@@ -13,13 +13,11 @@ from spanloom.files import STDIO
 from spanloom.files.output import output_folder
 from spanloom.formats import FORMATS, OnError, read
 from spanloom.formats.base import DEFAULTS, Losses, Scanned, altered, count_meta, count_unwritten, single
-from spanloom.formats.encodings import checked_encoding, decoded
 from spanloom.formats.file_names import free_name, put
-from spanloom.formats.foreign import of_content
 from spanloom.formats.listed import TEXT
-from spanloom.formats.looks import looks_like
+from spanloom.formats.looks import looks_like, of_content
 from spanloom.formats.scanning import format_of_input
-from spanloom.formats.source import BOM, bare, decode, opened, output_file, read_bytes
+from spanloom.formats.source import BOM, bare, checked_encoding, decode, decoded, opened, output_file, read_bytes
 
 _BOM = "\ufeff"
 

@@ -304,18 +304,13 @@ def _document(view: Any, types: Collection[str] | None, given: Mapping[str, str]
         document.meta["xmi"] = {"not_read": dict(others)}
         links = {fs.type.name for fs in annotations if _links(fs.type)}
         own = [name for name in others if types is None and name not in links and not name.startswith(_OF_TOOLS)]
-        problems.append(_not_read(others, own))
+        shown = ", ".join(f"{count} {name}" for name, count in others.most_common(5))
+        message = f"annotations and features that are not read: {shown}"
+        if own:
+            kind, _, feature = own[0].partition("|")
+            message += f"; --columns mentions={kind}{f',type={feature}' if feature else ''} reads them (columns=)"
+        problems.append(Problem("warning", "annotations not read", message, altered=bool(own)))
     return document
-
-
-def _not_read(others: Counter[str], own: Sequence[str]) -> Problem:
-    """Return the warning for annotations and features that are not read, a notice where some may be the user's own."""
-    shown = ", ".join(f"{count} {name}" for name, count in others.most_common(5))
-    message = f"annotations and features that are not read: {shown}"
-    kind, _, feature = own[0].partition("|") if own else ("", "", "")
-    if kind:
-        message += f"; --columns mentions={kind}{f',type={feature}' if feature else ''} reads them (columns=)"
-    return Problem("warning", "annotations not read", message, altered=bool(own))
 
 
 def _roles(

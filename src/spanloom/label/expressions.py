@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hashing import Int64
-from spanloom.label.matches import Matches, contiguous
-from spanloom.label.text import LabelText
+from spanloom.label.matches import LabelText, Matches, contiguous
 
 POSITIONS: Final = 500
 """Characters and classes that an expression may have, repetitions written out."""

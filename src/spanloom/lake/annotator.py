@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Integral, Real
@@ -316,7 +316,9 @@ def column_of_documents(documents: Sequence[Document]) -> Any:
         pa.array([list(mention.concepts) for mention in mentions], pa.list_(pa.string())),
         pa.array([list(mention.concept_scores) for mention in mentions], pa.list_(pa.float64())),
         pa.array([to_json_text(mention) or None for mention in mentions], pa.string()),
-        pa.array([_json(mention.attribute_scores) for mention in mentions], pa.string()),
+        pa.array(
+            [json.dumps(dict(one.attribute_scores)) if one.attribute_scores else None for one in mentions], pa.string()
+        ),
     ]
     return _column(ptr, columns)
 
@@ -336,10 +338,6 @@ def spread(columns: Sequence[Any], rows: Sequence[bool]) -> Any:
         return found
     there = np.array(rows, bool)
     return found.take(pa.array(np.cumsum(there) - 1, pa.int64(), mask=~there))
-
-
-def _json(scores: Mapping[str, float]) -> str | None:
-    return json.dumps(dict(scores)) if scores else None
 
 
 def _span() -> Any:

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from spanloom import __version__
 from spanloom.errors import DataError, UsageError
 from spanloom.files.output import output_file, writing
-from spanloom.files.staging import staged
-from spanloom.files.swap import NEW
+from spanloom.files.staging import NEW, staged
 from spanloom.files.walk import everything, read_plain
 from spanloom.lake.annotator import Annotator
 from spanloom.lake.fragments import Fragment, output_of

@@ -70,16 +70,10 @@ def blocks(document: Document) -> list[tuple[int, int]]:
     """
     text = document.text
     starts = sentence_starts(document).tolist()
-    cuts = [cut for cut in starts if 0 < cut < len(text)] if starts or _is_split(document) else _line_starts(text)
+    if not starts and (document.tokens is None or document.sentences is None):
+        starts = [i + 1 for i, char in enumerate(text) if char == "\n"]
+    cuts = [cut for cut in starts if 0 < cut < len(text)]
     return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
-
-
-def _is_split(document: Document) -> bool:
-    return document.tokens is not None and document.sentences is not None
-
-
-def _line_starts(text: str) -> list[int]:
-    return [i + 1 for i, char in enumerate(text) if char == "\n" and i + 1 < len(text)]
 
 
 def _line_end(text: str, start: int, stop: int, width: int) -> int:

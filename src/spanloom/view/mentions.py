@@ -58,7 +58,8 @@ def draw_mentions(
     for text in words:
         bounds.append((right, right + svg.width(text)))
         right += svg.width(text) + _SPACE
-    names = [_name(words, kind, ranges) for kind, ranges in mentions]
+    texts = (" ... ".join(" ".join(words[first:end]) for first, end in ranges) for _, ranges in mentions)
+    names = [f"{kind}: {text}" for (kind, _), text in zip(mentions, texts, strict=True)]
     height = _FIRST + _TRACK * max(len(mentions) - 1, 0) + _MARGIN
     root = svg.canvas(right - _SPACE + _MARGIN if words else right + _MARGIN, height, title, "; ".join(names), _STYLE)
     for text, (low, high) in zip(words, bounds, strict=True):
@@ -76,10 +77,6 @@ def _check(kind: str, ranges: Ranges, length: int) -> None:
         raise UsageError(
             f"found a mention {kind!r} with ranges {ranges}, expected ranges in order, not empty, of {length} tokens"
         )
-
-
-def _name(words: Sequence[str], kind: str, ranges: Ranges) -> str:
-    return f"{kind}: {' ... '.join(' '.join(words[first:end]) for first, end in ranges)}"
 
 
 def _draw(root: Element, kind: str, name: str, pieces: Sequence[tuple[float, float]], y: float) -> None:

@@ -130,16 +130,12 @@ def place(
 def _free(taken: list[list[tuple[int, int]]], low: int, high: int, height: int, lowest: int) -> int:
     """Reserve columns low to high in the first free rows from ``lowest`` on; return the first of the rows."""
     row = lowest
-    while any(_meets(taken[i], low, high) for i in range(row, min(row + height, len(taken)))):
+    while any(low <= end and start <= high for several in taken[row : row + height] for start, end in several):
         row += 1
     taken.extend([] for _ in range(row + height - len(taken)))
     for i in range(height):
         taken[row + i].append((low, high))
     return row
-
-
-def _meets(row: Sequence[tuple[int, int]], low: int, high: int) -> bool:
-    return any(low <= end and start <= high for start, end in row)
 
 
 def _strip(line: DisplayLine, track: Track) -> Strip:
