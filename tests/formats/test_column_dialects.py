@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spanloom.document import Document, Mention
-from spanloom.document.tags import from_levels
+from spanloom.document.align import from_levels
 from spanloom.errors import DataError
 from spanloom.formats import read, validate, write
 from spanloom.formats.columns import holds_tokens

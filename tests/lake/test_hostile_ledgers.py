@@ -15,9 +15,8 @@ import pytest
 
 from spanloom.errors import DataError
 from spanloom.lake import Annotator, job
-from spanloom.lake.fragments import Fragment, fragments_of
 from spanloom.lake.job import Job, Leases
-from spanloom.lake.ledger import Ledger
+from spanloom.lake.ledger import Fragment, Ledger, fragments_of
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes are Unix's")

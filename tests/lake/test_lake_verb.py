@@ -26,9 +26,8 @@ from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError
 from spanloom.lake import Annotator
 from spanloom.lake import job as module
-from spanloom.lake.fragments import fragments_of
 from spanloom.lake.job import Job, Leases
-from spanloom.lake.ledger import Ledger
+from spanloom.lake.ledger import Ledger, fragments_of
 
 TEXTS = ["No chest pain today.", "Severe aortic stenosis was seen.", "Denies abdominal pain or nausea."]
 Run = Callable[..., Any]

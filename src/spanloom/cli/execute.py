@@ -34,12 +34,13 @@ from spanloom.files.walk import meant_path
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _OWN = (
-    "annotate", "clean", "completion", "convert", "demo", "evaluate", "explain", "inspect", "label", "next", "predict",
+    "annotate", "clean", "convert", "demo", "evaluate", "explain", "inspect", "label", "next", "predict",
     "serve", "validate", "view", "vocabulary",
 )  # fmt: skip
 # verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
 VERBS = {verb: f"spanloom.cli.{verb}:run" for verb in _OWN} | {
     "compact": "spanloom.cli.train:compact_run",
+    "completion": "spanloom.cli.verbs:completion_run",
     "export": "spanloom.cli.train:export_run",
     "models": "spanloom.cli.installed:run",
     "split": "spanloom.cli.convert:split_run",

@@ -27,9 +27,8 @@ from spanloom.formats.base import DEFAULTS
 from spanloom.formats.file_names import files_of
 from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.fragments import SUFFIXES, Fragment, fragments_of, output_of, schema_of
 from spanloom.lake.job import Job, Pace
-from spanloom.lake.ledger import Ledger
+from spanloom.lake.ledger import SUFFIXES, Fragment, Ledger, fragments_of, output_of, schema_of
 from spanloom.model.protocol import Model, finds_mentions
 from spanloom.parallel import worker_count
 

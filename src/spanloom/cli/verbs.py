@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from copy import copy
 from functools import cache, cached_property
 from inspect import Signature
@@ -14,12 +15,36 @@ from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import typer
+from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
 from typer.core import TyperCommand, TyperGroup
 
 from spanloom.cli import options
 from spanloom.cli.execute import VERBS, WRONG_USAGE, execute, fail
-from spanloom.errors import as_json, notice_line, one_line
+from spanloom.errors import UsageError, as_json, notice_line, one_line
 from spanloom.extras import entry_points
+
+
+def completion_run(shell: str) -> None:
+    """Print the script for a shell."""
+    if shell not in SHELLS:
+        raise UsageError(f"the shell is {shell!r}, expected one of: {', '.join(SHELLS)}")
+    print(get_completion_script(prog_name="spanloom", complete_var=VARIABLE, shell=shell))
+
+
+def completed_verb(environment: MutableMapping[str, str]) -> str:
+    """Prepare the library's answer; return the first word after the command's name, if a later one is to be completed.
+
+    >>> completed_verb({"COMP_WORDS": "spanloom predict m"}), completed_verb({"_TYPER_COMPLETE_ARGS": "spanloom pre"})
+    ('predict', '')
+    """
+    completion_init()
+    typed = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")
+    if cut := typed.count("\n=\n"):  # bash makes three words of --option=value, where the library expects two
+        environment["COMP_WORDS"] = typed.replace("\n=\n", "\n")
+        environment["COMP_CWORD"] = str(int(environment["COMP_CWORD"]) - cut)
+    words = re.split(r"\s+", typed)
+    return words[1] if len(words) > 2 else ""
+
 
 # Examples at the end of each help; a test has the command line read all of them.
 
@@ -290,8 +315,7 @@ def _listed(program: typer.Typer) -> typer.Typer:
 def first_word(given: Sequence[str]) -> str:
     """Return the first word of a command line; of the one that a shell asks about, where it asks for completion."""
     if "_SPANLOOM_COMPLETE" in os.environ:
-        word: str = resolve_name("spanloom.cli.completion:completed_verb")(os.environ)
-        return word
+        return completed_verb(os.environ)
     return given[0] if given else ""
 
 
@@ -397,3 +421,12 @@ def verb(
         return declaration
 
     return register
+
+
+# `spanloom completion`: scripts for shells, which run the program at each Tab to ask what may follow the words typed.
+#
+# Names that a value may have come from the declaration of its option or argument.
+
+SHELLS: Final = ("bash", "zsh", "fish")
+VARIABLE: Final = "_SPANLOOM_COMPLETE"
+"""Variable of the environment in which a script asks; the library then answers, and no verb runs."""

@@ -29,7 +29,7 @@ from spanloom.sparse import gathered, row_offsets
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.memory import Memory
-from spanloom.vocabulary.notes import Concept
+from spanloom.vocabulary.records import Concept
 from spanloom.vocabulary.store import Vocabulary
 
 _ALL: Final = slice(None)

@@ -214,13 +214,17 @@ class Format(NamedTuple):
         return (bare(path) if self.packs else path).suffix.lower() in self.suffixes
 
 
-def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
-    """Count the parts of a document that a format has no place for.
+def count_unwritten(
+    losses: Losses, document: Document, *kinds: str, held: Sequence[str] = (), inside: Iterable[str] = ()
+) -> None:
+    """Count the parts of a document that a format has no place for, its sections and fields of ``meta`` among them.
 
     Args:
         losses: to add to.
         document: the document to be written.
         kinds: of ``"document identifiers"``, ``"tokens"``, ``"sentences"``, ``"token columns"`` and ``"mentions"``.
+        held: the fields of ``meta`` that the format holds.
+        inside: of the first of them, if it is an object, the fields that the format holds.
     """
     parts = {
         "document identifiers": int(bool(document.id)),
@@ -231,17 +235,6 @@ def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
     }
     for kind in kinds:
         losses.add(kind, parts[kind])
-
-
-def count_meta(losses: Losses, document: Document, *held: str, inside: Iterable[str] = ()) -> None:
-    """Count the sections, and the fields of ``meta`` that a format has no place for.
-
-    Args:
-        losses: to add to.
-        document: the document to be written.
-        held: the fields that the format holds.
-        inside: of the first of them, if it is an object, the fields that the format holds.
-    """
     losses.add("sections", len(document.sections))
     losses.add("meta fields", len(document.meta.keys() - set(held)))
     own = document.meta.get(held[0]) if inside else None

@@ -34,7 +34,6 @@ from spanloom.formats.base import (
     Losses,
     Scanned,
     count_mention,
-    count_meta,
     count_unwritten,
     single,
     unwritable,
@@ -151,8 +150,7 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
     lines = render(document, kept.get("ann", ""), losses, path)
-    count_unwritten(losses, document, "tokens", "sentences", "token columns")
-    count_meta(losses, document, "brat", inside=("ann", "bom"))
+    count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("brat",), inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
 

@@ -26,7 +26,6 @@ from spanloom.formats.base import (
     OTHER_TEXT,
     Losses,
     Scanned,
-    count_meta,
     count_unwritten,
     no_document,
     unwritable,
@@ -98,7 +97,6 @@ def write_spaced(documents: Iterable[Document], path: str | Path, force: bool = 
             again = "\n".join(_of_words(words[first:end]).text for first, end in sentences if first < end)
             losses.add(OTHER_TEXT, int(again != document.text))
             count_unwritten(losses, document, "document identifiers", "token columns", "mentions")
-            count_meta(losses, document)
     return losses
 
 
@@ -169,4 +167,3 @@ def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str
         yield ""
     losses.add(OTHER_TEXT, int("\n".join(lines) != document.text))
     count_unwritten(losses, document, "token columns")
-    count_meta(losses, document)

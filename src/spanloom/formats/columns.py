@@ -31,7 +31,7 @@ from spanloom.formats.base import (
     Losses,
     Scanned,
     count_mention,
-    count_meta,
+    count_unwritten,
     no_document,
     unwritable,
 )
@@ -441,7 +441,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
         lines.append("")
     spool.write("".join(line + "\n" for line in lines).encode("utf-8"))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
-    count_meta(losses, document, "comments")
+    count_unwritten(losses, document, held=("comments",))
     return max((len(sentence) for sentence in levels), default=1)
 
 

@@ -22,7 +22,7 @@ from urllib.parse import unquote
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
-from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, altered, count_meta, unwritable
+from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, altered, count_unwritten, unwritable
 from spanloom.formats.blocks import (
     GLOBAL_COLUMNS,
     NEW_DOCUMENT,
@@ -367,7 +367,7 @@ def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str
     losses.add("values of misc that mean something else here", said)
     losses.add("token columns", len(document.columns.keys() - set(held)))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
-    count_meta(losses, document, "comments")
+    count_unwritten(losses, document, held=("comments",))
 
 
 # Mentions in brackets, as CorefUD and GUM have them in MISC of CoNLL-U: ``Entity=(e1-person-1(e2-place-1)``.

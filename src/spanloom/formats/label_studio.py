@@ -37,7 +37,6 @@ from spanloom.formats.base import (
     Scanned,
     altered,
     count_mention,
-    count_meta,
     count_unwritten,
     unwritable,
     writing_as,
@@ -301,8 +300,7 @@ def _written(document: Document, losses: Losses, path: str | Path) -> str:
         losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
         losses.add(OTHERWISE, held(mention)[1] if mention.attributes else 0)
         count_mention(losses, mention, "heads", CONCEPT_SCORES)
-    count_unwritten(losses, document, "tokens", "sentences", "token columns")
-    count_meta(losses, document, "label_studio", TEXT_FIELD)
+    count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("label_studio", TEXT_FIELD))
     return text
 
 

@@ -46,7 +46,6 @@ from spanloom.formats.base import (
     Scanned,
     count_attributes,
     count_mention,
-    count_meta,
     count_unwritten,
     name_of,
     no_document,
@@ -310,8 +309,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             losses.add(LINE_ENDS, sum(part.count(end) for part in (title, abstract) for end in "\n\r"))
             texts = [f"{name}|{kind}|{part.translate(_LINE_ENDS)}" for kind, part in (("t", title), ("a", abstract))]
             file.write("".join(line + "\n" for line in (*texts, *rows)) + "\n")
-            count_unwritten(losses, document, "tokens", "sentences", "token columns")
-            count_meta(losses, document, "pubtator", inside=_KEPT)
+            count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("pubtator",), inside=_KEPT)
     return losses
 
 

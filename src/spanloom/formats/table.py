@@ -31,7 +31,6 @@ from spanloom.formats.base import (
     Scanned,
     altered,
     count_mention,
-    count_meta,
     count_unwritten,
     name_of,
     no_document,
@@ -333,7 +332,6 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
             named[name] = bool(document.mentions)
             losses.add("texts")
             count_unwritten(losses, document, "tokens", "sentences", "token columns")
-            count_meta(losses, document)
             for mention in document.mentions:
                 write_row(cells_of(document, name, mention))
                 count_mention(losses, mention, "heads", "mention identifiers", ATTRIBUTE_SCORES, CONCEPT_SCORES)

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from spanloom.document import from_tags
-from spanloom.document.tags import TypedRange, from_levels
+from spanloom.document.align import TypedRange, from_levels
 from spanloom.errors import clip
 from spanloom.formats.blocks import UNTYPED, bad_tag
 

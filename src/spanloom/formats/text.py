@@ -12,7 +12,7 @@ from spanloom.errors import DataError, plural
 from spanloom.files import STDIO
 from spanloom.files.output import output_folder
 from spanloom.formats import FORMATS, OnError, read
-from spanloom.formats.base import DEFAULTS, Losses, Scanned, altered, count_meta, count_unwritten, single
+from spanloom.formats.base import DEFAULTS, Losses, Scanned, altered, count_unwritten, single
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.listed import TEXT
 from spanloom.formats.looks import looks_like, of_content
@@ -78,7 +78,6 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
 
 def _content(document: Document, losses: Losses) -> str:
     count_unwritten(losses, document, "tokens", "sentences", "token columns", "mentions")
-    count_meta(losses, document)
     return _BOM + document.text if document.text.startswith(_BOM) else document.text
 
 

@@ -42,7 +42,7 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.formats.attributes import from_text
-from spanloom.formats.base import Beside, Losses, Scanned, altered, count_meta, single, writing_as
+from spanloom.formats.base import Beside, Losses, Scanned, altered, count_unwritten, single, writing_as
 from spanloom.formats.expat import feed
 from spanloom.formats.file_names import free_name, put
 from spanloom.formats.record_fields import Columns, given_names
@@ -491,7 +491,7 @@ def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
             cas.add_all(_mention(mention, types))
         spelled: str = cas.to_xmi()
     losses.add("token columns", len(document.columns.keys() - COLUMNS.keys()))
-    count_meta(losses, document)
+    count_unwritten(losses, document)
     return spelled
 
 

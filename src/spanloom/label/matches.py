@@ -17,8 +17,7 @@ from spanloom.hashing import Int64, RangeHashes, RangeTable, hashes, intern, num
 from spanloom.sparse import gathered
 from spanloom.text import tokenize
 from spanloom.vocabulary.folding import CLOSE, LOOSE
-from spanloom.vocabulary.lexicon import Lexicon
-from spanloom.vocabulary.runs import Runs, runs
+from spanloom.vocabulary.lexicon import Lexicon, Runs, runs
 
 Overlaps = Literal["longest", "all"]
 """Which of a rule's overlapping matches stay: the longest, of equally long ones the first; or all."""

@@ -22,8 +22,7 @@ from spanloom.errors import DataError, ModelError, SpanloomError, plural, reason
 from spanloom.files.staging import locked, sweep
 from spanloom.files.walk import NO_LINK
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.fragments import Fragment, annotate_fragment
-from spanloom.lake.ledger import Ledger
+from spanloom.lake.ledger import Fragment, Ledger, annotate_fragment
 
 if TYPE_CHECKING:
     from pyarrow import Schema

@@ -17,8 +17,7 @@ from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.json_text import loads, to_json
 from spanloom.formats.source import BOM, raw_lines, read_bytes
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
-from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record, gathered_records
+from spanloom.vocabulary.records import Notes, Record, gathered_records
 
 _EXPECTED: Final = (
     "expected fields such as concept_id, canonical_name and aliases; name them (--columns id=NAME,name=NAME)"

@@ -16,8 +16,7 @@ from typing import Any, Final
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, clip
 from spanloom.formats.source import BOM, decode, read_bytes
-from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Gathered, Record, gathered_records, lines_of, named
+from spanloom.vocabulary.records import Gathered, Notes, Record, gathered_records, lines_of, named
 
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(\w*)')  # a definition or a synonym, and the synonym's scope
 _TRAILING = re.compile(r'(?<!\s)\s+\{\w+="(?:[^"\\]|\\.)*"(?:,\s*\w+="(?:[^"\\]|\\.)*")*\}\s*$')  # qualifiers of a line

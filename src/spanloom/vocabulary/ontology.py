@@ -14,9 +14,8 @@ from xml.etree.ElementTree import Element
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError
 from spanloom.formats.source import BOM, decode, read_bytes
-from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.obo import BROAD
-from spanloom.vocabulary.records import Gathered, Record, check_asked, gathered_records, named
+from spanloom.vocabulary.records import Gathered, Notes, Record, check_asked, gathered_records, named
 from spanloom.vocabulary.xml_records import xml_records
 
 # The terms of an ontology or thesaurus, gathered from statements in any order, whatever the syntax.

@@ -14,10 +14,9 @@ from spanloom.files.staging import warn_of_leftovers
 from spanloom.formats.source import bare, checked_encoding, decoding, opened, plain_or_packed, unreadable
 from spanloom.vocabulary.fields import JOINED, Columns, assigned
 from spanloom.vocabulary.json_records import scan_json
-from spanloom.vocabulary.notes import Notes
 from spanloom.vocabulary.obo import scan_obo, scan_obo_graph
 from spanloom.vocabulary.ontology import scan_owl, scan_owlxml, scan_turtle
-from spanloom.vocabulary.records import Record
+from spanloom.vocabulary.records import Notes, Record
 from spanloom.vocabulary.releases import (
     DESCRIPTIONS,
     TABLE,

@@ -14,8 +14,7 @@ from spanloom.errors import DataError
 from spanloom.formats.layouts import words
 from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.fields import Gathering, plain
-from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Gathered, Record, check_asked, gathered_records, lines_of
+from spanloom.vocabulary.records import Gathered, Notes, Record, check_asked, gathered_records, lines_of
 from spanloom.vocabulary.table import rows_of
 
 DESCRIPTIONS: Final = "sct2_Description_*"

@@ -14,8 +14,7 @@ from spanloom.document.span import normalize_identifier
 from spanloom.errors import ModelError
 from spanloom.modelfile import ModelPart, load, save
 from spanloom.vocabulary.key_table import Array, Int64s, Strings, take, take_bounds
-from spanloom.vocabulary.notes import Concept, Note, Notes
-from spanloom.vocabulary.records import Record, examine, merge
+from spanloom.vocabulary.records import Concept, Note, Notes, Record, examine, merge
 
 _SINGLE = ("ids", "definitions", "categories")  # one string a concept
 _SEVERAL = ("names", "alternatives", "parents")  # any number of them

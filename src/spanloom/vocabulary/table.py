@@ -21,8 +21,7 @@ from typing import Final
 from spanloom.errors import DataError, UsageError
 from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.fields import Columns, Gathering, assigned, given_columns
-from spanloom.vocabulary.notes import Concept, Notes
-from spanloom.vocabulary.records import Gathered, Record, gathered_records, lines_of, merge
+from spanloom.vocabulary.records import Concept, Gathered, Notes, Record, gathered_records, lines_of, merge
 
 _CODE: Final = re.compile(r"\S*\d\S*")  # an identifier, in a table without a line of column names
 _EXPECTED: Final = "expected id, name and perhaps synonyms; name the columns (--columns id=NAME,name=NAME)"

@@ -17,8 +17,7 @@ from xml.parsers.expat import ParserCreate
 from spanloom.errors import DataError
 from spanloom.formats.expat import feed
 from spanloom.formats.source import opened, raw_lines
-from spanloom.vocabulary.notes import Concept, Notes
-from spanloom.vocabulary.records import Record, lines_of, split_values
+from spanloom.vocabulary.records import Concept, Notes, Record, lines_of, split_values
 
 _CHUNK = 1 << 16
 _DEEPEST = 100  # elements within each other; vocabularies have a dozen

@@ -105,7 +105,7 @@ Step = Callable[[Path, random.Random], None]
 
 def _lake(home: Path, draw: random.Random) -> None:
     """Annotate a lake, beginning and leases alone; the model is another section's."""
-    from spanloom.lake.fragments import fragments_of
+    from spanloom.lake.ledger import fragments_of
 
     out = home / "download" / "out"
     leases = Leases(out / "_spanloom" / "claims")
