@@ -1,4 +1,6 @@
-"""Who did what, and when: the actions of a store as rows to read, one for each value that an action set.
+"""Actions of a store: what they become, who did what and when, and the agreement of annotators.
+
+The history has a row for each value that an action set.
 
 The order is that of the actions' numbers. Times are of the clock of the machine, which may have been wrong.
 """

@@ -1,4 +1,4 @@
-"""The server's side of learning: it starts the process, starts it again if it was killed, and changes the model."""
+"""The server's side of learning: the process, the change of the model, and the order of what to annotate next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suspects: gold mentions that are probably wrong, missing, of another extent or of another type, ranked.
+"""Suspects: gold mentions that are probably wrong, missing, of another extent or type, found by cross-fitting.
 
 An annotation is a noisy channel: what is true reaches the page, or an error in its place. Of two readings, the one
 that is annotated, of probability p, and another, of probability q, the other is the true one with the odds

@@ -1,4 +1,4 @@
-"""`spanloom convert`: from one format to another."""
+"""`spanloom convert` and `spanloom split`: from one format to another, and into parts."""
 
 from __future__ import annotations
 

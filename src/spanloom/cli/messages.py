@@ -1,4 +1,4 @@
-"""Lines on standard error: text for people, or JSON for a program that collects logs."""
+"""Lines on standard error: text for people, or JSON for a program that collects logs; and a line of progress."""
 
 from __future__ import annotations
 

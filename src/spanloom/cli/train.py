@@ -1,4 +1,4 @@
-"""`spanloom train`: train a model of any kind; its parameters are options, and the model reports its training."""
+"""`spanloom train`, `teach`, `compact` and `export`: models are made; parameters of a model are options."""
 
 from __future__ import annotations
 

@@ -401,7 +401,7 @@ def verb(
         name: as the user writes it.
         group: the words before the last.
         was: its name in version 0.1, accepted until version 0.3.
-        parameters: ``module:class`` of a model's parameters, which are options, too: see `parameter_options`.
+        parameters: ``module:class`` of a model's parameters, which are options, too: see `options.with_parameters`.
         around: declarations of more options.
         without: parameters that are not options of the verb, or ``module:name`` of their names.
         place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.

@@ -1,4 +1,4 @@
-"""Alignment of mentions with tokens, and of token ranges with characters."""
+"""Alignment of mentions with tokens, and conversion between mentions and tags."""
 
 from __future__ import annotations
 

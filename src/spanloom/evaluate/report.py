@@ -1,4 +1,4 @@
-"""Evaluation report of predicted documents against gold ones."""
+"""Evaluation report of predicted documents against gold ones, and all errors with their kinds."""
 
 from __future__ import annotations
 

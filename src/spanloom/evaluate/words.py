@@ -1,4 +1,4 @@
-"""Evaluation of word segmentation: words compared by offsets, and the recall of words unseen in training."""
+"""Evaluation of tokens: words compared by offsets, recall of words unseen in training, and token columns."""
 
 from __future__ import annotations
 

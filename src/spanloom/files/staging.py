@@ -1,4 +1,6 @@
-"""Staging folders: hidden folders beside an output, in which it is made; locked while their process lives.
+"""Staging folders: hidden folders beside an output, in which it is made, and from which it is put in place.
+
+They are locked while their process lives.
 
 ``.NAME.xxxxxxxx.part`` holds the output (``new``), while it is put in place the old output (``old``,
 ``undo``; see `spanloom.files.staging`), and ``lock``, on which the owner holds a lock of the system's. That ends with

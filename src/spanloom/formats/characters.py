@@ -1,4 +1,6 @@
-"""Character columns: one character a line, its place in a word, and optionally the tag of a mention.
+"""Segmented text: character columns, and lines of words with spaces between (at the end of this module).
+
+Character columns have one character a line, its place in a word, and optionally the tag of a mention.
 
 ::
 

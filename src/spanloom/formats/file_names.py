@@ -1,4 +1,4 @@
-"""File names: conversion from and to identifiers of documents."""
+"""File names: conversion from and to identifiers of documents; and the files of a folder with their formats."""
 
 from __future__ import annotations
 

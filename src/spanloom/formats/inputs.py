@@ -1,4 +1,6 @@
-"""Conversion of the inputs of estimators to documents: a text, a document, a record, several, or a column of a table.
+"""Conversion of inputs in memory: texts, records and columns to documents, and tables of mentions.
+
+Estimators take a text, a document, a record, several, or a column of a table.
 
 A record is what a file of records holds, native or of another tool: a dictionary, a pair of a text and its annotation
 as spaCy has it, or a list of words, alone or with their tags. Neither pandas nor pyarrow is imported: a column is

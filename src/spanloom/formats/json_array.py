@@ -1,4 +1,4 @@
-"""JSON: one file with a list of records, with one record, or with one record a line; each as a line of JSONL is."""
+"""JSON and JSONL: a list of records, one record, or one record a line; and native records, which are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results of Label Studio: which are mentions, parts of them, concepts and attributes; see `label_studio`."""
+"""Results of Label Studio: which are mentions, concepts and attributes, and the text that they are about."""
 
 from __future__ import annotations
 

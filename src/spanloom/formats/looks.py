@@ -1,4 +1,4 @@
-"""What annotation looks like in a file that is read as plain text, and how such a file is read instead."""
+"""What annotation looks like in a file that is read as plain text, and files that are not read at all."""
 
 from __future__ import annotations
 

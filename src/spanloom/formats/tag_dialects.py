@@ -1,4 +1,4 @@
-"""Dialects of tags: how a column spells them.
+"""Dialects of tags: how a column spells them; and layouts of the columns of a file.
 
 The usual spelling is a letter, a hyphen and a type, such as ``B-problem``, and ``O`` outside of all mentions. A dialect
 has other letters, another divider, the letter behind the type, types alone, or several tags in one value. `read_tag`

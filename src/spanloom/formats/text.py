@@ -1,4 +1,4 @@
-"""Plain text: one document a file, without annotations; several documents are a folder."""
+"""Plain text: one document a file, or raw text as a stream of blocks; several documents are a folder."""
 
 from __future__ import annotations
 

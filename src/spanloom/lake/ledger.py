@@ -1,4 +1,4 @@
-"""The ledger of an annotated lake: the job and the state of each fragment, in JSON files in ``_spanloom``.
+"""The ledger of an annotated lake, in JSON files in ``_spanloom``; and the fragments, files of the lake.
 
 ``job.json`` has the model and the settings. ``done`` has a record for each finished fragment, which is written after
 the fragment's output is in place: a job that is killed between the two repeats the fragment. ``claims`` has the

@@ -1,4 +1,4 @@
-"""OBO files, the stanzas and tags of terms in them: the ontologies of the OBO Foundry, and CTD's MEDIC.
+"""OBO files and OBO graphs: the ontologies of the OBO Foundry, and CTD's MEDIC.
 
 OBO Flat File Format 1.4 (Mungall et al.), and the synonym tags of 1.0. Read line by line, with the order of everything
 kept; nothing that a file imports is fetched.
@@ -55,13 +55,14 @@ def _terms(path: str | Path, notes: Notes) -> Iterator[tuple[str, Gathered]]:
         if not colon:
             expected = "a tag, a colon and a value, or a stanza such as [Term]"
             raise DataError(f"found {text[:80]!r}, expected {expected}; is this an OBO file?", path=path, line=line)
-        if term is not None and tag.strip() == "id":
+        tag = tag.strip()
+        if term is not None and tag == "id":
             if identifier:
                 message = f"found a second id, {value.strip()[:80]!r}, in the term {clip(identifier)}"
                 raise DataError(f"{message}; expected a [Term] before it", path=path, line=line)
             identifier = _identifier(value)
         elif term is not None:
-            _add(term, tag.strip(), value, notes, path, line)
+            _add(term, tag, value, notes, path, line)
         elif not stanza and tag == "default-namespace":
             namespace = _plain(value)
         elif not stanza and tag == "import":

@@ -1,4 +1,6 @@
-r"""Turtle and N-Triples: statements about what has an address.
+r"""Ontologies and thesauri in RDF/XML, OWL/XML, Turtle and N-Triples: terms, gathered from statements.
+
+Of Turtle, statements about what has an address are read.
 
 What has none (``[ ... ]``, ``( ... )``, ``_:b1``), such as the restrictions of OWL, is skipped.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -66,8 +67,8 @@ def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Ite
     for identifier, one in listed:
         if one.obsolete or not one.names:
             continue
-        names = [text for _, text in sorted(one.names, key=lambda pair: pair[0])]  # stable: else the file's order
-        categories = "|".join(dict.fromkeys(one.categories))
+        names = [text for _, text in sorted(one.names, key=itemgetter(0))]  # stable: else the file's order
+        categories = "|".join(dict.fromkeys(one.categories)) if len(one.categories) > 1 else "".join(one.categories)
         alternatives, parents = (*one.alternatives, *replaced.get(identifier, ())), tuple(one.parents)
         concept = Concept(identifier, names[0], tuple(names[1:]), alternatives, parents, one.definition, categories)
         yield Record(concept, one.line)
@@ -75,7 +76,7 @@ def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Ite
 
 def named(one: Gathered, rank: int) -> Gathered:
     """Return what was gathered for a concept, without names if all are of this rank, that of synonyms."""
-    if all(own == rank for own, _ in one.names):
+    if one.names and one.names[0][0] == rank and all(own == rank for own, _ in one.names):
         one.names.clear()
     return one
 

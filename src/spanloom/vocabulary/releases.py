@@ -1,4 +1,6 @@
-"""SNOMED CT as its publishers release it: descriptions in Release Format 2, alone or in a release folder.
+"""Vocabularies as their publishers release them: SNOMED CT, OMOP, and UMLS and RxNorm in Rich Release Format.
+
+Of SNOMED CT, descriptions in Release Format 2 are read, alone or in a release folder.
 
 SNOMED International, "Release File Specifications". Identifiers stay the numbers that they are.
 """

@@ -1,4 +1,4 @@
-"""Tables of concepts: CSV, TSV and columns between bars, with a line of column names.
+"""Tables of concepts: CSV, TSV and columns between bars, with a line of column names; and plain lists.
 
 ::
 

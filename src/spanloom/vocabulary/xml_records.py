@@ -1,4 +1,4 @@
-"""Records of an XML file one at a time, in the memory of one; nothing is fetched.
+"""Records of an XML file one at a time, in the memory of one, and those of MeSH and MEDIC; nothing is fetched.
 
 Entities are refused, except, where namespaces are read, short ones for the addresses of namespaces.
 """
