@@ -20,8 +20,8 @@ from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary import Vocabulary, read_vocabulary
 from spanloom.vocabulary.candidates import CandidateFinder, Candidates
 from spanloom.vocabulary.folding import CLOSE, LOOSE
+from spanloom.vocabulary.lexicon import runs
 from spanloom.vocabulary.memory import Memory
-from spanloom.vocabulary.runs import runs
 
 AT = (1, 5, 10, 20)
 RECALL, MILLISECONDS, OPEN = 90.0, 1.0, 1.0  # targets

@@ -30,7 +30,7 @@ import numpy as np
 
 from common import Clock, Result, commit, corpus, options, run_cases, say
 from spanloom.clean import JudgedDocument, Suspect, judge, recognizer_of, suspects_of
-from spanloom.clean.crossfit import FOLDS
+from spanloom.clean.suspects import FOLDS
 from spanloom.document import Document, Mention
 from spanloom.formats import read
 from spanloom.learn import Progress

@@ -29,8 +29,8 @@ import numpy as np
 
 from common import Result, one_core, options, say, timed, token_count
 from spanloom import Recognizer
-from spanloom.concepts.documents import document_concepts
 from spanloom.concepts.fitting import fit_concepts
+from spanloom.concepts.report import document_concepts
 from spanloom.concepts.stage import ConceptStage, candidates_of, forms_of
 from spanloom.document import Document, Mention
 from spanloom.document.parts import split

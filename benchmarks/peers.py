@@ -39,7 +39,7 @@ from common import Result, Seconds, corpus, median, one_core, options, save_clus
 from lake import job
 from segmentation import UNER, sentences
 from spanloom.document import Document
-from spanloom.document.tags import from_tags
+from spanloom.document.align import from_tags
 from spanloom.features import FeatureSet, available_columns
 from spanloom.features.clusters import read_paths
 from spanloom.recognize import Recognizer

@@ -29,7 +29,7 @@ from spanloom.features import PRESETS
 from spanloom.features.clusters import Clusters, induce_from, write_paths
 from spanloom.features.counting import count_words
 from spanloom.features.vectors import induce_vectors
-from spanloom.formats.raw import read_raw
+from spanloom.formats.text import read_raw
 from spanloom.recognize import Recognizer
 from spanloom.text import prepare, sentence_words
 

@@ -26,7 +26,7 @@ import peer
 from bare import read_rows
 from common import Clock, Result, Seconds, corpus, median, one_core, options, save_clusters, say, timed, token_count
 from spanloom.document import Batch, Document
-from spanloom.document.tags import from_tags
+from spanloom.document.align import from_tags
 from spanloom.evaluate import score
 from spanloom.features import FeatureSet, available_columns, build_index
 from spanloom.features.clusters import read_paths

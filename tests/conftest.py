@@ -117,8 +117,6 @@ NEEDED_BY_TESTS = {
     "test_architecture.py::test_benchmarks_import_what_is_there[decoders.py]": ("torch",),
     "test_doctests.py::test_module[spanloom.integrations.huggingface]": ("datasets",),
     "test_doctests.py::test_module[spanloom.lake.annotator]": ("pyarrow",),
-    "test_doctests.py::test_module[spanloom.lake.tables]": ("pyarrow",),
-    "test_doctests.py::test_module[spanloom.lake.texts]": ("pyarrow",),
     "test_doctests.py::test_page[docs/formats.md]": ("pandas", "pyarrow"),
     "test_doctests.py::test_page[docs/gallery.md]": ("matplotlib",),
     "test_doctests.py::test_page[docs/how-to/from-spacy.md]": ("spacy",),

@@ -188,7 +188,7 @@ def test_c_is_short_and_says_what_it_is(path: Path) -> None:
 
 def test_only_the_binding_loads_the_library() -> None:
     found = [module.as_posix() for module in MODULES if "ctypes" in imports(module)]
-    assert found == ["files/swap.py", "native/__init__.py"]  # the first calls the system's `renameat2`
+    assert found == ["files/staging.py", "native/__init__.py"]  # the first calls the system's `renameat2`
 
 
 def test_the_package_needs_neither_numba_nor_scipy() -> None:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.annotate import import_documents
-from spanloom.annotate.queue import ORDERS, Order, ranked
+from spanloom.annotate.learner import ORDERS, Order, ranked
 from spanloom.cli.app import app
 from spanloom.data import clinical
 from spanloom.errors import UsageError

@@ -20,7 +20,7 @@ from spanloom.clean import (
     suspects_of,
     with_suspects,
 )
-from spanloom.clean.crossfit import folds_of_documents
+from spanloom.clean.suspects import folds_of_documents
 from spanloom.data import clinical
 from spanloom.errors import DataError, UsageError
 from spanloom.text import prepare

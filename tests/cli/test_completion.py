@@ -12,8 +12,8 @@ from typing import Any, get_args
 
 import pytest
 
-from spanloom.cli.clusters import _METHODS
-from spanloom.cli.completion import SHELLS
+from spanloom.cli.train import _METHODS
+from spanloom.cli.verbs import SHELLS
 from spanloom.formats import FORMATS
 from spanloom.formats.answers.placing import AMBIGUOUS
 from spanloom.formats.columns import _SCHEMES

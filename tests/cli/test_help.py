@@ -12,9 +12,8 @@ import pytest
 from typer.main import get_command
 
 from spanloom.cli.app import app
-from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS
-from spanloom.cli.verbs import GROUPS, load_plugins
+from spanloom.cli.verbs import EXAMPLES, GROUPS, load_plugins
 from spanloom_lab.cli.verbs import EXAMPLES as OF_THE_LAB
 
 load_plugins()

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from spanloom.cli.pace import counted
+from spanloom.cli.messages import counted
 from spanloom.cli.progress import Reporter
 from spanloom.document import Document
 from spanloom.recognize import Progress
@@ -80,7 +80,7 @@ def test_time_left_can_be_read(capsys, seconds, words):
 
 def test_a_terminal_shows_the_pace(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("spanloom.cli.pace.EVERY", 0.0)
+    monkeypatch.setattr("spanloom.cli.messages.EVERY", 0.0)
     assert len(list(counted([Document("a"), Document("b")], "predicting", quiet=False, total=lambda: 2))) == 2
     shown = capsys.readouterr().err
     assert "predicting" in shown

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spanloom import Document, Mention, Recognizer, load, read
-from spanloom.concepts.documents import document_concepts, fit_document_scaling, with_document_concepts
+from spanloom.concepts.report import document_concepts, fit_document_scaling, with_document_concepts
 from spanloom.data import clinical
 from spanloom.learn.platt import IDENTITY
 

@@ -15,12 +15,21 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from spanloom import Document, Mention, Recognizer, load, read
-from spanloom.concepts.comparing import FoldedTexts
-from spanloom.concepts.evidence import Parents, with_evidence
 from spanloom.concepts.fitting import assigned, fit_concepts, linked_vocabularies
-from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, VocabularyForms
-from spanloom.concepts.ranker import Groups, Ranker, fit_ranker, log_shares
-from spanloom.concepts.stage import ConceptStage, LinkedVocabulary, Vocabularies, candidates_of, forms_of
+from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, FoldedTexts, Form, FormTable, VocabularyForms
+from spanloom.concepts.stage import (
+    ConceptStage,
+    Groups,
+    LinkedVocabulary,
+    Parents,
+    Ranker,
+    Vocabularies,
+    candidates_of,
+    fit_ranker,
+    forms_of,
+    log_shares,
+    with_evidence,
+)
 from spanloom.data import clinical
 from spanloom.errors import DataError, DataWarning, ModelError, UsageError
 from spanloom.features.conjunctions import conjoined, conjunctions

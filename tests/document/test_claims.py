@@ -8,8 +8,7 @@ import pytest
 
 from spanloom import Document, Mention
 from spanloom.document import Batch
-from spanloom.document.annotation import completeness
-from spanloom.document.claims import claims_of
+from spanloom.document.annotation import claims_of, completeness
 from spanloom.document.validate import validate
 from spanloom.errors import DataError
 from spanloom.text import prepare

@@ -11,7 +11,7 @@ import pytest
 from spanloom.document import Document, Mention
 from spanloom.document.span import Span, found_mention
 from spanloom.errors import DataError
-from spanloom.view.notebook import LONGEST
+from spanloom.view.mentions import LONGEST
 
 NOTE = Document(
     "no <b>pain", id="a", tokens=[(0, 2), (6, 10)], sentences=[(0, 2)], columns={"pos": ["DT", "NN"]},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import normalize_identifier
 
 
 @pytest.mark.parametrize(

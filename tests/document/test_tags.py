@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanloom.document import from_tags, to_bilou, to_bio
-from spanloom.document.tags import from_levels
+from spanloom.document.align import from_levels
 
 
 @st.composite

@@ -14,7 +14,7 @@ from spanloom.document import Document, Mention
 from spanloom.errors import UsageError
 from spanloom.evaluate import evaluate, paired_test
 from spanloom.evaluate.measures import rates
-from spanloom.evaluate.resample import randomization
+from spanloom.evaluate.rows import randomization
 
 TEXT = "x" * 10
 

@@ -11,7 +11,7 @@ import pytest
 
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
-from spanloom.files import swap
+from spanloom.files import staging
 from spanloom.files.output import output_file, output_files, output_folder
 from spanloom.files.staging import is_part
 from spanloom.formats import read, validate, write
@@ -230,7 +230,7 @@ def test_a_folder_is_exchanged_or_put_back(tmp_path, monkeypatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(os, "rename", rename)
         write([OLD], tmp_path / "notes", format="brat", force=True)  # one step: there is no such rename
-        patch.setattr(swap, "exchange", in_steps)
+        patch.setattr(staging, "exchange", in_steps)
         killed(lambda: write([NEW], tmp_path / "notes", format="brat", force=True))
     before = state(tmp_path)
     with pytest.raises(DataError, match=r"no such file or folder, but .*part is there, left by an interrupted write"):

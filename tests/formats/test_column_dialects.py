@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from spanloom.document import Document, Mention
-from spanloom.document.tags import from_levels
+from spanloom.document.align import from_levels
 from spanloom.errors import DataError
 from spanloom.formats import read, validate, write
 from spanloom.formats.columns import holds_tokens
-from spanloom.formats.raw import read_raw
 from spanloom.formats.tag_dialects import in_brackets
+from spanloom.formats.text import read_raw
 
 
 def found(path: Path, content: str, **options: object) -> tuple[list[Document], list[str]]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Document
 from spanloom.formats import read, validate, write
-from spanloom.formats.entity_brackets import read_brackets
+from spanloom.formats.conllu import read_brackets
 
 GUM = """# newdoc id = d1
 # global.Entity = GRP-etype-infstat-minspan-link-identity

@@ -14,8 +14,8 @@ from spanloom.cli import main
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, validate, write
-from spanloom.formats.encodings import likely_encoding
-from spanloom.formats.raw import read_raw
+from spanloom.formats.source import likely_encoding
+from spanloom.formats.text import read_raw
 
 TEXT = "Señora con náusea y fiebre."
 MENTION = Mention("síntoma", [(11, 17)])

@@ -18,8 +18,8 @@ from spanloom.document.surfaces import trimmed
 from spanloom.document.validate import find_errors
 from spanloom.errors import DataError, UsageError
 from spanloom.formats import read, validate, write
+from spanloom.formats.label_regions import text_of
 from spanloom.formats.label_studio import understand
-from spanloom.formats.task_texts import text_of
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=20)
 

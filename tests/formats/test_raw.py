@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from spanloom import Document, Mention, read, write
 from spanloom.errors import DataError, UsageError
-from spanloom.formats import raw
-from spanloom.formats.raw import read_raw
+from spanloom.formats import text as module
+from spanloom.formats.text import read_raw
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.sampled_from("ab \n\té漢😀"), max_size=60), st.integers(1, 20))
 def test_blocks_are_the_text(tmp_path, monkeypatch, text, size):
-    monkeypatch.setattr(raw, "_BLOCK", size)
+    monkeypatch.setattr(module, "_BLOCK", size)
     path = tmp_path / "raw.txt"
     path.write_text(text, encoding="utf-8", newline="")
     blocks = [document.text for document in read_raw([path])]
@@ -24,7 +24,7 @@ def test_blocks_are_the_text(tmp_path, monkeypatch, text, size):
 
 
 def test_blocks_end_at_blank_lines_lines_or_spaces(tmp_path, monkeypatch):
-    monkeypatch.setattr(raw, "_BLOCK", 20)
+    monkeypatch.setattr(module, "_BLOCK", 20)
     path = tmp_path / "raw.txt"
     for text, first in [
         ("0123456789 a b\nc\n\nd e f g h", "0123456789 a b\nc\n\n"),
@@ -49,7 +49,7 @@ def test_other_formats_and_folders_are_read_without_mentions(tmp_path):
 
 
 def test_the_line_of_a_wrong_byte_is_told_or_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr(raw, "_BLOCK", 8)
+    monkeypatch.setattr(module, "_BLOCK", 8)
     path = tmp_path / "raw.txt"
     path.write_bytes(b"one\ntwo\nthree\nfo\xffur\nfive\nsix")
     with pytest.raises(DataError, match=r"raw.txt:4: byte 3 of the line is 0xFF, which is not UTF-8"):

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 from spanloom.document import Batch, Document
 from spanloom.label import label, read_label_rules
 from spanloom.label.labelling import Finder
-from spanloom.label.matches import contiguous, gapped, longest
-from spanloom.label.phrases import GappedPhrases
-from spanloom.label.text import LabelText
+from spanloom.label.matches import GappedPhrases, LabelText, contiguous, gapped, longest
 
 WORDS = st.sampled_from(["a", "b", "c", "B", "d"])
 

@@ -21,8 +21,7 @@ from spanloom.document import Document, Mention
 from spanloom.errors import ModelError, UsageError
 from spanloom.formats import read
 from spanloom.lake import Annotator
-from spanloom.lake.tables import column_of_arrays, column_of_documents
-from spanloom.lake.texts import texts_of
+from spanloom.lake.annotator import column_of_arrays, column_of_documents, texts_of
 from spanloom_lab import Cascade
 from spanloom_lab.lm.language_model import LanguageModel
 

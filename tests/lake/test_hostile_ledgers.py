@@ -14,11 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from spanloom.errors import DataError
-from spanloom.lake import Annotator, leases
-from spanloom.lake.fragments import Fragment, fragments_of
-from spanloom.lake.job import Job
-from spanloom.lake.leases import Leases
-from spanloom.lake.ledger import Ledger
+from spanloom.lake import Annotator, job
+from spanloom.lake.job import Job, Leases
+from spanloom.lake.ledger import Fragment, Ledger, fragments_of
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="links and pipes are Unix's")
@@ -155,16 +153,16 @@ def test_a_lease_that_was_replaced_meanwhile_is_not_taken_over(tmp_path: Path, m
     dead, slow, quick = (Leases(tmp_path) for _ in range(3))
     assert dead.take("a")
     os.close(dead._held.pop("a"))
-    real = leases.locked
+    real = job.locked
 
     def locked(handle: int) -> bool | None:
-        monkeypatch.setattr(leases, "locked", real)
+        monkeypatch.setattr(job, "locked", real)
         assert quick.take("a")
         quick.release("a")
         assert quick.take("a")
         return real(handle)
 
-    monkeypatch.setattr(leases, "locked", locked)
+    monkeypatch.setattr(job, "locked", locked)
     assert not slow.take("a")
     assert quick.has("a")
     quick.close()

@@ -24,11 +24,10 @@ import pytest
 import spanloom
 from spanloom.document import Document, Mention
 from spanloom.errors import DataError, ModelError
-from spanloom.lake import Annotator, workers
-from spanloom.lake.fragments import fragments_of
-from spanloom.lake.job import Job
-from spanloom.lake.leases import Leases
-from spanloom.lake.ledger import Ledger
+from spanloom.lake import Annotator
+from spanloom.lake import job as module
+from spanloom.lake.job import Job, Leases
+from spanloom.lake.ledger import Ledger, fragments_of
 
 TEXTS = ["No chest pain today.", "Severe aortic stenosis was seen.", "Denies abdominal pain or nausea."]
 Run = Callable[..., Any]
@@ -327,7 +326,7 @@ def test_a_gzip_file_that_unpacks_to_far_more_than_its_size(
 def dying(pipe: Any, annotator: Annotator, schema: bytes) -> None:
     """A worker that dies of the fragment part-2, and once of part-1."""
     once = Path(os.environ["ONCE"])
-    whole = workers.annotate_fragment
+    whole = module.annotate_fragment
 
     def annotate_fragment(annotator: Annotator, fragment: Any, *more: Any) -> Any:
         if fragment.name == "part-2.parquet" or (fragment.name == "sub/part-1.parquet" and not once.exists()):
@@ -336,18 +335,18 @@ def dying(pipe: Any, annotator: Annotator, schema: bytes) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         yield from whole(annotator, fragment, *more)
 
-    workers.annotate_fragment = annotate_fragment
+    module.annotate_fragment = annotate_fragment
     WORK(pipe, annotator, schema)
 
 
-WORK = workers._work
+WORK = module._work
 
 
 def test_killed_workers_are_told_and_a_fragment_that_kills_is_given_up(
     model: Path, lake: Path, tmp_path: Path, wanted: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ONCE", str(tmp_path / "once"))
-    monkeypatch.setattr(workers, "_work", dying)
+    monkeypatch.setattr(module, "_work", dying)
     job, told = annotate(model, lake, tmp_path / "out")
     assert sorted(told) == [
         "a worker was killed (SIGKILL) while it annotated part-2.parquet, which is tried again",

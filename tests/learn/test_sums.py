@@ -13,8 +13,7 @@ from learn_helpers import corpus
 
 from spanloom.errors import DataError, UsageError
 from spanloom.features import Sparse
-from spanloom.files.handle import Handle, opened, read_into, write_whole
-from spanloom.files.scratch import FolderScratch
+from spanloom.files.scratch import FolderScratch, Handle, opened, read_into, write_whole
 from spanloom.learn import EdgeTarget, Objective, TrainingSet, minimize
 from spanloom.parallel import Executor, Processes, Threads
 

@@ -20,8 +20,7 @@ from spanloom.vocabulary import Concept
 from spanloom.vocabulary import memory as remembered
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.folding import CLOSE, EXACT
-from spanloom.vocabulary.lexicon import lexicon_of
-from spanloom.vocabulary.runs import all_runs, text_runs
+from spanloom.vocabulary.lexicon import all_runs, lexicon_of, text_runs
 from spanloom.vocabulary.store import Vocabulary
 from spanloom_lab.lm.language_model import LanguageModel
 

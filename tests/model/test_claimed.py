@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from spanloom import Document, Mention
 from spanloom.document import Batch
-from spanloom.document.annotation import COMPLETE, completeness
-from spanloom.document.claims import claims_of
+from spanloom.document.annotation import COMPLETE, claims_of, completeness
 from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import ENGINES, Potentials, reference
 from spanloom.learn.readings import ReadingsTarget

@@ -11,7 +11,7 @@ import pytest
 
 from spanloom import Linker, Recognizer, Segmenter
 from spanloom.cli.config import CommonOptions, checked, options_of
-from spanloom.cli.parameter_options import with_parameters
+from spanloom.cli.options import with_parameters
 from spanloom.errors import UsageError
 from spanloom.link.parameters import LinkerParameters
 from spanloom.model.fields import Number, declared

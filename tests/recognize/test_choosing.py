@@ -3,7 +3,7 @@
 import pytest
 
 from spanloom import Document, Mention, Recognizer, load
-from spanloom.clean.crossfit import judge
+from spanloom.clean.suspects import judge
 from spanloom.errors import UsageError
 from spanloom_lab.cascade import Cascade
 

@@ -19,8 +19,7 @@ from spanloom.structures import MentionTable
 from spanloom.text import prepare
 from spanloom.vocabulary import Concept, Vocabulary
 from spanloom.vocabulary.folding import fold_text, fold_word
-from spanloom.vocabulary.lexicon import lexicon_of
-from spanloom.vocabulary.runs import runs
+from spanloom.vocabulary.lexicon import lexicon_of, runs
 
 DISEASES = Vocabulary.build([Concept("D1", "breast cancer", ("cancers of the breast",)), Concept("D2", "renal tumours"),
                              Concept("D3", "fever"), Concept("D4", "old mice disease")])  # fmt: skip

@@ -9,9 +9,9 @@ from test_terminal import TEXTS, documents
 
 from spanloom.document import Document
 from spanloom.view.cells import cells, shorten
-from spanloom.view.direction import leftward, visual_order
-from spanloom.view.pieces import pieces, units
-from spanloom.view.tracks import tracks, type_names
+from spanloom.view.layout import leftward, visual_order
+from spanloom.view.page import pieces, units
+from spanloom.view.placement import tracks, type_names
 
 
 @pytest.mark.parametrize(

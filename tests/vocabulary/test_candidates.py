@@ -24,13 +24,13 @@ from spanloom.vocabulary.candidates import (
     CandidateFinder,
     Candidates,
     EditSearch,
+    FoundPairs,
+    join,
 )
 from spanloom.vocabulary.cosine import WORD, CosineIndex, TermWeights
 from spanloom.vocabulary.folding import CLOSE, LOOSE, fold_text, fold_word, pieces, sums_of_words
-from spanloom.vocabulary.joining import FoundPairs, join
-from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
+from spanloom.vocabulary.lexicon import Lexicon, lexicon_of, runs
 from spanloom.vocabulary.memory import Memory
-from spanloom.vocabulary.runs import runs
 
 CONCEPTS = [
     Concept("MESH:D007674", "Kidney Diseases", ("Disease, Kidney", "Nephropathy")),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spanloom.hashing import hash_text
 from spanloom.text import tokenize
 from spanloom.vocabulary.folding import CLOSE, EXACT, LOOSE, fold_text, fold_word, pieces, text_form, text_keys
-from spanloom.vocabulary.runs import runs
+from spanloom.vocabulary.lexicon import runs
 
 
 def key(text: str, *, loose: bool = False) -> int:

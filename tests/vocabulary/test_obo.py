@@ -163,7 +163,7 @@ def test_an_obsolete_term_that_several_replace_is_none_of_them(written) -> None:
 def test_terms_without_a_name_are_left_out(written) -> None:
     vocabulary = read_vocabulary(written("a.obo", "[Term]\nid: X:1\n\n[Term]\nid: X:2\nname: two\n"))
     assert list(vocabulary) == [Concept("X:2", "two")]
-    assert kinds(vocabulary) == {"terms without a name": 1}
+    assert kinds(vocabulary) == {"concepts without a name": 1}
 
 
 def test_the_namespace_of_the_file(written) -> None:

@@ -13,7 +13,7 @@ from spanloom.errors import DataError, DataWarning
 from spanloom.formats import read
 from spanloom.label import label, read_label_rules
 from spanloom.vocabulary import read_vocabulary
-from spanloom.vocabulary.patterns import names_of
+from spanloom.vocabulary.json_records import names_of
 
 PATTERNS: list[dict[str, Any]] = [
     {"label": "DRUG", "pattern": "Aspirin"},

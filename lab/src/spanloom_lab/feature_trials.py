@@ -14,8 +14,7 @@ from spanloom.document import Batch, Document
 from spanloom.errors import DataError, UsageError
 from spanloom.evaluate import KEYS
 from spanloom.evaluate.compare import compare
-from spanloom.evaluate.resample import randomization
-from spanloom.evaluate.rows import row, unit_counts
+from spanloom.evaluate.rows import randomization, row, unit_counts
 from spanloom.evaluate.units import ResamplingUnits, units
 from spanloom.features import FeatureSet, Resources, WordVectors, available_columns, category_phrases, parse_all
 from spanloom.features.clusters import Clusters, read_paths

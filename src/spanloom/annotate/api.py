@@ -13,9 +13,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel
 
-from spanloom.annotate.actions import Act, Position, Question, changes_of, parsed
-from spanloom.annotate.agreement import agreement, compared
-from spanloom.annotate.history import events
+from spanloom.annotate.history import Act, Position, Question, agreement, changes_of, compared, events, parsed
 from spanloom.annotate.learner import Learner
 from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, sentences_of
 from spanloom.attributes import ATTRIBUTES

@@ -1,4 +1,6 @@
-"""Who did what, and when: the actions of a store as rows to read, one for each value that an action set.
+"""Actions of a store: what they become, who did what and when, and the agreement of annotators.
+
+The history has a row for each value that an action set.
 
 The order is that of the actions' numbers. Times are of the clock of the machine, which may have been wrong.
 """
@@ -7,12 +9,25 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from spanloom.document import Document, Mention, Span
+from spanloom.document.annotators import annotator_of
+from spanloom.document.span import join_spans
+from spanloom.errors import DataError, clip
 from spanloom.files.output import Sink
+from spanloom.formats import to_record
 from spanloom.formats.csv_rows import guarded
-from spanloom.formats.store import State, Store, base_of
+from spanloom.formats.store import State, Store, base_of, digest, document_of, rejection
+from spanloom.serve.limits import Refused
+from spanloom.text import prepare
 
 _COLUMNS: Final = ("number", "time", "author", "layer", "document", "kind", "key", "what", "type", "spans", "text")
 _LONGEST: Final = 200  # characters of a surface
@@ -147,3 +162,317 @@ def write_events(found: Iterable[Event], file: Sink, *, as_json: bool) -> None:
             "spans": ";".join(f"{start}-{end}" for start, end in value["spans"]) if is_mention else one.key[2:],
         }
         writer.writerow([guarded(str(row[name])) for name in _COLUMNS])
+
+
+# Documents into a store, and what has changed in them since.
+
+
+def import_documents(store: Store, documents: Iterable[Document]) -> tuple[int, list[str]]:
+    """Add documents to a store; those that it has already are compared with it.
+
+    Mentions are what annotators begin with. Where documents name their annotator (``meta["annotator"]``), each document
+    becomes one, without mentions, and those of each annotator are an action in the layer of the annotator's name.
+
+    Args:
+        store: open for writing.
+        documents: with identifiers, or they are numbered.
+
+    Returns:
+        How many documents were added, and the identifiers of those that have changed since they were imported.
+
+    Raises:
+        DataError: two documents of one identifier, or two texts.
+    """
+    numbers, digests = store.numbers(), store.digests()
+    known = set(numbers)
+    seen: set[tuple[str, str | None]] = set()
+    added, changed = 0, list[str]()
+    layers: list[tuple[str, str, dict[str, object]]] = []
+    texts: dict[str, str] = {}
+    with store.writing():
+        for count, given in enumerate(documents, 1):
+            document = given if given.id else given.copy(id=f"document-{count:06}")
+            annotator = annotator_of(document)
+            if (document.id, annotator) in seen:
+                raise DataError(f"two documents have the id {clip(document.id)}; give each an id of its own")
+            seen.add((document.id, annotator))
+            mentions = to_record(document).get("mentions", [])
+            if annotator is not None:
+                meta = {name: value for name, value in document.meta.items() if name != "annotator"}
+                document = document.copy(mentions=[], meta=meta)
+            if document.id in known:
+                if digest(to_record(document)) != digests[document.id] and document.id not in changed:
+                    changed.append(document.id)
+                continue
+            if texts.setdefault(document.id, document.text) != document.text:
+                raise DataError(f"two texts have the id {clip(document.id)}; give each an id of its own")
+            if document.id not in numbers:
+                numbers[document.id] = 0
+                store.add(prepare(document))
+                added += 1
+            if annotator is not None:
+                layers.append((document.id, annotator, {f"m:#.{place}": one for place, one in enumerate(mentions)}))
+    numbers = store.numbers()
+    for name, layer, values in layers:
+        store.append(numbers[name], layer, layer, "import", values)
+    return added, changed
+
+
+# Agreement of annotators on mentions that may nest, overlap and have gaps: F1, and F1 corrected for chance.
+#
+# Kappa and alpha count units that both annotators label, such as tokens. Mentions that overlap are no such units. Here
+# the unit is the mention, and chance is where it lies:
+#
+# 1. A mention of annotator A and one of B *match* if they have the same type and the same spans.
+# 2. Observed agreement is F = 2 M / (|A| + |B|), with M matches.
+# 3. By chance each annotator would have placed each mention anywhere in its sentence, independently of all others, with
+#    its shape: how many tokens each part and each gap has. A shape of w tokens has n - w + 1 places in a sentence of n.
+#    Types would have been drawn from the annotator's own types, independently, too.
+# 4. Two mentions in one sentence with the same shape then match with probability q / (n - w + 1), where q is the sum
+#    over types of p_A(type) p_B(type); all others with probability 0. The expectation of M is the sum over all pairs,
+#    exact whatever overlaps, because expectations add up.
+# 5. With C = 2 E[M] / (|A| + |B|), corrected agreement is (F - C) / (1 - C): 1 for equal annotation, 0 for chance.
+
+_Place = tuple[int, int, tuple[int, ...]]  # first token of the sentence, its length, and the shape
+
+
+class Agreement(NamedTuple):
+    """Agreement of two annotators on the documents that both annotated.
+
+    Args:
+        first, second: their names.
+        documents: how many both annotated.
+        mentions: of each.
+        matches: mentions with the same type and spans.
+        f1: observed agreement, 0 to 1; 1 where neither has a mention.
+        chance: what chance would give.
+        corrected: agreement corrected for chance, at most 1.
+    """
+
+    first: str
+    second: str
+    documents: int
+    mentions: tuple[int, int]
+    matches: int
+    f1: float
+    chance: float
+    corrected: float
+
+
+def agreement(documents: Iterable[Document]) -> list[Agreement]:
+    """Return the agreement of each pair of annotators who share documents.
+
+    Args:
+        documents: once for each annotator, whose name is ``meta["annotator"]``, as a store is read.
+
+    >>> def by(name, *mentions):
+    ...     return Document("No chest pain or fever.", "a", mentions=list(mentions), meta={"annotator": name})
+    >>> pain, fever = Mention("problem", [(3, 13)]), Mention("problem", [(17, 22)])
+    >>> [found] = agreement([by("ann", pain, fever), by("bea", pain)])
+    >>> found.matches, round(found.f1, 2), round(found.corrected, 2)
+    (1, 0.67, 0.62)
+    """
+    by_name: dict[str, dict[str, Document]] = defaultdict(dict)
+    for document in documents:
+        name = document.meta.get("annotator")
+        if isinstance(name, str):
+            by_name[name][document.id] = prepare(document)
+    found = []
+    for first, second in combinations(sorted(by_name), 2):
+        shared = sorted(by_name[first].keys() & by_name[second].keys())
+        if shared:
+            pairs = [(by_name[first][id], by_name[second][id]) for id in shared]
+            found.append(_compare(first, second, pairs))
+    return found
+
+
+def compared(store: Store, *, without: str | None = None) -> Iterator[Document]:
+    """Yield the documents of a store that several layers have, once for each, except one layer."""
+    for number in store.numbers().values():
+        names = [layer for layer in store.layers(number) if layer != without]
+        if len(names) > 1:
+            record = store.record(number)
+            yield from (document_of(record, store.state(number, name), name) for name in names)
+
+
+def _compare(first: str, second: str, pairs: Sequence[tuple[Document, Document]]) -> Agreement:
+    matches, expected = 0, 0.0
+    types: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for pair in pairs:
+        keys = [{mention.key for mention in document.mentions} for document in pair]
+        matches += len(keys[0] & keys[1])
+        for count, own in zip(types, keys, strict=True):
+            count.update(type for type, _ in own)
+        distinct = [(one, {mention.key: mention for mention in one.mentions}.values()) for one in pair]
+        places = [Counter(place_of(one, mention) for mention in mentions) for one, mentions in distinct]
+        for place, times in places[0].items():
+            length, shape = place[1:]
+            expected += times * places[1][place] / (length - sum(shape) + 1)
+    sizes = types[0].total(), types[1].total()
+    # times the probability that two types are equal, each drawn from those of an annotator
+    expected *= sum(count * types[1][name] for name, count in types[0].items()) / max(1, sizes[0] * sizes[1])
+    f1 = 2 * matches / sum(sizes) if any(sizes) else 1.0
+    chance = 2 * expected / sum(sizes) if any(sizes) else 0.0
+    corrected = (f1 - chance) / (1 - chance) if chance < 1 else float(f1 == 1)
+    return Agreement(first, second, len(pairs), sizes, matches, f1, chance, corrected)
+
+
+def place_of(document: Document, mention: Mention) -> _Place:
+    """Return the place of a mention: first token and length of the sentences that hold it, and its shape.
+
+    A shape is the number of tokens of each part and of each gap in turn. Tokens that a mention cuts belong to it.
+
+    >>> text = prepare(Document("No pain. Left ventricle mildly dilated."))
+    >>> place_of(text, Mention("problem", [(9, 23), (31, 38)]))
+    (3, 5, (2, 1, 1))
+    """
+    tokens, sentences = document.tokens, document.sentences
+    if tokens is None or sentences is None or not len(tokens) or not len(sentences):
+        return 0, 1, (1,)
+    cuts: list[int] = []
+    for start, end in mention.spans:
+        low = int(np.searchsorted(tokens[:, 1], start, side="right"))
+        high = max(int(np.searchsorted(tokens[:, 0], end, side="left")), low + 1)
+        if cuts and low <= cuts[-1]:
+            cuts[-1] = max(high, cuts[-1])  # parts of one token, or that only white space separates
+        else:
+            cuts += [low, high]
+    rows = np.flatnonzero((sentences[:, 0] < cuts[-1]) & (sentences[:, 1] > cuts[0]))
+    first, end = (int(sentences[rows[0], 0]), int(sentences[rows[-1], 1])) if len(rows) else (cuts[0], cuts[-1])
+    return first, end - first, tuple(np.diff(cuts).tolist())
+
+
+# What the page sends, and what it becomes: actions that are valid for the document and its state.
+
+_KEY: Final = re.compile(r"m:[0-9a-z.#]{1,40}|s:[0-9]{1,9}-[0-9]{1,9}|d|r:.{1,4000}", re.S)
+
+_Kind = TypeVar("_Kind", bound=BaseModel)
+_PLAIN: Final = StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^\x00-\x1f]*$")
+Name = Annotated[str, _PLAIN]
+Pair = Annotated[list[int], Field(min_length=2, max_length=2)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class MentionValue(_Body):
+    """A mention, or a suggestion that is rejected."""
+
+    type: Name
+    spans: list[Pair] = Field(min_length=1, max_length=100)
+    id: str | None = Field(None, max_length=200)
+    head: Pair | None = None
+    concepts: list[Annotated[str, Field(max_length=200)]] = Field([], max_length=50)
+    concept_scores: list[Probability] = []
+    attributes: dict[Name, bool | Annotated[str, Field(max_length=1000)]] = Field({}, max_length=50)
+    attribute_scores: dict[str, Probability] = {}
+    score: Probability | None = None
+    note: str = Field("", max_length=5000)
+
+
+class Act(_Body):
+    """An action on a document; ``version`` is that of the document on the page."""
+
+    document: int
+    layer: Name
+    author: Name
+    version: int
+    kind: Literal["add", "remove", "change", "finish", "reopen", "skip", "accept", "reject", "restore", "undo", "redo"]
+    changes: dict[str, MentionValue | Literal["finished", "skipped"] | None] = Field({}, max_length=10_000)
+
+
+class Position(_Body):
+    """Where an annotator is."""
+
+    document: int
+    layer: Name
+    start: int = Field(ge=0)
+
+
+class Question(_Body):
+    """A mention that a model is asked about."""
+
+    document: int
+    mention: MentionValue
+
+
+def parsed(kind: type[_Kind], raw: bytes) -> _Kind:
+    """Return the body of a request.
+
+    Raises:
+        Refused: it is not a valid action; the message names the first problem.
+    """
+    try:
+        return kind.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the body"
+        raise Refused(422, f"{place} is {clip(str(first['input']))}: {first['msg'].lower()}") from None
+
+
+def changes_of(act: Act, document: Document, state: State) -> dict[str, Any]:
+    """Return the values that an action sets, with spans in order and without gaps of white space.
+
+    Raises:
+        Refused: a mention outside the text, one that is there already, or nothing to undo or redo.
+    """
+    if act.kind in ("undo", "redo"):
+        if not (state.done if act.kind == "undo" else state.undone):
+            raise Refused(422, f"there is nothing to {act.kind}")
+        return {}
+    if not act.changes:
+        raise Refused(422, f"the action {act.kind} changes nothing")
+    found: dict[str, Any] = {}
+    after = {key: value for key, value in state.values.items() if key not in act.changes}
+    there = {(value["type"], str(value["spans"])) for key, value in after.items() if key[0] == "m"}
+    for number, (key, given) in enumerate(act.changes.items()):
+        if not _KEY.fullmatch(key) or isinstance(given, MentionValue) != (key[0] in "mr" and given is not None):
+            raise Refused(422, f"{clip(key)} is no key of such a value")
+        if not isinstance(given, MentionValue):
+            found[key] = given
+            continue
+        value = given.model_dump(exclude_defaults=True) | {"spans": spans_of(document.text, given.spans)}
+        if key[0] == "r":
+            found[rejection(given.type, value["spans"])] = value
+            continue
+        name = given.type, str(value["spans"])
+        if name in there:
+            raise Refused(422, f"this mention is marked already: {clip(given.type)}")
+        there.add(name)
+        old = rejection(given.type, value["spans"])
+        if old in state.values:
+            found[old] = None  # what was rejected, and is marked now
+        found[f"m:#.{number}" if "#" in key else key] = value
+    return found
+
+
+def spans_of(text: str, spans: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return spans in text order, disjoint, without white space at their ends, and joined across it.
+
+    A line break between two parts is no gap.
+
+    Raises:
+        Refused: one that is empty, or outside the text.
+
+    >>> spans_of("no chest\\npain", [[9, 13], [2, 8]])
+    [[3, 13]]
+    """
+    found: list[list[int]] = []
+    for start, end in sorted(map(list, spans)):
+        if not 0 <= start < end <= len(text):
+            raise Refused(422, f"characters {start} to {end} are outside the text, which has {len(text):,}")
+        while start < end and text[start].isspace():
+            start += 1
+        while start < end and text[end - 1].isspace():
+            end -= 1
+        if start == end:
+            continue
+        if found and start <= found[-1][1]:
+            found[-1][1] = max(end, found[-1][1])
+        else:
+            found.append([start, end])
+    if not found:
+        raise Refused(422, "only white space is selected; select a word")
+    return [list(span) for span in join_spans(text, [Span(*span) for span in found])]

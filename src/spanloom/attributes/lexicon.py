@@ -38,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.errors import DataError, clip
-from spanloom.files.toml import read_toml, shown_value
+from spanloom.files.walk import read_toml, shown_value
 from spanloom.hashing import Int64, RangeTable, hashes
 from spanloom.text import tokenize
 

@@ -15,9 +15,9 @@ from spanloom.view import excerpts
 from spanloom.view.excerpts import both_sides, chooser, order_places, plain
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
+from spanloom.view.placement import Track, tracks, type_names
 from spanloom.view.style import page
 from spanloom.view.svg import clean
-from spanloom.view.tracks import Track, tracks, type_names
 
 MOST = 2000  # suspects that are shown
 _MEANINGS = {

@@ -1,4 +1,4 @@
-"""Suspects: gold mentions that are probably wrong, missing, of another extent or of another type, ranked.
+"""Suspects: gold mentions that are probably wrong, missing, of another extent or type, found by cross-fitting.
 
 An annotation is a noisy channel: what is true reaches the page, or an error in its place. Of two readings, the one
 that is annotated, of probability p, and another, of probability q, the other is the true one with the odds
@@ -12,17 +12,178 @@ could be invented there is so much more than of what could be forgotten that eac
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from spanloom.clean.crossfit import JudgedDocument
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Batch, Document, Mention, Span
 from spanloom.document.span import join_spans
+from spanloom.errors import DataError, DataWarning, LostWarning, UsageError, check_number, clip, plural
+from spanloom.formats.inputs import Several, documents_of
 from spanloom.formats.record import mention_record
+from spanloom.hypergraph import Ints
+from spanloom.learn import Listener, Progress
+from spanloom.learn.folds import deal, out_of_fold
+from spanloom.model.corpus import training_types
+from spanloom.recognize.choosing import AUTO, choose_structure
+from spanloom.recognize.parameters import check_encoder_training
+from spanloom.recognize.recognizer import Recognizer
+from spanloom.text import prepare
+
+# Cross-fitting: held-out models judge the gold mentions of documents, and predict their own.
+#
+# A model fits its training data, errors included. Therefore the documents are split into folds, and each fold is judged
+# by a model that was trained on the others, tuned and calibrated on a part of these (Wolpert 1992; Klie, Webber and
+# Gurevych 2023, *Annotation Error Detection*, section 4).
+
+FOLDS: Final = 5
+
+
+class JudgedDocument(NamedTuple):
+    """A document as a model sees it that was trained on others.
+
+    Args:
+        document: with its gold mentions.
+        probabilities: of each gold mention, in their order; ``None`` for one that the model cannot hold.
+        proposed: mentions that the model finds or considers, each with its probability as its score.
+    """
+
+    document: Document
+    probabilities: list[float | None]
+    proposed: list[Mention]
+
+    @property
+    def scored(self) -> Document:
+        """The document; its gold mentions have their probabilities as scores, or none."""
+        pairs = zip(self.document.mentions, self.probabilities, strict=True)
+        return self.document.copy(mentions=[mention.replace(score=chance) for mention, chance in pairs])
+
+
+def judge(
+    documents: Sequence[Document], recognizer: Recognizer, folds: int = FOLDS, callback: Listener | None = None
+) -> list[JudgedDocument]:
+    """Return the judgement of held-out models for each document, in the order of the documents.
+
+    Args:
+        documents: with gold mentions.
+        recognizer: gives the parameters of the models; it is not trained itself. Its seed draws the folds.
+        folds: the number of trained models.
+        callback: called at each step.
+
+    Raises:
+        DataError: two documents have one id; no mentions, in all or outside a fold.
+        UsageError: a parameter that is not valid; fewer documents than folds.
+
+    >>> notes = [Document("no chest pain", mentions=[Mention("problem", [(3, 13)])]) for _ in range(40)]
+    >>> notes = [note.copy(text=f"no chest pain {number}") for number, note in enumerate(notes)]
+    >>> judged = judge(notes, Recognizer(features=["bias", "w[0]", "w[-1]"]), folds=2)
+    >>> judged[0].probabilities[0] > 0.5
+    True
+    """
+    recognizer.check()
+    check_encoder_training(recognizer, several=True)
+    check_documents(documents)
+    fold = folds_of_documents(documents, folds, recognizer.random_state)
+    check_folds(documents, fold)
+    number = iter(range(1, folds + 1))
+    params = recognizer.get_params() | {"attributes": "off"}  # of no use here
+    if recognizer.structure == AUTO:  # one for all folds, so that all can judge the same mentions
+        whole = Batch.of(list(map(prepare, documents)))
+        params["structure"] = str(choose_structure(whole, whole, training_types(documents), recognizer.components))
+
+    def fit(rest: list[int]) -> Recognizer:
+        own = Recognizer(**params)
+        own._crosses = False  # each judges other folds, and there are several
+        return _fitted(own, [documents[i] for i in rest], f"fold {next(number)} of {folds}", callback)
+
+    def predict(model: Recognizer, held: list[int]) -> list[JudgedDocument]:
+        return _judged(model, [documents[i] for i in held])
+
+    return out_of_fold(fold, fit, predict)
+
+
+def check_documents(documents: Sequence[Document]) -> None:
+    """Check that documents have names of their own, if any, and mentions.
+
+    Raises:
+        DataError: one has the id of another, or there are no mentions.
+    """
+    ids = Counter(document.id for document in documents if document.id)
+    for name, count in ids.most_common(1):
+        if count > 1:
+            raise DataError(
+                f"{plural(count, 'document')} have the id {clip(name)}, expected one id for each document; rename or "
+                "remove the others"
+            )
+    if not any(document.mentions for document in documents):
+        raise DataError("the documents contain no mentions to check; give annotated documents")
+
+
+def folds_of_documents(documents: Sequence[Document], folds: int, seed: int) -> Ints:
+    """Return the fold of each document, (N,), drawn by the seed; documents of one text are in the same fold.
+
+    A model would memorize a copy in another fold, with its errors.
+
+    Raises:
+        UsageError: fewer than 2 folds, or fewer different texts than folds.
+
+    >>> folds_of_documents([Document("a"), Document("b"), Document("a")], 2, seed=0).tolist()
+    [0, 1, 0]
+    """
+    check_number("folds", folds, 2, whole=True)
+    texts = {document.text: None for document in documents}
+    number = {text: i for i, text in enumerate(texts)}
+    if len(texts) < folds:
+        raise UsageError(
+            f"found {plural(len(texts), 'different text')}, expected one for each of {folds} folds; give more "
+            "documents, or fewer folds"
+        )
+    return deal(len(texts), folds, seed)[[number[document.text] for document in documents]]
+
+
+def check_folds(documents: Sequence[Document], fold: Ints) -> None:
+    """Check that the documents outside each fold have mentions to learn from.
+
+    Raises:
+        DataError: those of one have none.
+    """
+    with_mentions = {number for number, document in zip(fold.tolist(), documents, strict=True) if document.mentions}
+    if len(with_mentions) < 2:
+        raise DataError(
+            "all mentions are in the documents of one fold, and the others teach nothing; give more annotated "
+            "documents, or another seed"
+        )
+
+
+def _fitted(model: Recognizer, documents: list[Document], name: str, callback: Listener | None) -> Recognizer:
+    def listener(progress: Progress) -> None:
+        if callback is not None:
+            callback(replace(progress, stage=f"{name}: {progress.stage}"))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LostWarning)  # what cannot be held is counted for all folds together
+        return model.fit(documents, progress=listener)
+
+
+def _judged(model: Recognizer, documents: list[Document]) -> list[JudgedDocument]:
+    found = zip(
+        documents, model.marginals(documents), model.holds(documents), model.stream(documents),
+        model.alternatives(documents), strict=True,
+    )  # fmt: skip
+    return [
+        JudgedDocument(
+            document,
+            [chance if held else None for chance, held in zip(chances, holds, strict=True)],
+            [*predicted.mentions, *considered.mentions],
+        )
+        for document, chances, holds, predicted, considered in found
+    ]
+
 
 Kind: TypeAlias = Literal["wrong", "missing", "boundary", "type"]
 KINDS: Final = get_args(Kind)
@@ -280,3 +441,103 @@ def _ratio(one: float, other: float) -> float:
 
 def _certainty(odds: float) -> float:
     return odds / (1 + odds)
+
+
+# From documents to suspects, and to documents for correction. Nothing here changes an annotation.
+
+DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({"features": "fast", "l2": 1.0})
+"""Parameters of the recognizers that look for suspects, where they are not those of `Recognizer`: fast to train."""
+
+
+def find_suspects(
+    documents: Several, *, folds: int = FOLDS, least: float = LEAST, progress: Listener | None = None, **parameters: Any
+) -> list[Suspect]:
+    """Return what is probably wrong in annotated documents, the most certain first.
+
+    The documents are dealt to folds, and those of each are judged by a recognizer that was trained on the others: how
+    probable each gold mention is, and which other mentions are. Nothing is corrected.
+
+    Args:
+        documents: with gold mentions.
+        folds: how many recognizers are trained.
+        least: leave out what is less certain.
+        progress: called at each step.
+        parameters: those of `Recognizer`; by default ``features="fast"`` and ``l2=1``.
+
+    Raises:
+        DataError: two documents have one id; no mentions, in all or outside a fold.
+        UsageError: a parameter that is not valid; fewer documents than folds.
+
+    Warns:
+        DataWarning: gold mentions that the recognizers cannot hold, which are not judged.
+
+    >>> from spanloom import Document, Mention
+    >>> notes = [Document(f"{n} has chest pain", mentions=[Mention("problem", [(8, 18)])]) for n in range(100, 140)]
+    >>> notes[7] = notes[7].copy(mentions=[Mention("problem", [(14, 18)])])
+    >>> first, *others = find_suspects(notes, features=["bias", "w[-1..1]"])
+    >>> first.document, first.kind, first.mention.text(notes[7].text), first.other.text(notes[7].text)
+    (7, 'boundary', 'pain', 'chest pain')
+    """
+    check_number("least", least, 0, 1)
+    judged = judge(list(documents_of(documents, "documents")), recognizer_of(**parameters), folds, progress)
+    unseen = not_judged(judged)
+    if unseen:
+        warnings.warn(unseen, DataWarning, stacklevel=2)
+    return suspects_of(judged, least)
+
+
+def recognizer_of(**parameters: Any) -> Recognizer:
+    """Return the untrained recognizer that looks for suspects; without parameters a fast one.
+
+    Raises:
+        UsageError: a parameter that is not valid.
+
+    >>> recognizer_of(structure="split").features
+    'fast'
+    """
+    return Recognizer(**DEFAULTS).set_params(**parameters)
+
+
+def not_judged(judged: Sequence[JudgedDocument]) -> str:
+    """Return a line on gold mentions that no model could hold; nothing if all were judged.
+
+    >>> from spanloom.document import Mention
+    >>> not_judged([JudgedDocument(Document("pain", mentions=[Mention("problem", [(0, 2)])]), [None], [])])[:34]
+    '1 of 1 gold mention was not judged'
+    """
+    chances = [chance for one in judged for chance in one.probabilities]
+    count = chances.count(None)
+    if not count:
+        return ""
+    return (
+        f"{count:,} of {plural(len(chances), 'gold mention')} {'was' if count == 1 else 'were'} not judged: a gap that "
+        "the structure does not hold (structure split holds gaps), an end inside a token, two sentences, or a type "
+        "that occurs in one fold alone"
+    )
+
+
+def with_suspects(judged: Sequence[JudgedDocument], suspects: Iterable[Suspect]) -> Iterator[Document]:
+    """Yield the documents that have suspects, for correction.
+
+    Their mentions are those that are annotated, unchanged, with the probabilities that held-out models give them as
+    scores. ``meta["suspects"]`` lists the suspects as `Suspect.to_dict` gives them, the most certain first.
+
+    Args:
+        judged: all documents.
+        suspects: of them, in any order.
+
+    >>> from spanloom.document import Mention
+    >>> note = Document("no pain", mentions=[Mention("test", [(3, 7)])])
+    >>> judged = [JudgedDocument(note, [0.001], [Mention("problem", [(3, 7)], score=0.9)])]
+    >>> [found] = with_suspects(judged, suspects_of(judged))
+    >>> found.mentions[0].type, found.meta["suspects"][0]["other"]["type"]
+    ('test', 'problem')
+    """
+    own: dict[int, list[Suspect]] = {}
+    for suspect in suspects:
+        own.setdefault(suspect.document, []).append(suspect)
+    for number in sorted(own):
+        document = judged[number].scored
+        ranked = sorted(own[number], key=lambda suspect: -suspect.certainty)
+        document.meta["suspects"] = [suspect.to_dict(document.text) for suspect in ranked]
+        yield document

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanloom.annotate import agreement, import_documents
-from spanloom.annotate.agreement import compared
 from spanloom.annotate.api import Workplace, make_app
-from spanloom.annotate.history import events, write_events
-from spanloom.annotate.learner import Learner, check_folder
-from spanloom.annotate.queue import ORDERS, ranked
+from spanloom.annotate.history import compared, events, write_events
+from spanloom.annotate.learner import ORDERS, Learner, check_folder, ranked
 from spanloom.annotate.suggestions import Suggestions
 from spanloom.cli.execute import INTERRUPTED
 from spanloom.cli.messages import Messages

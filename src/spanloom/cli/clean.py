@@ -10,10 +10,19 @@ from typing import Any
 
 from pydantic import Field
 
-from spanloom.clean.crossfit import FOLDS, JudgedDocument, judge
-from spanloom.clean.finding import not_judged, recognizer_of, with_suspects
 from spanloom.clean.page import suspects_page
-from spanloom.clean.suspects import KINDS, LEAST, Suspect, suspects_of
+from spanloom.clean.suspects import (
+    FOLDS,
+    KINDS,
+    LEAST,
+    JudgedDocument,
+    Suspect,
+    judge,
+    not_judged,
+    recognizer_of,
+    suspects_of,
+    with_suspects,
+)
 from spanloom.cli.config import CommonOptions, checked, options_of
 from spanloom.cli.messages import Messages
 from spanloom.cli.progress import Reporter
@@ -24,8 +33,8 @@ from spanloom.files.output import check_free, output_file
 from spanloom.formats import write
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.view.cells import aligned, shorten
+from spanloom.view.placement import surface
 from spanloom.view.svg import clean
-from spanloom.view.tracks import surface
 
 _NAME, _WORDS = 30, 50  # cells of a document's name, and of a mention
 

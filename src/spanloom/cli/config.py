@@ -14,7 +14,7 @@ from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
 from spanloom.errors import UsageError, meant
-from spanloom.model.fields import Parameter, Whole, declared
+from spanloom.model.fields import Whole, declared
 
 # our name -> the estimator's, where they differ: a command line has jobs and a seed, scikit-learn has these
 _PARAMETERS = {"jobs": "n_jobs", "seed": "random_state"}
@@ -92,17 +92,14 @@ def options_of(parameters: type, base: type[Kind]) -> type[Kind]:
         base: what else was asked for.
     """
     option = {name: option for option, name in _PARAMETERS.items()}
-    types = {option.get(name, name): _type(parameter) for name, parameter, _ in declared(parameters)}
+    types: dict[str, Any] = {}
+    for name, one, _ in declared(parameters):
+        kind = one.toml or one.type  # in a configuration file
+        types[option.get(name, name)] = Annotated[kind, Field(ge=one.least)] if isinstance(one, Whole) else kind
     more: dict[str, Any] = {name: (kind | None, None) for name, kind in types.items() if name not in base.model_fields}
     found = create_model(parameters.__name__, __base__=base, **more)
     found.known = frozenset(types)
     return found
-
-
-def _type(parameter: Parameter) -> Any:
-    """Return the type of a parameter in a configuration file."""
-    kind = parameter.toml or parameter.type
-    return Annotated[kind, Field(ge=parameter.least)] if isinstance(parameter, Whole) else kind
 
 
 def checked(kind: type[Kind], flags: dict[str, Any], config: str | None) -> Kind:

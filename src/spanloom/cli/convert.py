@@ -1,26 +1,107 @@
-"""`spanloom convert`: from one format to another."""
+"""`spanloom convert` and `spanloom split`: from one format to another, and into parts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.execute import FAILED
-from spanloom.cli.messages import Messages
-from spanloom.cli.pace import counted
-from spanloom.cli.reading import Reading, number_of, write_all
+from spanloom.cli.messages import Messages, counted
+from spanloom.cli.reading import Reading, lost, number_of, write_all
 from spanloom.document import Document
-from spanloom.errors import UsageError
+from spanloom.document.parts import split
+from spanloom.errors import DataError, UsageError, clip, meant
 from spanloom.files import STDIO
+from spanloom.files.output import check_free, output_folder
+from spanloom.formats import FORMATS, Format, Losses, write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
 from spanloom.formats.listed import COLUMNS
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
+from spanloom.view.cells import aligned
 
 if TYPE_CHECKING:
-    from spanloom.cli.data_verbs import Convert
+    from spanloom.cli.data_verbs import Convert, Split
+
+
+def split_run(args: Split) -> int | None:
+    """Read all, divide, write a file or folder for each part, and count what is in each."""
+    say = Messages(args.quiet)
+    shares = parse_parts(args.parts)
+    if args.output_format not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(
+            f"found the format {args.output_format!r}, expected one of: {known}{meant(args.output_format, FORMATS)}"
+        )
+    kind = FORMATS[args.output_format]
+    empty = Path(args.output).is_dir() and not any(Path(args.output).iterdir())
+    check_free(args.output, force=args.force or empty)  # before the data are read, not after it
+    reading = Reading.of(args, say)
+    documents = list(counted(reading(args.source), "reading", quiet=args.quiet, total=partial(number_of, args.source)))
+    try:
+        found = split(documents, shares, args.seed or 0, args.by)
+    except DataError as error:
+        raise DataError(error.message, path=", ".join(args.source)) from None
+    losses = _write(found, args.output, kind, args.force)
+    if losses:
+        say.notice(lost(losses))
+    counts = {name: _counts(part) for name, part in found.items()}
+    print(json.dumps(counts, ensure_ascii=False, indent=2) if args.as_json else _table(counts))
+    return reading.finish()
+
+
+def parse_parts(parts: str) -> dict[str, float]:
+    """Return the name of each part and its share.
+
+    Raises:
+        UsageError: something else than ``name=share`` with commas between.
+
+    >>> parse_parts("train=8,dev=1,test=1")
+    {'train': 8.0, 'dev': 1.0, 'test': 1.0}
+    """
+    found: dict[str, float] = {}
+    for part in parts.split(","):
+        name, _, share = (piece.strip() for piece in part.partition("="))
+        if _NAME.fullmatch(name) is None or re.fullmatch(r"[0-9]*\.?[0-9]+", share) is None or name in found:
+            expected = "names of their own and shares, such as train=8,dev=1,test=1"
+            raise UsageError(f"--parts holds {clip(part)}, expected {expected}")
+        found[name] = float(share)
+    return found
+
+
+def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force: bool) -> Losses:
+    names = {name: name if kind.name in _FOLDERS else f"{name}{kind.suffixes[0]}" for name in found}
+    root, losses = Path(output).resolve(), Losses()
+
+    def may_replace(file: Path) -> bool:
+        inside = file.resolve().relative_to(root)
+        known = len(inside.parts) == 1 or inside.suffix in _ENDINGS
+        return inside.parts[0] in names.values() and known
+
+    with output_folder(output, force=force, may_replace=may_replace) as folder:
+        for name, part in found.items():
+            documents = map(prepare, part) if kind is COLUMNS else part
+            for what, count in write(documents, folder / names[name], kind.name).counts.items():
+                losses.add(what, count)
+    return losses
+
+
+def _counts(documents: list[Document]) -> dict[str, Any]:
+    types = Counter(mention.type for document in documents for mention in document.mentions)
+    return {"documents": len(documents), "mentions": types.total(), "types": dict(sorted(types.items()))}
+
+
+def _table(counts: Mapping[str, dict[str, Any]]) -> str:
+    types = sorted({kind for part in counts.values() for kind in part["types"]})
+    rows = [["", *counts]]
+    rows += [[name, *(f"{part[name]:,}" for part in counts.values())] for name in ("documents", "mentions")]
+    rows += [[f"  {kind}", *(f"{part['types'].get(kind, 0):,}" for part in counts.values())] for kind in types]
+    return "\n".join(aligned(rows, numbers=True))
 
 
 def run(args: Convert) -> int | None:
@@ -67,3 +148,10 @@ def _tell(report: AnswerReport, say: Messages) -> int | None:
         (Messages() if is_error else say).notice(f"{'left out: ' * is_error}{problem.to_error()}")
     say(f"spanloom: {report}")
     return FAILED if report.unreadable else None
+
+
+# `spanloom split`: documents divided into parts, such as for training, development and testing.
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_FOLDERS = ("brat", "text", "xmi")  # formats that need a folder for several documents
+_ENDINGS = (".txt", ".ann", ".xmi", ".xml")  # of files in such folders

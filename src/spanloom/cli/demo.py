@@ -13,7 +13,6 @@ from spanloom.cli.progress import Reporter
 from spanloom.cli.train import MODEL_FILES, summary
 from spanloom.cli.view import terminal
 from spanloom.data import clinical
-from spanloom.document import Document
 from spanloom.errors import plural
 from spanloom.evaluate import evaluate, evaluate_concepts
 from spanloom.files.output import output_folder
@@ -74,7 +73,10 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messa
     beside = ""
     more: dict[str, Any] = {}
     if vocabulary is not None:
-        train, dev, test = (list(map(_of_types, part)) for part in (train, dev, test))
+        train, dev, test = (
+            [one.copy(mentions=[mention for mention in one.mentions if mention.type in _LINKED]) for one in part]
+            for part in (train, dev, test)
+        )
         concepts = plural(len(vocabulary), "concept")
         beside, more = f" of the types {', '.join(_LINKED)}, and a vocabulary of {concepts}", {"vocabulary": vocabulary}
     mentions = plural(sum(len(document.mentions) for document in train), "mention")
@@ -100,10 +102,6 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messa
         f"On {plural(len(test), 'note')} kept apart: F1 of mentions {100 * report.overall.f1:.1f}, of the notes' "
         f"concepts {100 * linked.documents.f1:.1f}. Mentions with gaps, which a linker does not find, count as missed."
     )
-
-
-def _of_types(document: Document) -> Document:
-    return document.copy(mentions=[mention for mention in document.mentions if mention.type in _LINKED])
 
 
 def _say_what_next(output: str | None, linker: bool, say: Messages) -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from spanloom.cli.messages import Messages
-from spanloom.cli.pace import counted
+from spanloom.cli.messages import Messages, counted
 from spanloom.cli.predict import load_model, predict
 from spanloom.cli.reading import Reading
 from spanloom.document import Document
@@ -114,7 +113,8 @@ def run(args: Evaluate) -> int | None:
         return reading.finish()
     match, others = ("heads", ("exact", "boundaries")) if args.heads else ("exact", ("boundaries",))
     report = evaluate(documents, found, match=match, keys=others, seed=seed)
-    scores = calibration(documents, found, key=KEYS[match]) if _are_scored(found) else None
+    own = [mention.score for document in found for mention in document.mentions]
+    scores = calibration(documents, found, key=KEYS[match]) if own and None not in own else None
     linked = evaluate_concepts(documents, found, vocabulary=resolver, seed=seed) if args.concepts else None
     asserted = evaluate_attributes(documents, found, seed=seed) if args.attributes else None
     test = linked_test = None
@@ -180,11 +180,6 @@ def _bare(document: Document) -> Document:
     """Return a document whose mentions have neither concepts nor attributes."""
     nothing: dict[str, Any] = {"concepts": (), "concept_scores": (), "attributes": {}, "attribute_scores": {}}
     return document.copy(mentions=[mention.replace(**nothing) for mention in document.mentions])
-
-
-def _are_scored(documents: Sequence[Document]) -> bool:
-    scores = [mention.score for document in documents for mention in document.mentions]
-    return bool(scores) and None not in scores
 
 
 def _check_page(output: str, force: bool) -> None:

@@ -34,13 +34,18 @@ from spanloom.files.walk import meant_path
 DONE, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 _OWN = (
-    "annotate", "clean", "compact", "completion", "convert", "demo", "evaluate", "explain", "export", "inspect",
-    "label", "next", "predict", "serve", "split", "teach", "validate", "view", "vocabulary",
+    "annotate", "clean", "convert", "demo", "evaluate", "explain", "inspect", "label", "next", "predict",
+    "serve", "validate", "view", "vocabulary",
 )  # fmt: skip
 # verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
 VERBS = {verb: f"spanloom.cli.{verb}:run" for verb in _OWN} | {
+    "compact": "spanloom.cli.train:compact_run",
+    "completion": "spanloom.cli.verbs:completion_run",
+    "export": "spanloom.cli.train:export_run",
     "models": "spanloom.cli.installed:run",
-    "train clusters": "spanloom.cli.clusters:run",
+    "split": "spanloom.cli.convert:split_run",
+    "teach": "spanloom.cli.train:teach_run",
+    "train clusters": "spanloom.cli.train:clusters_run",
     "train linker": "spanloom.cli.train:linker",
     "train recognizer": "spanloom.cli.train:recognizer",
     "train segmenter": "spanloom.cli.train:segmenter",

@@ -39,7 +39,6 @@ from spanloom.models import Saved, load, locate
 if TYPE_CHECKING:
     from spanloom.cli.app import Inspect
 
-Strongest = Mapping[str, list[tuple[str, float]]]
 _TOP: Final = 20  # features of a role, where it is not said how many
 _COUNTED: Final = ("documents", "tokens", "mentions")
 _SCORED: Final = "dev_f1"
@@ -190,14 +189,11 @@ def _essentials(described: Mapping[str, Any], model: Saved, folder: Path) -> dic
     own["date"] = datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC).strftime("%Y-%m-%d")
     rest = {name: described[name] for name in _PARTS if name in described}
     if given:
-        defaults = {one.name: _plain(one.default) for one in declared(type(model))}
+        values = {one.name: one.default for one in declared(type(model))}
+        defaults = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         chosen = {name: value for name, value in given.items() if name not in own and value != defaults.get(name)}
         rest |= {"parameters": chosen, "training": training}
     return own | rest
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def lines(described: Mapping[str, Any], every: bool = True) -> Iterator[str]:
@@ -220,7 +216,8 @@ def lines(described: Mapping[str, Any], every: bool = True) -> Iterator[str]:
         elif name == "stages":
             yield from ("", name, *_stage_rows(value))
         elif name == "strongest":
-            yield from _roles(value)
+            for role, features in value.items():
+                yield from ("", f"role {role}", *(f"{weight:+9.3f}  {feature}" for feature, weight in features))
         elif name == "notes":
             yield from value
         elif isinstance(value, list):
@@ -262,13 +259,6 @@ def _quality(told: Sequence[Any] | Mapping[str, Any]) -> str:
 def _calibration(training: Mapping[str, Any]) -> Iterator[str]:
     for name, check in (training.get("calibration") or {}).items():
         yield _row("  calibration", f"of {name}: dev error {Check(**check)}")
-
-
-def _roles(strongest: Strongest) -> Iterator[str]:
-    for name, features in strongest.items():
-        yield ""
-        yield f"role {name}"
-        yield from (f"{weight:+9.3f}  {feature}" for feature, weight in features)
 
 
 def _row(name: str, value: object) -> str:

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from spanloom.cli.messages import Messages
-from spanloom.cli.pace import counted
+from spanloom.cli.messages import Messages, counted
 from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO

@@ -13,9 +13,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from spanloom.cli.execute import FAILED, INTERRUPTED
-from spanloom.cli.messages import Messages
+from spanloom.cli.messages import EVERY, Line, Messages, duration
 from spanloom.cli.options import ALL_CORES
-from spanloom.cli.pace import EVERY, Line, duration
 from spanloom.cli.predict import add_expansions, load_model, predict, tallied
 from spanloom.cli.reading import Reading
 from spanloom.errors import DataError, UsageError, as_json, log_line, plural
@@ -25,12 +24,11 @@ from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import everything, is_closed_link
 from spanloom.formats import FORMATS, write
 from spanloom.formats.base import DEFAULTS
-from spanloom.formats.folder import files_of
+from spanloom.formats.file_names import files_of
 from spanloom.formats.source import is_packed
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.fragments import SUFFIXES, Fragment, fragments_of, output_of, schema_of
 from spanloom.lake.job import Job, Pace
-from spanloom.lake.ledger import Ledger
+from spanloom.lake.ledger import SUFFIXES, Fragment, Ledger, fragments_of, output_of, schema_of
 from spanloom.model.protocol import Model, finds_mentions
 from spanloom.parallel import worker_count
 

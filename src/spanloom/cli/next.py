@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spanloom.annotate.queue import ORDERS, ranked
+from spanloom.annotate.learner import ORDERS, ranked
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading, output_format_of, write_all
 from spanloom.document import Document

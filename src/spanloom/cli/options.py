@@ -5,34 +5,44 @@ Of training, `None` stands for what was not given, so that a configuration file 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from inspect import Parameter, Signature
+from collections.abc import Callable, Collection, Iterable
+from inspect import Parameter, Signature, get_annotations, signature
 from pkgutil import resolve_name
-from typing import Annotated, Any, Final, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, get_args, get_type_hints
 
 import typer
+
+from spanloom.model.fields import Choice, Switch, Whole, declared
+from spanloom.model.fields import Parameter as Field
 
 ALL_CORES = -1  # results do not depend on the number of threads
 MODELS = "spanloom.models:installed"  # names that complete a model
 
 
-def option(spelled: str, help: str, *, known: str = "", **more: Any) -> Any:
+def option(spelled: str, help: str, default: Any = None, *, known: str = "", **more: Any) -> Any:
     """Return an option, spelled by its flags and the name of its value, as ``--output -o FILE``.
 
     Args:
         spelled: the flags, and the name of the value.
         help: of the option.
+        default: of a field of `Options`; ``...`` for one that must be given.
         known: names that complete the value, see `_completing`.
         more: of `typer.Option`.
     """
     flags = spelled.split()
     metavar = None if flags[-1].startswith("-") else flags.pop()
-    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=_completing(known), **more)
+    found: Any = typer.Option(*flags, metavar=metavar, help=help, autocompletion=_completing(known), **more)
+    found.given = default
+    return found
 
 
-def argument(metavar: str, help: str, *, known: str = "", **more: Any) -> Any:
-    """Return an argument, whose default is not shown."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=_completing(known), **more)
+def argument(metavar: str, help: str, default: Any = ..., *, known: str = "", **more: Any) -> Any:
+    """Return an argument, whose default is not shown; see `option`."""
+    found: Any = typer.Argument(
+        metavar=metavar, help=help, show_default=False, autocompletion=_completing(known), **more
+    )
+    found.given = default
+    return found
 
 
 def _completing(known: str) -> Callable[[], list[str]] | None:
@@ -181,19 +191,28 @@ class Options:
     quiet: Quiet = False
     encoding: Encoding = None
     offsets: Offsets = None
+    declared: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, **given: Any) -> None:
         vars(self).update(given)
+
+    def __init_subclass__(cls) -> None:
+        """Take the options out of the fields, whose values are their defaults."""
+        cls.declared = {name: value for name, value in vars(cls).items() if hasattr(value, "given")}
+        for name, one in cls.declared.items():
+            if one.given is ...:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, one.given)
 
 
 def declared_options(declaration: type[Options], names: Iterable[str]) -> list[Parameter]:
     """Return some options of a verb as parameters of a signature."""
     kinds = get_type_hints(declaration, include_extras=True)
+    kinds |= {name: Annotated[kinds[name], one] for name, one in declaration.declared.items()}
+    defaults = {name: getattr(declaration, name, Parameter.empty) for name in names}
     return [
-        Parameter(
-            name, Parameter.KEYWORD_ONLY, default=getattr(declaration, name, Parameter.empty), annotation=kinds[name]
-        )
-        for name in names
+        Parameter(name, Parameter.KEYWORD_ONLY, default=one, annotation=kinds[name]) for name, one in defaults.items()
     ]
 
 
@@ -203,3 +222,50 @@ def with_shared(given: Signature, names: str) -> Signature:
     if any(one.name == "input_format" for one in parameters):
         parameters += declared_options(Options, ("encoding", "offsets"))
     return given.replace(parameters=parameters)
+
+
+# Options from the parameters of a model, for the verbs that train one.
+
+
+def parameters_of(declaration: type[Options] | Callable[..., None]) -> list[Parameter]:
+    """Return the options of a verb that it declares itself."""
+    if isinstance(declaration, type):
+        return declared_options(declaration, get_annotations(declaration))
+    return list(signature(declaration, eval_str=True).parameters.values())
+
+
+def with_parameters(
+    parameters: type, *declarations: type[Options] | Callable[..., None], without: Collection[str] = ()
+) -> Signature:
+    """The command line of a verb that trains.
+
+    Args:
+        parameters: the dataclass of a model's parameters. Each is an option, unless a declaration has the same name.
+        declarations: of other options; those that many verbs share come after the parameters, the others before them.
+        without: parameters that are not options of this verb.
+    """
+    own = [one for each in declarations for one in parameters_of(each)]
+    behind = [one for one in own if one.name in get_annotations(Options)]
+    left = {*without, *(one.name for one in own)}
+    given = [
+        Parameter(one.name, Parameter.KEYWORD_ONLY, default=None, annotation=_option(*one))
+        for one in declared(parameters)
+        if one.parameter.option is not None and one.name not in left
+    ]
+    ordered = [*(one for one in own if one not in behind), *given, *behind]
+    return Signature([one.replace(kind=one.KEYWORD_ONLY) for one in ordered])
+
+
+def _option(name: str, parameter: Field, default: Any) -> Any:
+    """Return the annotation from which typer makes an option."""
+    shown = parameter.default(default)
+    said = f"{parameter.help} [{shown}]" if shown else parameter.help
+    flag = parameter.option or f"--{name.replace('_', '-')}"
+    if isinstance(parameter, Switch):
+        option = typer.Option(f"{flag}/--no-{flag[2:]}", help=said, show_default=False)
+    else:
+        least = parameter.least if isinstance(parameter, Whole) else None
+        known = parameter.known if isinstance(parameter, Choice) else parameter.words
+        option = typer.Option(flag, metavar=parameter.metavar, min=least, help=said, autocompletion=lambda: list(known))
+    kind = list[parameter.type] if parameter.several else parameter.type  # type: ignore[name-defined]
+    return Annotated[kind | None, option]

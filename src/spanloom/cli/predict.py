@@ -10,9 +10,8 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from spanloom.cli.messages import Messages
+from spanloom.cli.messages import Messages, counted
 from spanloom.cli.options import ALL_CORES
-from spanloom.cli.pace import counted
 from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
 from spanloom.document import Document
 from spanloom.errors import UsageError, plural
@@ -84,17 +83,15 @@ def run(args: Predict) -> int | None:
     if args.document_concepts:
         if not isinstance(predictor, Staged) or "concepts" not in predictor.annotates:
             raise UsageError(f"--document-concepts needs a model that links, found a {predictor.kind}; leave it out")
-        found = resolve_name("spanloom.concepts.documents:with_document_concepts")(found, predictor.document_scaling)
+        found = resolve_name("spanloom.concepts.report:with_document_concepts")(found, predictor.document_scaling)
     tally: Counter[str] = Counter()
-    if args.rely is not None:
-        found = _counting(found, tally)
     if draws:
         resolve_name("spanloom.cli.view:show")(_with_words(tallied(found, tally), predictor))
     else:
         write_all(tallied(found, tally), output, say, output_format, force=args.force, checked=True)
     if tally["documents"] or not reader.left_out:
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"
-        say(f"{_result(predictor, tally)}{written}")
+        say(f"{_result(predictor, tally, args.rely is not None)}{written}")
     return reader.finish()
 
 
@@ -159,13 +156,6 @@ def _relied(
 
     found: Iterator[Document] = reliance.stream(model, documents, shifted)
     return found
-
-
-def _counting(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Document]:
-    """Yield documents, and count the labels of their candidates."""
-    for document in documents:
-        tally.update(f"rely {mention.attributes['rely']}" for mention in document.mentions)
-        yield document
 
 
 def _attributing(
@@ -280,14 +270,15 @@ def tallied(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Docu
         tally["tokens"] += document.token_count
         tally["mentions"] += len(document.mentions)
         tally["linked"] += sum(bool(mention.concepts) for mention in document.mentions)
+        tally.update(f"rely {one.attributes['rely']}" for one in document.mentions if "rely" in one.attributes)
         yield document
 
 
-def _result(model: Model, tally: Counter[str]) -> str:
+def _result(model: Model, tally: Counter[str], relied: bool) -> str:
     if fills_column(model):
         return f"{plural(tally['tokens'], 'tag')} in column {model.column!r}"
     linked = f", {tally['linked']:,} of them linked" if "concepts" in model.annotates else ""
-    if any(name.startswith("rely ") for name in tally):
+    if relied:
         labels = ", ".join(f"{tally[f'rely {label}']:,} {label}" for label in ("yes", "ask", "no"))
         return f"{plural(tally['mentions'], 'candidate')} in {plural(tally['documents'], 'document')}: {labels}"
     return f"{plural(tally['mentions'], 'mention')} in {plural(tally['documents'], 'document')}{linked}"

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from spanloom.cli.pace import duration
+from spanloom.cli.messages import duration
 from spanloom.errors import as_json, log_line
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.formats import FORMATS, Losses, OnError, read, write
 from spanloom.formats.base import DISCONTIGUOUS
-from spanloom.formats.raw import read_raw
 from spanloom.formats.scanning import format_of_input
 from spanloom.formats.source import bare
+from spanloom.formats.text import read_raw
 
 _BLOCK = 1 << 20  # bytes
 _LISTED = 100  # of the records that were left out

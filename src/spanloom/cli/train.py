@@ -1,28 +1,81 @@
-"""`spanloom train`: train a model of any kind; its parameters are options, and the model reports its training."""
+"""`spanloom train`, `teach`, `compact` and `export`: models are made; parameters of a model are options."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from spanloom.cli.config import CommonOptions, FolderOptions, RecognizerOptions, checked, named_path, options_of
-from spanloom.cli.messages import Messages
+from pydantic import Field
+
+from spanloom.cli.config import CommonOptions, FolderOptions, Paths, RecognizerOptions, checked, named_path, options_of
+from spanloom.cli.messages import Messages, duration
+from spanloom.cli.options import ALL_CORES
 from spanloom.cli.progress import Reporter
+from spanloom.cli.reading import Reading
 from spanloom.document import Document
-from spanloom.errors import UsageError, plural
-from spanloom.files.output import output_folder, own_files
-from spanloom.models import Model, class_of
+from spanloom.errors import UsageError, clip, plural
+from spanloom.features.clusters import induce_from, write_paths
+from spanloom.features.vectors import induce_vectors
+from spanloom.files.output import check_free, output_folder, own_files
+from spanloom.learn import Progress
+from spanloom.models import Model, class_of, load
+from spanloom.recognize.compacting import compact
+from spanloom.recognize.exporting import to_onnx
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.recognize.teaching import teach
 from spanloom.structures import structure_of
 from spanloom.vocabulary import read_vocabulary
 
+if TYPE_CHECKING:
+    from spanloom.cli.app import Compact, Export, TrainClusters
+
+
 _OPTIMIZED: Final = {"adagrad": ("epochs", "rate", "runs"), "lbfgs": ("iterations",)}
+_METHODS = {"vectors": induce_vectors, "brown": induce_from}
+
+
+def clusters_run(args: TrainClusters) -> int | None:
+    """Count, cluster and write; report the number of words, and return the exit code if records were skipped."""
+    if not args.source or not args.output:
+        raise UsageError(f"--{'output' if args.source else 'input'} is missing; give it on the command line")
+    if args.method not in _METHODS:
+        raise UsageError(f"--method is {clip(args.method)}, expected {' or '.join(_METHODS)}")
+    check_free(args.output, force=args.force)
+    say = Messages(args.quiet)
+    began = monotonic()
+    reading = Reading.of(args, say)
+    with Reporter(args.quiet) as reporter:
+
+        def tell(stage: str, done: int, of: int | None = None) -> None:
+            reporter(Progress(stage, done, of, seconds=monotonic() - began))
+
+        def told(documents: Iterable[Document]) -> Iterator[Document]:
+            for number, document in enumerate(documents, 1):
+                yield document
+                tell("reading", number)
+
+        documents = told(reading.raw(args.source))
+        clusters = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(tell, "clustering"))
+    write_paths(args.output, clusters, force=args.force)
+    found = len(set(clusters.values()))
+    spellings = sum(map(len, clusters.letters.values()))
+    fewer = f", as no more can be distinguished, in place of {args.size}" if found < args.size else ""
+    say(
+        f"{plural(len(clusters), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
+        f"{plural(found, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
+        f"in {duration(monotonic() - began)}"
+    )
+    say(f"saved as {args.output}")
+    return reading.finish()
+
+
 MODEL_FILES = frozenset(("model.json", "weights.safetensors"))
 
 
@@ -156,3 +209,93 @@ def segmenter(dictionaries: Sequence[str] | None, **flags: Any) -> int | None:
     expected = "LABEL=FILE, such as medication=drugs.txt"
     labelled = dict(named_path("--dictionary", text, expected) for text in dictionaries or ()) or None
     return train("segmenter", FolderOptions, dictionaries=labelled, **flags)
+
+
+class TeachOptions(CommonOptions):
+    """Options of `teach`, besides parameters of the student."""
+
+    train: Paths | None = None  # type: ignore[assignment]  # a student may do without
+    crossed: Paths = Field(default_factory=list)
+    weight: float | list[float] | None = None
+
+
+def teach_run(
+    model: str, source: list[str], teacher: list[str] | None, *, config: str | None, **flags: Any
+) -> int | None:
+    """Train a student and save it.
+
+    Args:
+        model: the teacher.
+        source: raw text.
+        teacher: more teachers.
+        config: a TOML file of options.
+        flags: from the command line.
+    """
+    options = checked(options_of(RecognizerParameters, TeachOptions), flags, config)
+    paths = [model, *(teacher or ())]
+    say = Messages(options.quiet)
+    began = monotonic()
+    # opened first, so that an output that cannot be replaced is told before the training and not after it
+    with output_folder(
+        options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
+    ) as folder:
+        parameters = options.parameters()
+        crossed = [named_path("--crossed", text, "MODEL=TEXT, such as fold-2=notes/fold-1") for text in options.crossed]
+        models: dict[str, Any] = {path: load(path) for path in dict.fromkeys([*paths, *(name for name, _ in crossed)])}
+        teachers = [models[path] for path in paths]
+        others = [models[name] for name, _ in crossed]
+        for one in models.values():
+            if hasattr(one, "set_params"):
+                one.set_params(n_jobs=parameters["n_jobs"])
+        if crossed and options.train is not None and options.dev is None:
+            say.notice(
+                "a tenth of --train tunes the student; where --crossed marks up the same text, its F1 is too high: "
+                "give --dev"
+            )
+        reading = options.reader(say)
+        with Reporter(options.quiet) as reporter:
+            student = teach(
+                teachers, reading.raw(source), weight=options.weight, progress=reporter,
+                crossed=zip(others, (reading.raw([path]) for _, path in crossed), strict=True),
+                train=None if options.train is None else reading.for_training(options.train),
+                dev=None if options.dev is None else reading(options.dev), **parameters,
+            )  # fmt: skip
+        student.save(folder)
+    for line in summary(student, monotonic() - began):
+        say(line)
+    say(f"saved as {options.output}")
+    return reading.finish()
+
+
+def export_run(args: Export) -> None:
+    """Export a model."""
+    if not args.onnx:
+        raise UsageError("no form to export to; there is one: --onnx")
+    with output_folder(args.output, force=args.force, may_replace=own_files(args.output, MODEL_FILES)) as folder:
+        made = to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window)
+        made.save(folder)
+        size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    say = Messages(args.quiet)
+    say(f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB")
+    say(f"saved as {args.output}")
+
+
+def compact_run(args: Compact) -> int | None:
+    """Make a model compact."""
+    say = Messages(args.quiet)
+    reading = Reading.of(args, say)
+    with output_folder(args.output, force=args.force, may_replace=own_files(args.output, MODEL_FILES)) as folder:
+        given: Any = load(args.model)
+        if "compact" not in given.capable:
+            kind = given.kind.replace("-", " ")
+            raise UsageError(f"{args.model} is a {kind}; only models of features can be made compact")
+        given.set_params(n_jobs=args.jobs or ALL_CORES)
+        with Reporter(args.quiet) as reporter:
+            data = None if args.dev is None else reading(args.dev)
+            made = compact(given, dev=data, loss=args.loss, threshold=args.threshold, progress=reporter)
+        made.save(folder)
+        size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+    for line in made.report_.compact.lines():
+        say(line)
+    say(f"saved as {args.output}, {size:,.2f} MB")
+    return reading.finish()

@@ -19,7 +19,7 @@ from spanloom.document.span import join_spans
 from spanloom.document.validate import Problem
 from spanloom.document.validate import validate as validate_document
 from spanloom.errors import one_line, plural
-from spanloom.evaluate.overlap import overlaps
+from spanloom.evaluate.compare import overlaps
 from spanloom.files import STDIO
 from spanloom.formats import read, validate
 from spanloom.formats.attributes import to_text
@@ -55,7 +55,8 @@ def run(args: Validate) -> int:
         print(json.dumps({"problems": listed, "counts": None if failed else counts.to_dict()}, indent=2))
     elif not failed:
         print(counts.to_text())
-    Messages(args.quiet)(_verdict(severities))
+    found = " and ".join(plural(number, severity) for severity, number in severities.items())
+    Messages(args.quiet)(found + "; what is in the data is counted once it has no errors" * bool(severities["error"]))
     return FAILED if failed else DONE
 
 
@@ -72,11 +73,6 @@ def _problems(
             for problem in validate_document(prepare(document)):
                 if problem.kind in _TOKEN_KINDS:
                     yield replace(problem, path=path, place=f"document {document.id}: {problem.place}")
-
-
-def _verdict(severities: dict[str, int]) -> str:
-    found = " and ".join(plural(number, severity) for severity, number in severities.items())
-    return f"{found}; what is in the data is counted once it has no errors" if severities["error"] else found
 
 
 @contextmanager

@@ -3,23 +3,141 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from copy import copy
 from functools import cache, cached_property
-from inspect import Signature, get_annotations, signature
+from inspect import Signature
 from pkgutil import resolve_name
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import typer
+from typer.completion import completion_init, get_completion_script  # type: ignore[attr-defined]
 from typer.core import TyperCommand, TyperGroup
 
 from spanloom.cli import options
-from spanloom.cli.examples import EXAMPLES
 from spanloom.cli.execute import VERBS, WRONG_USAGE, execute, fail
-from spanloom.errors import as_json, notice_line, one_line
+from spanloom.errors import UsageError, as_json, notice_line, one_line
 from spanloom.extras import entry_points
+
+
+def completion_run(shell: str) -> None:
+    """Print the script for a shell."""
+    if shell not in SHELLS:
+        raise UsageError(f"the shell is {shell!r}, expected one of: {', '.join(SHELLS)}")
+    print(get_completion_script(prog_name="spanloom", complete_var=VARIABLE, shell=shell))
+
+
+def completed_verb(environment: MutableMapping[str, str]) -> str:
+    """Prepare the library's answer; return the first word after the command's name, if a later one is to be completed.
+
+    >>> completed_verb({"COMP_WORDS": "spanloom predict m"}), completed_verb({"_TYPER_COMPLETE_ARGS": "spanloom pre"})
+    ('predict', '')
+    """
+    completion_init()
+    typed = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")
+    if cut := typed.count("\n=\n"):  # bash makes three words of --option=value, where the library expects two
+        environment["COMP_WORDS"] = typed.replace("\n=\n", "\n")
+        environment["COMP_CWORD"] = str(int(environment["COMP_CWORD"]) - cut)
+    words = re.split(r"\s+", typed)
+    return words[1] if len(words) > 2 else ""
+
+
+# Examples at the end of each help; a test has the command line read all of them.
+
+EXAMPLES: Final = MappingProxyType(
+    {
+        "": """\
+spanloom demo
+echo "NF-kappa B activates the IL-2 promoter in T cells" | spanloom predict genia -
+spanloom train recognizer --train notes/train --dev notes/dev --output model""",
+        "annotate": """\
+spanloom annotate notes --output notes.store --model genia
+spanloom annotate notes --output notes.store --learn learned
+spanloom annotate notes.store --export annotated.jsonl
+spanloom annotate notes.store --history history.csv
+spanloom annotate notes.store --agreement""",
+        "clean": """\
+spanloom clean notes --limit 20
+spanloom clean notes.jsonl --html suspects.html""",
+        "compact": """\
+spanloom compact model --output small --dev notes/dev""",
+        "completion": """\
+spanloom completion bash > ~/.local/share/bash-completion/completions/spanloom
+spanloom completion zsh > ~/.zfunc/_spanloom
+spanloom completion fish > ~/.config/fish/completions/spanloom.fish""",
+        "convert": """\
+spanloom convert notes notes.jsonl
+spanloom convert notes notes.conll --scheme bilou
+spanloom convert notes.jsonl marked.jsonl --from-llm answers.jsonl""",
+        "demo": """\
+spanloom demo --output demo
+spanloom demo --linker""",
+        "evaluate": """\
+spanloom evaluate gold.jsonl predicted.jsonl --html errors.html
+spanloom evaluate notes/test --model model""",
+        "explain": """\
+spanloom explain model --text "No chest pain."
+spanloom explain model note.txt --mention 3-13:problem""",
+        "export": """\
+spanloom export model --onnx --output without-torch --precision int8""",
+        "inspect": """\
+spanloom inspect model --top 5
+spanloom inspect model --json""",
+        "label": """\
+spanloom label rules.toml notes.txt --output labels.jsonl
+spanloom label rules.toml notes --each --output votes.jsonl""",
+        "models": """\
+spanloom models
+spanloom models --json""",
+        "next": """\
+spanloom next notes --model model -n 50 --output next.jsonl
+spanloom next notes.store --model model --order entropy -n 10""",
+        "predict": """\
+echo "No chest pain." | spanloom predict model - --attributes negated
+spanloom predict model notes.txt --output notes.jsonl --threshold 0.5
+spanloom predict model lake --output annotated/ --columns text=note,id=key""",
+        "serve": """\
+spanloom serve genia bc5cdr
+spanloom serve notes=model --host 0.0.0.0 --allow-host notes.example.org""",
+        "split": """\
+spanloom split notes --output parts --parts train=8,dev=1,test=1 --seed 1
+spanloom split notes.jsonl --output parts --by patient""",
+        "teach": """\
+spanloom teach teacher raw.txt --train notes/train --dev notes/dev --output fast""",
+        "train": """\
+spanloom train recognizer --train notes/train --dev notes/dev --output model
+spanloom train linker --train notes/train --vocabulary names.tsv --output linker""",
+        "train clusters": """\
+spanloom train clusters --input raw.txt --size 500 --output paths""",
+        "train linker": """\
+spanloom train linker --train notes/train --vocabulary names.tsv --output linker""",
+        "train recognizer": """\
+spanloom train recognizer --train notes/train --dev notes/dev --output model
+spanloom train recognizer --train notes --structure "shared(components=2)" \\
+    --features fast --l2 1 --output model""",
+        "train segmenter": """\
+spanloom train segmenter --train train.jsonl --dev dev.jsonl --output model""",
+        "train tagger": """\
+spanloom train tagger --train train.conllu --column pos --output tagger""",
+        "validate": """\
+spanloom validate notes
+spanloom validate notes.conll --columns word,pos,tag --json""",
+        "view": """\
+spanloom view notes.jsonl --limit 1
+spanloom view notes.jsonl --output notes.html""",
+        "vocabulary": """\
+spanloom vocabulary names.tsv --output index
+spanloom vocabulary UMLS/META --language ENG --source MSH --output index""",
+        "warm": """\
+spanloom warm""",
+    }
+)
+"""Verb -> lines that are run unchanged; the program itself is the empty verb."""
+
 
 GROUPS: Final = {
     "Use a model": ("predict", "view", "explain", "models"),
@@ -197,8 +315,7 @@ def _listed(program: typer.Typer) -> typer.Typer:
 def first_word(given: Sequence[str]) -> str:
     """Return the first word of a command line; of the one that a shell asks about, where it asks for completion."""
     if "_SPANLOOM_COMPLETE" in os.environ:
-        word: str = resolve_name("spanloom.cli.completion:completed_verb")(os.environ)
-        return word
+        return completed_verb(os.environ)
     return given[0] if given else ""
 
 
@@ -220,21 +337,20 @@ def only(first: str) -> typer.Typer:
     return app
 
 
-def training(
-    train: options.Train = None,
-    dev: options.Dev = None,
-    output: options.ModelOutput = None,
-    config: options.Config = None,
-    *,
-    input_format: options.InputFormat = None,
-    columns: options.Columns = None,
-    on_error: options.OnError = None,
-    force: options.ForceOrConfig = None,
-    seed: options.Seed = None,
-    jobs: options.Jobs = None,
-    quiet: options.QuietOrConfig = None,
-) -> None:
-    """Declare the options of training that all models share."""
+class Training(options.Options):
+    """The options of training that all models share."""
+
+    train: options.Train = None
+    dev: options.Dev = None
+    output: options.ModelOutput = None
+    config: options.Config = None
+    input_format: options.InputFormat = None
+    columns: options.Columns = None
+    on_error: options.OnError = None
+    force: options.ForceOrConfig = None  # type: ignore[assignment]  # it may be in the file
+    seed: options.Seed = None
+    jobs: options.Jobs = None
+    quiet: options.QuietOrConfig = None  # type: ignore[assignment]
 
 
 Declaration = type[options.Options] | Callable[..., None]
@@ -252,7 +368,7 @@ class _Call:
 
     def __init__(
         self, name: str, declaration: Declaration, parameters: str | None,
-        around: Sequence[Callable[..., None]], without: str | Sequence[str], shared: str,
+        around: Sequence[Declaration], without: str | Sequence[str], shared: str,
     ) -> None:  # fmt: skip
         self.name, self.declaration, self.parameters = name, declaration, parameters
         self.around, self.without, self.shared = around, without, shared
@@ -260,24 +376,23 @@ class _Call:
         self.__annotations__: dict[str, Any] = {}  # the signature has them
 
     def __call__(self, **given: Any) -> None:
-        raise typer.Exit(execute(self.name, given, self.declaration if isinstance(self.declaration, type) else None))
+        whole = isinstance(self.declaration, type) and self.parameters is None
+        raise typer.Exit(execute(self.name, given, self.declaration if whole else None))
 
     @cached_property
     def __signature__(self) -> Signature:
-        if isinstance(self.declaration, type):
-            given = Signature(options.declared_options(self.declaration, get_annotations(self.declaration)))
-        elif self.parameters is None:
-            given = signature(self.declaration, eval_str=True)
+        if self.parameters is None:
+            given = Signature(options.parameters_of(self.declaration))
         else:
-            made = resolve_name("spanloom.cli.parameter_options:with_parameters")
             left = resolve_name(self.without) if isinstance(self.without, str) else self.without
-            given = made(resolve_name(self.parameters), self.declaration, *self.around, without=left)
+            parameters = resolve_name(self.parameters)
+            given = options.with_parameters(parameters, self.declaration, *self.around, without=left)
         return options.with_shared(given, self.shared)
 
 
 def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: str | None = None,
-    around: Sequence[Callable[..., None]] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
+    around: Sequence[Declaration] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
     shared: str = "",
 ) -> Callable[[D], D]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
@@ -286,7 +401,7 @@ def verb(
         name: as the user writes it.
         group: the words before the last.
         was: its name in version 0.1, accepted until version 0.3.
-        parameters: ``module:class`` of a model's parameters, which are options, too: see `parameter_options`.
+        parameters: ``module:class`` of a model's parameters, which are options, too: see `options.with_parameters`.
         around: declarations of more options.
         without: parameters that are not options of the verb, or ``module:name`` of their names.
         place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
@@ -306,3 +421,12 @@ def verb(
         return declaration
 
     return register
+
+
+# `spanloom completion`: scripts for shells, which run the program at each Tab to ask what may follow the words typed.
+#
+# Names that a value may have come from the declaration of its option or argument.
+
+SHELLS: Final = ("bash", "zsh", "fish")
+VARIABLE: Final = "_SPANLOOM_COMPLETE"
+"""Variable of the environment in which a script asks; the library then answers, and no verb runs."""

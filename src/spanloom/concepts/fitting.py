@@ -12,13 +12,14 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.concepts.ranker import Groups, fit_ranker
 from spanloom.concepts.report import ConceptReport
 from spanloom.concepts.stage import (
     ConceptStage,
+    Groups,
     Linked,
     LinkedVocabulary,
     candidates_of,
+    fit_ranker,
     forms_of,
 )
 from spanloom.document import Document, Mention

@@ -8,25 +8,28 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spanloom.concepts.evidence import Parents, with_evidence
-from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, VocabularyForms
-from spanloom.concepts.ranker import Groups, Ranker
+from spanloom.concepts.forms import NIL, NUMBERS, TEMPLATES, Form, FormTable, VocabularyForms
 from spanloom.document import Document
 from spanloom.document.span import found_mention
 from spanloom.errors import ModelError
 from spanloom.evaluate.concepts import Resolver
-from spanloom.features import FeatureIndex
-from spanloom.hashing import Int64
-from spanloom.hypergraph import Floats
+from spanloom.features import FeatureIndex, build_index
+from spanloom.features.conjunctions import conjunctions
+from spanloom.hashing import Int64, UInt64
+from spanloom.hypergraph import Floats, Singles
+from spanloom.learn.lbfgs import minimize
 from spanloom.learn.platt import IDENTITY, Platt
 from spanloom.modelfile import Described, ModelPart
-from spanloom.scoring import Part
+from spanloom.parallel import SERIAL, Executor
+from spanloom.scoring import Part, Weights, role_gradient, role_scores, transpose
 from spanloom.scoring.explanation import Candidate
+from spanloom.sparse import gathered, row_offsets
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.candidates import CandidateFinder
-from spanloom.vocabulary.concept import Concept
 from spanloom.vocabulary.memory import Memory
+from spanloom.vocabulary.records import Concept
 from spanloom.vocabulary.store import Vocabulary
 
 _ALL: Final = slice(None)
@@ -307,3 +310,194 @@ class ConceptStage:
             index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(NUMBERS))
         )
         return cls(tuple(vocabularies), said.types, ranker, said.scaling, said.document_scaling)
+
+
+# Evidence for a candidate from the other mentions of its document.
+
+
+class Parents:
+    """The parents of each concept that a vocabulary holds, by number.
+
+    Args:
+        vocabulary: of V concepts.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        strings, ends = vocabulary.parents
+        owners = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        named = strings.to_list()
+        number = {parent: vocabulary.find(parent) for parent in dict.fromkeys(named)}
+        found = np.array([number[parent] for parent in named], np.int64)
+        owners, found = owners[found >= 0], found[found >= 0]
+        _, first = np.unique(owners * len(ends) + found, return_index=True)  # a parent that is given twice counts once
+        first.sort()
+        self.ptr, self.numbers = row_offsets(owners[first], len(ends)), found[first]
+
+    def of(self, concepts: Int64) -> tuple[Int64, Int64]:
+        """Return pairs: the place of a concept, and the number of a parent."""
+        rows, ptr = gathered(self.ptr, concepts)
+        return np.repeat(np.arange(len(concepts)), np.diff(ptr)), self.numbers[rows]
+
+
+def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Parents) -> tuple[Int64, Int64, Floats]:
+    """Return the candidates of mentions, with the numbers that depend on their documents.
+
+    1. Each concept of a document gets the two largest `FormTable.likely` that different forms give it.
+    2. A candidate's support is the largest that another form gives its concept; its related evidence is the largest
+       that another form gives to a parent of it. Sets of concepts have none.
+
+    Args:
+        table: of the forms.
+        forms: (M,) number of each mention's form.
+        documents: (M,) number of each mention's document, ascending.
+        parents: of the vocabulary.
+
+    Returns:
+        Rows of the table, (C,), where those of each mention begin, (M + 1,), and (C, D) their numbers.
+    """
+    pairs, inverse = np.unique(np.stack([documents, forms]), axis=1, return_inverse=True)
+    rows, ptr = gathered(table.ptr, pairs[1])
+    size = len(parents.ptr) - 1
+    concept, likely, numbers = table.concept[rows], table.likely[rows], table.numbers[rows]
+    pair = np.repeat(np.arange(pairs.shape[1]), np.diff(ptr))
+    single = np.flatnonzero((concept >= 0) & (concept < size))
+    key = pairs[0][pair[single]] * size + concept[single]
+    order = np.lexsort((-likely[single], key))
+    key, ranked = key[order], single[order]
+    keys, first = np.unique(key, return_index=True)
+    second = first + 1
+    both = np.append(np.diff(first), len(key) - first[-1:]) > 1
+    top, who = likely[ranked[first]], pair[ranked[first]]
+    next_best = np.where(both, likely[ranked[np.minimum(second, max(0, len(ranked) - 1))]], 0.0) if len(ranked) else top
+
+    def largest(wanted: Int64, asking: Int64) -> Floats:
+        """Return the largest that another pair than the asking one gives to some documents' concepts."""
+        at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+        found: Floats = np.where(who[at] == asking, next_best[at], top[at])
+        return np.where(keys[at] == wanted, found, 0.0)
+
+    if len(single):
+        base = pairs[0][pair[single]] * size
+        numbers[single, _SUPPORT] = largest(base + concept[single], pair[single])
+        at, parent = parents.of(concept[single])
+        related = np.zeros(len(single))
+        np.maximum.at(related, at, largest(base[at] + parent, pair[single][at]))
+        numbers[single, _RELATED] = related
+    taken, every = gathered(ptr, inverse)
+    return rows[taken], every, numbers[taken]
+
+
+# A conditional log-linear model that chooses one of several candidates.
+
+_ITERATIONS = 200
+_RIDGE = 0.1  # on the weights of numbers: they are few, and seen by all
+
+
+class Groups(NamedTuple):
+    """The candidates of M mentions, C in all.
+
+    Args:
+        ptr: (M + 1,) where those of each mention begin.
+        numbers: (C, D).
+        values: (V, C), in the order in which the templates read them.
+    """
+
+    ptr: Int64
+    numbers: Floats
+    values: UInt64
+
+    def best(self, scores: Floats) -> Int64:
+        """Return the row of the largest score of each mention, (M,); of equal ones the first."""
+        if len(self.ptr) == 1:
+            return np.empty(0, np.int64)
+        largest = np.repeat(np.maximum.reduceat(scores, self.ptr[:-1]), np.diff(self.ptr))
+        rows = np.flatnonzero(scores == largest)
+        owner = np.searchsorted(self.ptr, rows, side="right") - 1
+        found: Int64 = rows[np.searchsorted(owner, np.arange(len(self.ptr) - 1))]
+        return found
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """A trained model.
+
+    Args:
+        index: which feature has which weight.
+        sparse: (F,) float32, the weight of each single feature.
+        dense: (D,) float32, those of the numbers.
+    """
+
+    index: FeatureIndex
+    sparse: Singles
+    dense: Singles
+
+    def log_shares(self, groups: Groups) -> Floats:
+        """Return the logarithm of each candidate's probability, (C,): of its share among those of its mention."""
+        if not len(groups.numbers):
+            return np.empty(0)
+        sums = self.index.weighed(conjunctions(TEMPLATES), groups.values, self.sparse)
+        return log_shares(sums + np.einsum("cd,d->c", groups.numbers, self.dense), groups.ptr)
+
+    def parts(self, groups: Groups) -> tuple[tuple[str, ...], Floats]:
+        """Return names of P parts of a score, numbers and templates, and what each gives each candidate, (C, P)."""
+        names = {name: row for row, name in enumerate(conjunctions(TEMPLATES).names)}
+        columns = [groups.numbers * self.dense]
+        for template in TEMPLATES:
+            made = conjunctions((template,))
+            values = np.ascontiguousarray(groups.values[[names[name] for name in made.names]])
+            columns.append(self.index.weighed(made, values, self.sparse)[:, None].astype(np.float64))
+        return (*NUMBERS, *TEMPLATES), np.concatenate(columns, 1)
+
+
+def log_shares(scores: Floats, ptr: Int64) -> Floats:
+    """Return the logarithm of each candidate's share among those of its mention, (C,)."""
+    largest = np.repeat(np.maximum.reduceat(scores, ptr[:-1]), np.diff(ptr))
+    total = np.add.reduceat(np.exp(scores - largest), ptr[:-1])
+    found: Floats = scores - largest - np.repeat(np.log(total), np.diff(ptr))
+    return found
+
+
+def fit_ranker(
+    groups: Groups, right: NDArray[np.bool_], l2: float, *, min_count: int = 2, run: Executor = SERIAL,
+    tolerance: float = 1e-5,
+) -> Ranker:  # fmt: skip
+    """Return the model that gives right candidates the largest likelihood, less ``l2`` times its squared weights.
+
+    Args:
+        groups: candidates of training mentions, each of which has a right one.
+        right: (C,) which of them are right; of several, their sum counts.
+        l2: lambda.
+        min_count: features of fewer candidates have no weight.
+        run: how pieces of the work are run; the result does not depend on it.
+        tolerance: the relative improvement below which it ends.
+    """
+    built = build_index(conjunctions(TEMPLATES).keys(groups.values), min_count=min_count)
+    sizes = built.index.group_sizes
+    features, scale = len(sizes), np.sqrt(sizes)
+    transposed = transpose(built.matrix, features)
+    gather = np.empty((features, 1, 1), np.float32)
+    lengths, nothing = np.diff(groups.ptr), np.zeros((0, 1), np.float32)
+
+    def value(point: Singles, gradient: Singles) -> float:
+        own = (point[:features] * scale)[:, None, None]
+        sums = role_scores(built.matrix, Weights(own, nothing), run=run).roles[:, 0, 0]
+        scores = sums + np.einsum("cd,d->c", groups.numbers, point[features:].astype(np.float64))
+        every = log_shares(scores, groups.ptr)
+        gold = np.where(right, every, -np.inf)
+        top = np.maximum.reduceat(gold, groups.ptr[:-1])
+        reached = top + np.log(np.add.reduceat(np.exp(gold - np.repeat(top, lengths)), groups.ptr[:-1]))
+        slope = np.exp(every) - np.exp(gold - np.repeat(reached, lengths))
+        role_gradient(transposed, slope.astype(np.float32)[:, None, None], gather, run)
+        gradient[:features] = gather[:, 0, 0] * scale + np.float32(2 * l2) * point[:features]
+        gradient[features:] = np.einsum("c,cd->d", slope, groups.numbers) + 2 * _RIDGE * point[features:]
+        squares = np.square(point, dtype=np.float64)
+        return float(-reached.sum() + l2 * squares[:features].sum() + _RIDGE * squares[features:].sum())
+
+    point = minimize(
+        value, np.zeros(features + groups.numbers.shape[1], np.float32), iterations=_ITERATIONS, tolerance=tolerance,
+        run=run,
+    )  # fmt: skip
+    return Ranker(built.index, (point[:features] * scale / sizes).astype(np.float32), point[features:])
+
+
+_SUPPORT, _RELATED = NUMBERS.index("support"), NUMBERS.index("related")

@@ -3,6 +3,9 @@
 from spanloom.document.align import Alignment as Alignment
 from spanloom.document.align import TokenRange as TokenRange
 from spanloom.document.align import align as align
+from spanloom.document.align import from_tags as from_tags
+from spanloom.document.align import to_bilou as to_bilou
+from spanloom.document.align import to_bio as to_bio
 from spanloom.document.align import to_spans as to_spans
 from spanloom.document.batch import Batch as Batch
 from spanloom.document.batch import batches as batches
@@ -11,6 +14,3 @@ from spanloom.document.document import Offsets as Offsets
 from spanloom.document.span import Mention as Mention
 from spanloom.document.span import Section as Section
 from spanloom.document.span import Span as Span
-from spanloom.document.tags import from_tags as from_tags
-from spanloom.document.tags import to_bilou as to_bilou
-from spanloom.document.tags import to_bio as to_bio

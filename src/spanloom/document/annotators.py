@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from spanloom.document.claims import CLAIMS
+from spanloom.document.annotation import CLAIMS
 from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, UsageError, clip, plural

@@ -109,7 +109,7 @@ class Document:
 
     def _repr_html_(self) -> str:
         """Return the drawing that a notebook shows."""
-        drawing: str = resolve_name("spanloom.view.notebook:drawing")(self)
+        drawing: str = resolve_name("spanloom.view.mentions:drawing")(self)
         return drawing
 
     @property

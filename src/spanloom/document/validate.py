@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from spanloom.document.annotation import zones_of
-from spanloom.document.claims import claims_of
+from spanloom.document.annotation import claims_of, zones_of
 from spanloom.document.counting import CountedText
 from spanloom.document.document import Document, Offsets
 from spanloom.document.span import Mention, Span
@@ -229,7 +228,11 @@ def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str,
     if not mention.type:
         yield "no type", "the type is empty; give it a name"
     head = mention.head
-    if head is not None and not (head.start < head.end and _inside(head, mention.spans)):
+    if head is not None and not (
+        head.start < head.end
+        and any(start <= head.start < end for start, end in mention.spans)
+        and any(start < head.end <= end for start, end in mention.spans)
+    ):
         yield "head", f"head {head.start}-{head.end} is empty or outside the mention's spans"
     if mention.score is not None and not 0.0 <= mention.score <= 1.0:
         yield "score", f"score {mention.score!r} is no probability; expected a number from 0 to 1"
@@ -241,11 +244,6 @@ def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str,
     for score in mention.concept_scores:
         if not 0.0 <= score <= 1.0:
             yield "score", f"the score of a concept is {score!r}; expected a number from 0 to 1"
-
-
-def _inside(head: Span, spans: Sequence[Span]) -> bool:
-    first = any(start <= head.start < end for start, end in spans)
-    return first and any(start < head.end <= end for start, end in spans)
 
 
 def _annotation_warnings(document: Document) -> Iterator[Problem]:

@@ -7,23 +7,24 @@ function, and one more line in `KEYS`.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document import Document, Mention
+from spanloom.document import Document, Mention, Span
 from spanloom.document.annotation import doubt
 from spanloom.document.document import check_documents
 from spanloom.document.span import join_spans
 from spanloom.errors import DataError
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.overlap import Overlaps, overlaps
 from spanloom.evaluate.units import ResamplingUnits, name, pair
 from spanloom.formats.inputs import documents_given
+from spanloom.sparse import largest_matching
 
 Item = tuple[Hashable, Mention]
 Key = Callable[[Document], Iterable[Item]]
@@ -232,3 +233,192 @@ def _side(own: list[_Distinct], other: list[_Distinct], units: ResamplingUnits) 
         overlaps=Overlaps(*(np.concatenate(flags) for flags in zip(overlaps([]), *found, strict=True))),
         duplicates=sum(items.duplicates for items in own),
     )
+
+
+# Overlaps of mentions: nested, crossing and discontiguous ones, by their characters, without regard to types.
+
+Bools = NDArray[np.bool_]
+
+
+class Overlaps(NamedTuple):
+    """Kinds of overlap of M mentions; a mention may be of several kinds.
+
+    Two mentions *overlap* if they share a character. If one of them then covers all that the other covers, both are
+    *nested* (also two mentions of the same characters and different types); if not, both are *crossing*. A mention in
+    the gap of another shares no character with it, and is neither.
+
+    Args:
+        nested: (M,) contains a mention, or is contained in one.
+        crossing: (M,) shares characters with a mention, and neither contains the other.
+        discontiguous: (M,) has more than one span.
+    """
+
+    nested: Bools
+    crossing: Bools
+    discontiguous: Bools
+
+    @property
+    def overlapping(self) -> Bools:
+        """(M,) bool, the mention shares a character with another."""
+        return self.nested | self.crossing
+
+    @property
+    def flat(self) -> Bools:
+        """(M,) bool, the mention is of none of the three kinds."""
+        return ~(self.nested | self.crossing | self.discontiguous)
+
+
+def overlaps(mentions: Sequence[Mention]) -> Overlaps:
+    """Find the nested, the crossing and the discontiguous ones among the mentions of one text.
+
+    The mentions are sorted by their start; each is compared, in numpy, to those whose extent (first start to last
+    end) meets its own, which are found by bisection. Time is O(M log M) plus the pairs compared.
+
+    Args:
+        mentions: M different ones (no two with the same type and spans); spans joined as by `join_spans`.
+
+    >>> pain, chest, chest_pain = [(6, 10)], [(0, 5)], [(0, 10)]
+    >>> found = overlaps([Mention("problem", pain), Mention("part", chest), Mention("problem", chest_pain)])
+    >>> found.nested.tolist(), found.crossing.tolist()
+    ([True, True, True], [False, False, False])
+    """
+    nested = np.zeros(len(mentions), np.bool_)
+    crossing = np.zeros(len(mentions), np.bool_)
+    discontiguous = np.array([len(mention.spans) > 1 for mention in mentions], np.bool_)
+    if not len(mentions):
+        return Overlaps(nested, crossing, discontiguous)
+    order = np.argsort([mention.start for mention in mentions], kind="stable")
+    ordered = [mentions[i] for i in order.tolist()]
+    spans, first = flatten(ordered)
+    size = np.add.reduceat(spans[:, 1] - spans[:, 0], first)
+    bounds = np.append(first, len(spans))
+    # the range of the mentions that the extent of each may meet
+    starts, ends = (np.array([getattr(one, side) for one in ordered], np.int64) for side in ("start", "end"))
+    low = np.searchsorted(np.maximum.accumulate(ends), starts, side="right")
+    high = np.searchsorted(starts, ends, side="left")
+    for i in np.flatnonzero(high - low > 1).tolist():
+        window = slice(low[i], high[i])
+        common = shared(spans[bounds[low[i]] : bounds[high[i]]], first[window] - first[low[i]], ordered[i].spans)
+        common[i - low[i]] = 0
+        contains = (common == size[i]) | (common == size[window])
+        nested[order[i]] = bool(np.any(contains & (common > 0)))
+        crossing[order[i]] = bool(np.any(~contains & (common > 0)))
+    return Overlaps(nested, crossing, discontiguous)
+
+
+def flatten(mentions: Sequence[Mention]) -> tuple[Ints, Ints]:
+    """Return the spans of M mentions in one array.
+
+    Returns:
+        (S, 2) start and end of each span; (M,) the row of each mention's first span.
+    """
+    spans = np.array([span for mention in mentions for span in mention.spans], np.int64).reshape(-1, 2)
+    sizes = [len(mention.spans) for mention in mentions]
+    return spans, np.cumsum([0, *sizes[:-1]])
+
+
+def shared(spans: Ints, first: Ints, own: Sequence[Span]) -> Ints:
+    """Count the characters (M,) that each of the flattened mentions shares with one mention of the spans ``own``."""
+    common = np.zeros(len(spans), np.int64)
+    for start, end in own:
+        common += np.maximum(np.minimum(spans[:, 1], end) - np.maximum(spans[:, 0], start), 0)
+    return np.asarray(np.add.reduceat(common, first), np.int64)
+
+
+# Partial matches and kinds of error.
+#
+# Mentions that do not match exactly are paired in this order, one to one:
+#
+# 0. *head* error, where heads are compared: same type and spans, another head.
+# 1. *boundary* error: same type, at least one character shared. As many pairs as possible (a maximum matching, so that
+#    the count depends neither on the order of the mentions nor on which side is called gold).
+# 2. *type* error: same spans, another type.
+# 3. Remaining gold mentions are *missed*, remaining predicted ones are *spurious*.
+#
+# The partial score is that of MUC: an exact match counts 1, a boundary error 1/2, for precision and for recall. It is
+# not the measure *partial* of SemEval-2013 task 9, which does not look at types. Where heads are compared, a head
+# error counts 1/2, too.
+
+
+class Errors(NamedTuple):
+    """The errors of a prediction, as rows of the two sides of a `MentionComparison`.
+
+    Args:
+        head: (A, 2) gold and predicted mention of each head error.
+        boundary: (B, 2) gold and predicted mention of each boundary error.
+        type: (C, 2) gold and predicted mention of each type error.
+        missed: (D,) gold mentions.
+        spurious: (E,) predicted mentions.
+    """
+
+    head: Ints
+    boundary: Ints
+    type: Ints
+    missed: Ints
+    spurious: Ints
+
+
+def errors(comparison: MentionComparison) -> Errors:
+    """Sort the mentions that do not match exactly into kinds of error."""
+    gold, predicted = comparison.gold, comparison.predicted
+    missed, spurious = _rest(gold, np.flatnonzero(~gold.hit)), _rest(predicted, np.flatnonzero(~predicted.hit))
+    heads = _pair_equal(gold, missed, predicted, spurious, lambda mention: mention.key)
+    missed, spurious = _without(missed, heads[:, 0]), _without(spurious, heads[:, 1])
+    columns, rows = _edges(gold, missed, predicted, spurious)
+    match = largest_matching(rows, columns, (len(missed), len(spurious)))
+    paired = np.flatnonzero(match >= 0)
+    boundary = np.stack([missed[paired], spurious[match[paired]]], axis=1)
+    missed, spurious = _without(missed, boundary[:, 0]), _without(spurious, boundary[:, 1])
+    types = _pair_equal(gold, missed, predicted, spurious, lambda mention: mention.spans)
+    return Errors(heads, boundary, types, _without(missed, types[:, 0]), _without(spurious, types[:, 1]))
+
+
+def _rest(side: ComparedSide, rows: Ints) -> Ints:
+    """Return the rows without a hit, in an order that depends on their content alone."""
+    key = [
+        (int(side.document[i]), side.mentions[i].spans, side.mentions[i].type, side.mentions[i].head or (), int(i))
+        for i in rows.tolist()
+    ]
+    return np.array([item[-1] for item in sorted(key)], np.int64)
+
+
+def _without(rows: Ints, used: Ints) -> Ints:
+    return rows[~np.isin(rows, used)]
+
+
+def _place(side: ComparedSide, row: int) -> tuple[int, str]:
+    return int(side.document[row]), side.mentions[row].type
+
+
+def _edges(gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints) -> tuple[Ints, Ints]:
+    """Return the possible boundary errors as positions in ``missed`` and in ``spurious``."""
+    candidates: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for j, row in enumerate(spurious.tolist()):
+        candidates[_place(predicted, row)].append(j)
+    flat = {
+        place: (np.array(there), *flatten([predicted.mentions[spurious[j]] for j in there]))
+        for place, there in candidates.items()
+    }
+    columns, rows = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for i, row in enumerate(missed.tolist()):
+        place = _place(gold, row)
+        if place in flat:
+            there, spans, first = flat[place]
+            columns.append(there[shared(spans, first, gold.mentions[row].spans) > 0])
+            rows.append(np.full(len(columns[-1]), i))
+    return np.concatenate(columns), np.concatenate(rows)
+
+
+def _pair_equal(
+    gold: ComparedSide, missed: Ints, predicted: ComparedSide, spurious: Ints, part: Callable[[Mention], Hashable]
+) -> Ints:
+    """Pair mentions of which a part is equal, one to one."""
+    waiting: dict[tuple[int, Hashable], list[int]] = defaultdict(list)
+    for row in spurious.tolist():
+        waiting[int(predicted.document[row]), part(predicted.mentions[row])].append(row)
+    pairs = []
+    for row in missed.tolist():
+        rows = waiting.get((int(gold.document[row]), part(gold.mentions[row])))
+        if rows:
+            pairs.append((row, rows.pop(0)))
+    return np.array(pairs, np.int64).reshape(-1, 2)

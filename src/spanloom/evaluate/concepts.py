@@ -14,8 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from spanloom.document import Document, Mention
-from spanloom.document.identifiers import normalize_identifier
-from spanloom.document.span import join_spans
+from spanloom.document.span import join_spans, normalize_identifier
 from spanloom.evaluate.compare import Item, Key, compare, in_both
 from spanloom.evaluate.rows import Bools, Ints, ReportRow, row
 from spanloom.evaluate.units import ResamplingUnits

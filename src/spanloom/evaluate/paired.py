@@ -13,8 +13,7 @@ from spanloom.document.markup import Printed
 from spanloom.errors import UsageError, check_number, plural
 from spanloom.evaluate.compare import Key, compare, exact, require_complete
 from spanloom.evaluate.measures import Interval, Score
-from spanloom.evaluate.resample import bootstrap, percentile_interval, randomization
-from spanloom.evaluate.rows import ReportRow, row, unit_counts
+from spanloom.evaluate.rows import ReportRow, bootstrap, percentile_interval, randomization, row, unit_counts
 from spanloom.evaluate.units import ResamplingUnits, pair, units, with_sentences
 
 

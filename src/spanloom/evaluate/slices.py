@@ -16,9 +16,8 @@ import numpy as np
 
 from spanloom.document import Document, Mention, Span
 from spanloom.document.span import join_spans
-from spanloom.evaluate.compare import MentionComparison, compare, exact
+from spanloom.evaluate.compare import MentionComparison, compare, errors, exact
 from spanloom.evaluate.measures import Score
-from spanloom.evaluate.partial import errors
 from spanloom.evaluate.rows import row, scores
 from spanloom.evaluate.units import pair, units, with_sentences
 from spanloom.text import section_names

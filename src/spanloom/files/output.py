@@ -18,8 +18,7 @@ from typing import Any, BinaryIO
 
 from spanloom.errors import DataError, UsageError
 from spanloom.files import STDIO
-from spanloom.files.staging import is_part, recover, staged
-from spanloom.files.swap import NEW, put
+from spanloom.files.staging import NEW, is_part, put, recover, staged
 
 
 class Sink:

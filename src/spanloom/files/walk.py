@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tomllib
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from spanloom.errors import DataError, closest, reason_of
+from spanloom.errors import DataError, UsageError, clip, closest, reason_of
 
 _SEEN: Final = 2000  # names of a folder that are compared with one that is not there
 
@@ -97,3 +98,40 @@ def is_closed_link(path: Path) -> bool:
 
 def _refused(error: OSError) -> None:
     raise DataError(f"the folder cannot be read: {reason_of(error)}", path=error.filename) from None
+
+
+# TOML files of a user, with errors that name what they are for.
+
+
+def read_toml(path: str | Path, what: str, expected: str) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Args:
+        path: the file.
+        what: what it holds, for messages.
+        expected: what is expected in it.
+
+    Raises:
+        UsageError: it cannot be read.
+        DataError: it is not TOML in UTF-8.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise UsageError(f"{what} {str(path)!r} cannot be read: {error.strerror}{meant_path(Path(path))}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"found bytes that are not UTF-8 ({error.reason}); convert the file", path=path) from None
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"not a TOML file of {what}: {error}", path=path) from None
+    except (RecursionError, ValueError):  # of thousands of levels, or a number of thousands of digits
+        raise DataError(f"nested too deeply, or a number too long; expected {expected}", path=path) from None
+
+
+def shown_value(value: object) -> str:
+    """Return a value of a TOML file for a message."""
+    if value is None:
+        return "nothing"
+    try:
+        return clip(value) if isinstance(value, str) else clip(repr(value))[1:-1]
+    except ValueError:  # a number of thousands of digits
+        return "a number that is too long"

@@ -18,11 +18,10 @@ from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import Format as Format
 from spanloom.formats.base import Losses as Losses
-from spanloom.formats.base import Scanned
-from spanloom.formats.frames import from_columns as from_columns
-from spanloom.formats.frames import to_columns as to_columns
+from spanloom.formats.base import Notices, Scanned
+from spanloom.formats.inputs import from_columns as from_columns
+from spanloom.formats.inputs import to_columns as to_columns
 from spanloom.formats.listed import FORMATS as FORMATS
-from spanloom.formats.notices import Notices
 from spanloom.formats.record import from_record as from_record
 from spanloom.formats.record import to_record as to_record
 from spanloom.formats.scanning import check_options, format_by_suffix, format_named, scan_input

@@ -41,12 +41,10 @@ from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
 from spanloom.formats.base import Losses, Scanned, no_document, unwritable
-from spanloom.formats.json_text import loads
-from spanloom.formats.kinds import are, some
-from spanloom.formats.label_names import features_of, names_beside
-from spanloom.formats.passages import text_of_passages
+from spanloom.formats.json_text import are, loads, some
+from spanloom.formats.layouts import text_of_passages
 from spanloom.formats.record import AS_TEXT, RECORD, scan_record, to_record
-from spanloom.formats.record_fields import Columns, RecordFields, TagNames
+from spanloom.formats.record_fields import Columns, RecordFields, TagNames, features_of, names_beside
 from spanloom.formats.source import check_unpacked, opened
 from spanloom.formats.tag_dialects import in_turn
 

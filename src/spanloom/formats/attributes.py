@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from spanloom.document import Mention
 from spanloom.document.span import attribute_value
-from spanloom.formats.kinds import are
+from spanloom.formats.json_text import are
 from spanloom.formats.layouts import plain
 
 OTHERWISE: Final = "attributes that read back in another way"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +16,7 @@ from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.formats.source import bare
 
 # kinds of loss
@@ -104,9 +106,9 @@ def no_document(path: str, expected: str) -> Scanned:
     return Scanned.failed("empty file", f"the file holds no document; expected {expected}", path)
 
 
-def altered(kind: str, message: str, line: int | None = None, path: str | None = None) -> Problem:
+def altered(kind: str, message: str, line: int | None = None, path: str | None = None, place: str = "") -> Problem:
     """Return the warning for something that a reader changed or left out."""
-    return Problem("warning", kind, message, path=path, line=line, altered=True)
+    return Problem("warning", kind, message, place, path=path, line=line, altered=True)
 
 
 @dataclass(slots=True)
@@ -212,13 +214,17 @@ class Format(NamedTuple):
         return (bare(path) if self.packs else path).suffix.lower() in self.suffixes
 
 
-def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
-    """Count the parts of a document that a format has no place for.
+def count_unwritten(
+    losses: Losses, document: Document, *kinds: str, held: Sequence[str] = (), inside: Iterable[str] = ()
+) -> None:
+    """Count the parts of a document that a format has no place for, its sections and fields of ``meta`` among them.
 
     Args:
         losses: to add to.
         document: the document to be written.
         kinds: of ``"document identifiers"``, ``"tokens"``, ``"sentences"``, ``"token columns"`` and ``"mentions"``.
+        held: the fields of ``meta`` that the format holds.
+        inside: of the first of them, if it is an object, the fields that the format holds.
     """
     parts = {
         "document identifiers": int(bool(document.id)),
@@ -229,17 +235,6 @@ def count_unwritten(losses: Losses, document: Document, *kinds: str) -> None:
     }
     for kind in kinds:
         losses.add(kind, parts[kind])
-
-
-def count_meta(losses: Losses, document: Document, *held: str, inside: Iterable[str] = ()) -> None:
-    """Count the sections, and the fields of ``meta`` that a format has no place for.
-
-    Args:
-        losses: to add to.
-        document: the document to be written.
-        held: the fields that the format holds.
-        inside: of the first of them, if it is an object, the fields that the format holds.
-    """
     losses.add("sections", len(document.sections))
     losses.add("meta fields", len(document.meta.keys() - set(held)))
     own = document.meta.get(held[0]) if inside else None
@@ -306,3 +301,67 @@ def writing_as(kind: str, document: Document, path: str | Path) -> Iterator[None
     except (TypeError, ValueError, RecursionError) as error:  # lxml, too, says what it refuses in this way
         remedy = "; remove the characters" if kind == "XML" else ""
         raise unwritable(document, f" cannot be written as {kind}: {error}{remedy}", path) from error
+
+
+# Notices of a reader: data that it changed or left out, counted by kind and reported once, at the end.
+#
+# A reader reports each as a `Problem` whose ``altered`` is true: fragments that were sorted, a word that the
+# text does not show, a file of no known format. `spanloom.formats.validate` lists them all; `read` reports
+# the first of each kind and their number.
+
+Notice = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Problems of one kind: the first, their number, and the number of files."""
+
+    first: Problem
+    count: int = 0
+    files: set[str | None] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Notices:
+    """Problems by kind; those that are not ``altered`` are ignored.
+
+    >>> notices = Notices()
+    >>> repaired = Problem("warning", "order", "the fragments were sorted", "mention T1", path="a.ann", altered=True)
+    >>> notices.add([repaired, repaired, Problem("warning", "odd", "is odd", path="a.ann")])
+    >>> list(notices.lines())
+    ['a.ann: mention T1: the fragments were sorted (2 such; spanloom validate lists them)']
+    """
+
+    kinds: dict[str, _Kind] = field(default_factory=dict)
+
+    def add(self, problems: Iterable[Problem]) -> None:
+        """Count data that were changed."""
+        for problem in problems:
+            if problem.altered:
+                self._count(problem.kind, problem)
+
+    def leave_out(self, problem: Problem) -> None:
+        """Count a record that was left out because of an error."""
+        self._count("", problem)
+
+    def _count(self, name: str, problem: Problem) -> None:
+        kind = self.kinds.setdefault(name, _Kind(problem))
+        kind.count += 1
+        kind.files.add(problem.path)
+
+    def lines(self) -> Iterator[str]:
+        """Yield one line for each kind."""
+        for name, kind in self.kinds.items():
+            line = ("" if name else "left out: ") + str(kind.first.to_error())
+            if kind.count > 1:
+                files = f" in {len(kind.files):,} files" if len(kind.files) > 1 else ""
+                line += f" ({kind.count:,} such{files}; spanloom validate lists them)"
+            yield line
+
+    def tell(self, notice: Notice | None) -> None:
+        """Pass each line to ``notice``; without one, issue a `DataWarning`."""
+        for line in self.lines():
+            if notice is not None:
+                notice(line)
+            elif not sys.is_finalizing():  # a reader that nobody finished may end with the interpreter
+                warnings.warn(line, DataWarning, stacklevel=3)

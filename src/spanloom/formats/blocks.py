@@ -27,8 +27,7 @@ from spanloom.formats.base import (
     no_document,
     unwritable,
 )
-from spanloom.formats.packed import output_file
-from spanloom.formats.source import decode, raw_lines
+from spanloom.formats.source import decode, output_file, raw_lines
 
 NEW_DOCUMENT = "# newdoc"
 TEXT = "# text = "

@@ -3,7 +3,7 @@
 In place of an ``.ann`` file there may be an ``.a1`` and an ``.a2``, as of BioNLP's shared tasks, and the text may be in
 a folder beside, as in CADEC (``text/a.txt``, ``original/a.ann``).
 
-See `spanloom.formats.standoff` for the lines. The ``.ann`` file is kept in ``Document.meta["brat"]["ann"]``,
+See `spanloom.formats.brat` for the lines. The ``.ann`` file is kept in ``Document.meta["brat"]["ann"]``,
 so that a document that did not change is written back byte for byte, also after a stay in JSONL.
 
 Offsets count the characters of the ``.txt`` file as it is: CR LF are two. A byte order mark at its start is no part of
@@ -12,27 +12,34 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from spanloom.document import Document
-from spanloom.document.surfaces import difference
-from spanloom.errors import DataError, UsageError
+from spanloom.document import Document, Mention, Span
+from spanloom.document.surfaces import difference, flat, trimmed
+from spanloom.document.validate import Problem
+from spanloom.errors import DataError, UsageError, clip, closest
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
+from spanloom.formats.attributes import from_texts, held, is_plain
 from spanloom.formats.base import (
+    ATTRIBUTE_SCORES,
+    CONCEPT_SCORES,
+    TWICE,
     Beside,
     Losses,
     Scanned,
-    count_meta,
+    count_mention,
     count_unwritten,
     single,
     unwritable,
 )
 from spanloom.formats.file_names import free_name, put, unescaped, visible
 from spanloom.formats.source import decode, read_bytes, text_beside
-from spanloom.formats.standoff import Annotations, collect, parse, render
 
 _BOM = "\ufeff"
 _ENDINGS = (".ann", ".a1", ".a2")
@@ -143,7 +150,410 @@ def _contents(document: Document, losses: Losses, path: Path) -> tuple[str, str]
     if not isinstance(kept, dict) or not isinstance(kept.get("ann", ""), str):
         raise unwritable(document, ": meta['brat'] should hold the .ann file under 'ann'; remove it", path)
     lines = render(document, kept.get("ann", ""), losses, path)
-    count_unwritten(losses, document, "tokens", "sentences", "token columns")
-    count_meta(losses, document, "brat", inside=("ann", "bom"))
+    count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("brat",), inside=("ann", "bom"))
     removed = kept.get("bom") == "removed" or (document.text.startswith(_BOM) and kept.get("bom") != "counted")
     return (_BOM + document.text if removed else document.text), lines
+
+
+# Parsing and rendering of brat ``.ann`` files, and repair of their mentions.
+#
+# Text-bound annotations become mentions. So do four kinds of line about them::
+#
+#     T3   problem 0 11;22 29   infarctions embolic      type and spans (fragments)
+#     N1   Reference T3 SPL:0001   cerebral infarction   concept "SPL:0001"
+#     #1   Head T3   0 11                                head: start and end
+#     #2   Score T3   0.93                               score
+#     A1   Negation T3                                   attribute: true
+#     A2   Certainty T3 high                             attribute: "high"; M lines are the same
+#
+# (with tabs between the fields). All other lines (R, E, ``*``, other notes, attributes of what is no mention) are kept
+# unchanged. Several lines that give one attribute of a mention are one value, joined by ``|``.
+#
+# brat itself writes fragments in the order in which they were marked, and other tools leave a blank at the end of a
+# mention's text or of its offsets. Both are unambiguous, so they are repaired, and reported.
+
+_OFFSETS = r"[0-9]{1,15}[\t ]+[0-9]{1,15}(?: *; *[0-9]{1,15} +[0-9]{1,15})*"
+_MENTION = re.compile(rf"(T\S*)[\t ]+(\S+(?: [^\s\d]\S*){{0,9}}?)[\t ]+({_OFFSETS})(?: *\t(.*)| +(.*)| *)", re.DOTALL)
+_PLACED = re.compile(r"(?<!\S)\d{1,9}[\t ,]+\d{1,9}(?!\S)")
+_BEGIN = re.compile(r"[A-Z#*]\S*\t|T\d+ ")  # of a line
+_REFERENCE = re.compile(r"(N\S*)\t *(\S+) +(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
+_NOTE = re.compile(r"(#\S*)\t *(\S+) +(\S+) *(?:\t(.*))?", re.DOTALL)
+_ATTRIBUTE = re.compile(r"([AM]\S*)\t *(\S+) +(\S+)(?: +(.*?))?\s*", re.DOTALL)
+_RELATION = re.compile(r"(R\S*)\t *(\S+)((?: +[^\s:]+:\S+)+)\s*")
+_EVENT = re.compile(r"(E\S*)\t *([^\s:]+:\S+)((?: +[^\s:]+:\S+)*)\s*")
+_EQUIVALENCE = re.compile(r"(\*)\t *(\S+)((?: +\S+)+)\s*")
+_HEAD = re.compile(r"\s*([0-9]{1,15})\s+([0-9]{1,15})\s*")
+
+_SHOWN = 40  # characters of an identifier in a message
+
+EXPECTED = {
+    "T": "'T1<tab>type start end<tab>text'",
+    "N": "'N1<tab>Reference T1 RESOURCE:ID<tab>name'",
+    "Head": "'#1<tab>Head T1<tab>start end'",
+    "Score": "'#1<tab>Score T1<tab>number'",
+}
+_NOTES = ("Head", "Score")
+_ABOUT = ("concept", "head", "score", "attribute")  # kinds of lines about a mention
+GONE = "lines of mentions that are gone"
+_BRAT_ID = re.compile(r"T[0-9]{1,15}")
+
+
+class StandoffLine(NamedTuple):
+    """A line of an ``.ann`` file.
+
+    Args:
+        raw: with its line end.
+        number: counted from 1.
+        id: ``"T3"``, ``"#1"``; empty for ``*`` and for unreadable lines.
+        refers: identifiers of the lines that it is about.
+        kind: ``"mention"``, ``"concept"``, ``"head"``, ``"score"``, ``"odd"`` for one that may be misspelt,
+            ``"other"``, or ``"unknown"`` if unreadable.
+        value: a `Mention`, a concept, a `Span`, a number, name and text of an attribute, or what may be misspelt, after
+            the kind.
+        surface: the mention's text in its line.
+        expected: for an unreadable line of a known kind, its expected form.
+    """
+
+    raw: str
+    number: int
+    id: str = ""
+    refers: tuple[str, ...] = ()
+    kind: str = "other"
+    value: Mention | Span | str | float | tuple[str, str] | None = None
+    surface: str | None = None
+    expected: str = ""
+
+
+def parse(ann: str) -> list[StandoffLine]:
+    r"""Parse every line of a file; their raw texts joined are the file.
+
+    >>> [(line.id, line.kind, line.refers) for line in parse("T1\tproblem 0 4\tpain\nA1\tNegated T1\n")]
+    [('T1', 'mention', ()), ('A1', 'attribute', ('T1',))]
+    """
+    end = "\r" if "\n" not in ann else "\n"  # as programs of old Macintoshs write
+    lines: list[StandoffLine] = []
+    continued: dict[int, list[str]] = {}  # lines of a mention's text, by the number of its first among all
+    lacks = 0  # characters of the offsets of a mention that its text does not have yet
+    for number, raw in enumerate(StringIO(ann, newline=end), start=1):
+        if lacks > 0 and not _BEGIN.match(raw):
+            continued.setdefault(len(lines) - 1, [lines[-1].raw]).append(raw)
+            lacks -= len(raw)
+        else:
+            lines.append(_line(raw, number))
+            mention, surface = lines[-1].value, lines[-1].surface
+            spans = mention.spans if isinstance(mention, Mention) and surface else ()
+            lacks = sum(end - start for start, end in spans) - len(surface or "")
+    for place, raws in continued.items():
+        lines[place] = _line("".join(raws), lines[place].number)
+    return lines
+
+
+def _line(raw: str, number: int) -> StandoffLine:
+    content = raw.rstrip("\r\n")
+    if number == 1:
+        content = content.removeprefix("\ufeff")
+    found = _fields(content) if content.strip() else ()
+    if isinstance(found, str):
+        return StandoffLine(raw, number, kind="unknown", expected=found)
+    return StandoffLine(raw, number, *found)
+
+
+def _fields(content: str) -> tuple[Any, ...] | str:
+    """Parse a line into the fields of a `StandoffLine`; for an invalid one return what was expected, if known."""
+    letter = content[0]
+    if letter == "T":
+        if (found := _MENTION.fullmatch(content)) is None:
+            return EXPECTED["T"]
+        offsets = [[int(offset) for offset in span.split()] for span in found[3].split(";")]
+        mention = Mention(found[2], tuple(Span(start, end) for start, end in offsets), found[1])
+        return found[1], (), "mention", mention, found[4] or found[5] or None
+    if letter == "N":
+        if (found := _REFERENCE.fullmatch(content)) is None:
+            return EXPECTED["N"]
+        return found[1], (found[3],), *(("concept", found[4]) if found[2] == "Reference" else ("odd", found[2]))
+    if letter == "#" and (found := _NOTE.fullmatch(content)):
+        value = _noted(found[2], found[4] or "")
+        odd = value == () and closest(found[2], _NOTES)
+        return EXPECTED[found[2]] if value is None else (found[1], (found[3],), *(("odd", found[2]) if odd else value))
+    if letter in "AM" and (found := _ATTRIBUTE.fullmatch(content)):
+        return found[1], (found[3],), "attribute", (found[2], found[4] or "true")
+    if letter in "RE" and (found := (_RELATION if letter == "R" else _EVENT).fullmatch(content)):
+        arguments = found[3].split() + ([found[2]] if letter == "E" else [])
+        return found[1], tuple(argument.partition(":")[2] for argument in arguments)
+    if letter == "*" and (found := _EQUIVALENCE.fullmatch(content)):
+        return "", tuple(found[3].split())
+    return ""
+
+
+def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
+    """Parse the head or the score in a note; ``None`` if it is invalid."""
+    if kind == "Head":
+        found = _HEAD.fullmatch(text)
+        return None if found is None else ("head", Span(int(found[1]), int(found[2])))
+    if kind == "Score":
+        try:
+            return "score", float(text)
+        except ValueError:
+            return None
+    return ()
+
+
+@dataclass(slots=True)
+class Annotations:
+    """The mentions of an ``.ann`` file with their lines, and the problems of the lines."""
+
+    mentions: list[Mention] = field(default_factory=list)
+    lines: list[StandoffLine] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def collect(lines: list[StandoffLine], path: str) -> Annotations:
+    """Collect the mentions of the lines, in the order of their T lines."""
+    result = Annotations(problems=list(_line_problems(lines, path)))
+    about: dict[str, list[StandoffLine]] = {}
+    for line in lines:
+        if line.kind in _ABOUT:
+            about.setdefault(line.refers[0], []).append(line)
+    seen: set[str] = set()
+    for line in lines:
+        if isinstance(line.value, Mention) and line.id not in seen:
+            seen.add(line.id)
+            result.mentions.append(_completed(line.value, about.get(line.id, []), path, result.problems))
+            result.lines.append(line)
+    return result
+
+
+def _completed(mention: Mention, about: list[StandoffLine], path: str, problems: list[Problem]) -> Mention:
+    if not about:
+        return mention
+    concepts = dict.fromkeys(str(line.value) for line in about if line.kind == "concept")
+    single: dict[str, object] = {}
+    for line in about:
+        if line.kind in single and line.kind in ("head", "score"):
+            message = f"a second note {line.kind.title()!r} on {line.refers[0][:_SHOWN]}; a mention has at most one"
+            problems.append(Problem("error", "second note", message, path=path, line=line.number))
+        single.setdefault(line.kind, line.value)
+    head, score, attributes = single.get("head"), single.get("score"), _attributes(about)
+    return mention.replace(concepts=tuple(concepts), head=head, score=score, attributes=attributes)
+
+
+def _attributes(about: Iterable[StandoffLine]) -> dict[str, bool | str]:
+    """Return the attributes that lines about one mention give."""
+    texts: dict[str, dict[str, None]] = {}
+    for line in about:
+        if line.kind == "attribute" and isinstance(line.value, tuple):
+            texts.setdefault(str(line.value[0]), {})[str(line.value[1])] = None
+    return {name: from_texts(values) for name, values in texts.items()}
+
+
+def _line_problems(lines: list[StandoffLine], path: str) -> Iterator[Problem]:
+    mentions = {line.id for line in lines if line.kind == "mention"}
+    known = {line.id for line in lines}
+    seen: dict[str, int] = {}
+    for line in lines:
+        if line.kind == "unknown":
+            shown = repr(line.raw.rstrip("\r\n")[:60])
+            if line.expected:
+                message = f"found {shown}, expected {line.expected}"
+                yield Problem("error", "line", message, path=path, line=line.number)
+            else:
+                placed = _PLACED.search(line.raw) is not None  # perhaps a mention
+                message = f"found {shown}, no line of brat; it is kept unchanged"
+                message += f", and no mention is read of it; expected {EXPECTED['T']}" if placed else ""
+                kind = "lines with offsets that are not read" if placed else "line"
+                yield Problem("warning", kind, message, path=path, line=line.number, altered=placed)
+        if line.kind == "odd":
+            expected = "Reference" if line.id.startswith("N") else closest(line.value, _NOTES)
+            message = f"found {clip(str(line.value), _SHOWN)}, which is not read; {expected} may be meant; it is kept"
+            yield Problem("warning", "lines not read", message, path=path, line=line.number, altered=True)
+        if line.id and line.id in seen:
+            severity = "error" if line.kind == "mention" else "warning"
+            message = f"the identifier {line.id[:_SHOWN]} is on line {seen[line.id]} too; give each line its own"
+            yield Problem(severity, "duplicate identifier", message, path=path, line=line.number)  # type: ignore[arg-type]
+        seen.setdefault(line.id, line.number)
+        for target in line.refers:
+            lost = line.kind in _ABOUT
+            if target not in known:
+                message = f"{line.id[:_SHOWN] or '*'} is about {target[:_SHOWN]}, and there is no such line; it is kept"
+                yield Problem("warning", "dangling", message, path=path, line=line.number, altered=lost)
+            elif line.kind in ("head", "score") and target not in mentions:
+                target = f"{target[:_SHOWN]}, which is no mention"
+                message = f"{line.id[:_SHOWN]} gives a {line.kind} to {target}; it is kept"
+                yield Problem("warning", "dangling", message, path=path, line=line.number, altered=True)
+
+
+def read_as(mention: Mention, surface: str | None, text: str) -> Mention | None:
+    """Return the mention as which a line is read if its offsets count characters; ``None`` if it fits no text so.
+
+    >>> read_as(Mention("problem", [(15, 19), (0, 5)]), "pain mild", "mild or severe pain").spans
+    (Span(start=0, end=4), Span(start=15, end=19))
+    """
+    ordered = sorted(mention.spans)
+    if surface is not None and all(difference(text, spans, surface) is None for spans in (mention.spans, ordered)):
+        return None
+    if not all(0 <= start <= end <= len(text) for start, end in ordered):
+        return None
+    return trimmed(mention.replace(spans=ordered), text)
+
+
+def render(document: Document, previous: str, losses: Losses, path: Path | None = None) -> str:
+    r"""Return the ``.ann`` file of a document.
+
+    Args:
+        document: as it is now.
+        previous: the ``.ann`` file as it was read, empty if there was none. A line stays as it is, byte for byte,
+            as long as it is true; lines of removed mentions are removed, with all lines about them.
+        losses: counts removed lines, and data that brat cannot represent.
+        path: for messages.
+
+    Raises:
+        DataError: a mention's type is empty or holds white space.
+
+    >>> document = Document("mild pain", mentions=[Mention("problem", [(5, 9)], concepts=["SPL:1"])])
+    >>> render(document, "", Losses())
+    'T1\tproblem 5 9\tpain\nN1\tReference T1 SPL:1\tSPL:1\n'
+    """
+    lines = parse(previous)
+    by_id = _identified(document, lines, losses, path)
+    gone = _gone(lines, by_id)
+    end = lines[0].raw[len(lines[0].raw.rstrip("\r\n")) :] or "\n" if lines else "\n"
+    about: dict[str, list[StandoffLine]] = {}
+    for line in lines:
+        if line.kind == "attribute":
+            about.setdefault(line.refers[0], []).append(line)
+    read = {name: _attributes(about[name]) for name in by_id.keys() & about.keys()}
+    said: set[tuple[str, str, object]] = set()
+    written: list[str] = []
+    for line in lines:
+        if (line.id and line.id in gone) or not gone.isdisjoint(line.refers):
+            losses.add(GONE)
+            continue
+        mention = by_id.get(line.refers[0] if line.refers else line.id)
+        raw = _current(line, mention, document.text, read)
+        if raw is not None:
+            written.append(raw)
+            said.add(_statement(line))
+    new = list(_new_lines(document.text, by_id, said, _Numbers(lines, by_id), losses))
+    if new and written and not written[-1].endswith(("\n", "\r")):
+        written[-1] += end
+    return "".join(written) + "".join(line + end for line in new)
+
+
+def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
+    """Return each mention under its identifier in the file, in the document's order."""
+    free = _Numbers(lines, (mention.id or "" for mention in document.mentions))
+    by_id: dict[str, Mention] = {}
+    old = {line.id for line in lines if line.kind == "mention"}
+    other = {line.id for line in lines} - old
+    for mention in document.mentions:
+        if not mention.type or re.search(r"[\s\0]", mention.type):
+            why = f": brat cannot hold the type {clip(mention.type)} (white space or NUL); rename it"
+            raise unwritable(document, why, path)
+        name = mention.id
+        usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)
+        if name is None or not usable or name in other:
+            losses.add("mention identifiers", int(name is not None))
+            name = free.next("T")
+        by_id[name] = mention
+    return by_id
+
+
+def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
+    """Return the identifiers of T lines without a mention, and of all lines about them, directly or not."""
+    gone = {line.id for line in lines if line.id not in by_id and _is_read(line)}
+    size = -1
+    while gone and size != len(gone):
+        size = len(gone)
+        gone |= {line.id for line in lines if line.id and not gone.isdisjoint(line.refers)}
+    return gone
+
+
+def _is_read(line: StandoffLine) -> bool:
+    """Return whether a line is read as a mention: one of no character is left out, and kept in the file."""
+    return isinstance(line.value, Mention) and any(start < end for start, end in line.value.spans)
+
+
+def _current(
+    line: StandoffLine, mention: Mention | None, text: str, read: Mapping[str, Mapping[str, bool | str]]
+) -> str | None:
+    """Return the line in its current form; ``None`` if it is no longer true."""
+    if mention is None:
+        return line.raw
+    if isinstance(line.value, Mention):
+        true = read_as(line.value, line.surface, text)
+        if true is not None and true.key == mention.key:
+            return line.raw
+        end = line.raw[len(line.raw.rstrip("\r\n")) :]
+        return _mention_line(line.id, mention, text) + end
+    if line.kind == "attribute" and isinstance(line.value, tuple):
+        name = str(line.value[0])
+        return line.raw if mention.attributes.get(name) == read[line.refers[0]][name] else None
+    own = {"concept": mention.concepts, "head": (mention.head,), "score": (mention.score,)}
+    return line.raw if line.kind not in own or line.value in own[line.kind] else None
+
+
+def _statement(line: StandoffLine) -> tuple[str, str, object]:
+    value = line.value if line.kind == "concept" else None
+    if line.kind == "attribute" and isinstance(line.value, tuple):
+        value = str(line.value[0])
+    return line.refers[0] if line.refers else line.id, line.kind, value
+
+
+def _new_lines(
+    text: str, by_id: dict[str, Mention], said: set[tuple[str, str, object]], numbers: _Numbers, losses: Losses
+) -> Iterator[str]:
+    for name, mention in by_id.items():
+        if (name, "mention", None) not in said:
+            yield _mention_line(name, mention, text)
+        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
+        for concept in dict.fromkeys(mention.concepts):
+            if not concept or re.search(r"[\s\0]", concept):
+                losses.add("concepts with white space or NUL")
+            elif (name, "concept", concept) not in said:
+                yield f"{numbers.next('N')}\tReference {name} {concept}\t{concept}"
+        if mention.head is not None and (name, "head", None) not in said:
+            yield f"{numbers.next('#')}\tHead {name}\t{mention.head.start} {mention.head.end}"
+        if mention.score is not None and (name, "score", None) not in said:
+            yield f"{numbers.next('#')}\tScore {name}\t{float(mention.score)!r}"
+        if mention.attributes or mention.concept_scores:
+            new = {one: value for one, value in mention.attributes.items() if (name, "attribute", one) not in said}
+            texts, left = held(mention.replace(attributes=new), is_plain)
+            losses.add("attributes that brat cannot hold", left)
+            for one, value in texts.items():
+                yield f"{numbers.next('A')}\t{one} {name}{'' if value == 'true' else f' {value}'}"
+            count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
+
+
+def _mention_line(name: str, mention: Mention, text: str) -> str:
+    parts = [part for span in mention.spans for part in _parts(span, text)]
+    surface = " ".join(text[start:end] for start, end in parts)
+    spans = ";".join(f"{start} {end}" for start, end in parts)
+    return f"{name}\t{mention.type} {spans}\t{flat(surface)}"
+
+
+def _parts(span: Span, text: str) -> Iterator[Span]:
+    """Yield the fragments of a span, which brat divides at line ends; blanks beside these are left out."""
+    pieces = re.split("([\r\n]+)", text[span.start : span.end])
+    if len(pieces) == 1 or not text[span.start : span.end].strip():
+        yield span
+        return
+    at = span.start
+    for piece in pieces:
+        start = at + len(piece) - len(piece.lstrip())
+        if piece.strip():
+            yield Span(start, start + len(piece.strip()))
+        at += len(piece)
+
+
+class _Numbers:
+    """Generator of identifiers that no line has, old and removed lines included."""
+
+    def __init__(self, lines: list[StandoffLine], names: Iterator[str] | dict[str, Mention]) -> None:
+        self._last = {"T": 0, "N": 0, "#": 0, "A": 0}
+        for name in [*(line.id for line in lines), *names]:
+            if name[:1] in self._last and name[1:].isascii() and name[1:].isdigit():
+                self._last[name[0]] = max(self._last[name[0]], int(name[1:16]))
+
+    def next(self, letter: str) -> str:
+        self._last[letter] += 1
+        return f"{letter}{self._last[letter]}"

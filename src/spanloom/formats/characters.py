@@ -1,4 +1,6 @@
-"""Character columns: one character a line, its place in a word, and optionally the tag of a mention.
+"""Segmented text: character columns, and lines of words with spaces between (at the end of this module).
+
+Character columns have one character a line, its place in a word, and optionally the tag of a mention.
 
 ::
 
@@ -17,18 +19,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 
 from spanloom.document import Document, from_tags, to_bio
 from spanloom.errors import DataError
-from spanloom.formats.base import OTHER_TEXT, Losses, Scanned, count_meta, count_unwritten
+from spanloom.formats.base import (
+    OTHER_TEXT,
+    Losses,
+    Scanned,
+    count_unwritten,
+    no_document,
+    unwritable,
+)
 from spanloom.formats.blocks import (
     TAG,
     TEXT,
     Block,
     FileMention,
     FileSentence,
+    assemble,
     blocks,
     flat_mentions,
     new_document,
@@ -40,11 +50,62 @@ from spanloom.formats.blocks import (
     typed,
     write_blocks,
 )
+from spanloom.formats.source import decode, output_file, raw_lines
+
+
+def scan_spaced(path: str | Path) -> Iterator[Scanned]:
+    """Yield the documents of a file; their tokens are words."""
+    name = str(path)
+    lines = ((number, decode(raw, path, number).split()) for number, raw in raw_lines(path))
+    found = False
+    for filled, group in groupby(lines, lambda line: bool(line[1])):
+        if filled:
+            found = True
+            numbers, sentences = zip(*((number, _of_words(words)) for number, words in group), strict=True)
+            yield Scanned(assemble(sentences, ""), [], name, numbers[0])
+    if not found:
+        yield no_document(name, "a sentence a line, spaces between its words")
+
+
+def _of_words(words: list[str]) -> FileSentence:
+    text, tokens = "", []
+    for word in words:
+        if text and _is_latin(text[-1]) and _is_latin(word[0]):
+            text += " "
+        tokens.append((len(text), len(text) + len(word)))
+        text += word
+    return FileSentence(text, tokens)
+
+
+def _is_latin(character: str) -> bool:
+    return character.isascii() and character.isalnum()
+
+
+def write_spaced(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write words with one space between; everything else is counted as lost.
+
+    Raises:
+        DataError: a document without tokens, or a token that holds white space.
+    """
+    losses = Losses()
+    with output_file(path, force=force) as file:
+        for number, document in enumerate(documents):
+            words = plain_words(document, path)
+            if not words:
+                raise unwritable(document, " has no words, and would be no document of the file; leave it out", path)
+            sentences = sentences_of(document)
+            lines = [" ".join(words[first:end]) + "\n" for first, end in sentences if first < end]
+            file.write("\n" * (number > 0) + "".join(lines))
+            again = "\n".join(_of_words(words[first:end]).text for first, end in sentences if first < end)
+            losses.add(OTHER_TEXT, int(again != document.text))
+            count_unwritten(losses, document, "document identifiers", "token columns", "mentions")
+    return losses
+
 
 _BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
 
 
-def scan(path: str | Path) -> Iterator[Scanned]:
+def scan_characters(path: str | Path) -> Iterator[Scanned]:
     """Yield the documents of a file of characters; their tokens are words."""
     return scan_blocks(path, blocks(path), _sentence, whole=True)
 
@@ -79,7 +140,7 @@ def _sentence(block: Block) -> FileSentence:
     return FileSentence(text, list(zip(starts, ends, strict=True)), {}, mentions)
 
 
-def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+def write_characters(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
     """Write characters, places and BIO tags.
 
     Raises:
@@ -108,4 +169,3 @@ def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str
         yield ""
     losses.add(OTHER_TEXT, int("\n".join(lines) != document.text))
     count_unwritten(losses, document, "token columns")
-    count_meta(losses, document)

@@ -16,8 +16,21 @@ from typing import Final, NamedTuple
 
 from spanloom.errors import UsageError, clip
 from spanloom.formats.blocks import NAMES, TAG, UNTYPED
-from spanloom.formats.column_layout import BLANKS, DOCUMENT, SENTENCE, SPECIAL, TAB, ColumnLayout, split
-from spanloom.formats.tag_dialects import BRACKETS, USUAL, TagDialect, Tagging, detect, read_tag
+from spanloom.formats.tag_dialects import (
+    BLANKS,
+    BRACKETS,
+    DOCUMENT,
+    SENTENCE,
+    SPECIAL,
+    TAB,
+    USUAL,
+    ColumnLayout,
+    TagDialect,
+    Tagging,
+    detect,
+    read_tag,
+    split,
+)
 
 CHUNK = "chunk"  # the column of phrases in the files of CoNLL-2003
 _MOST = 0.95  # of the lines that a guess must fit

@@ -31,7 +31,7 @@ from spanloom.formats.base import (
     Losses,
     Scanned,
     count_mention,
-    count_meta,
+    count_unwritten,
     no_document,
     unwritable,
 )
@@ -55,10 +55,8 @@ from spanloom.formats.blocks import (
     tagged_mentions,
 )
 from spanloom.formats.column_guess import CHUNK, added_to_words, guessed_layout, is_header, is_tagged, named_layout
-from spanloom.formats.column_layout import BLANKS, DOCUMENT, SPECIAL, TAB, ColumnLayout, split
-from spanloom.formats.packed import output_file
-from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
-from spanloom.formats.tag_dialects import USUAL, invalid_tag
+from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines
+from spanloom.formats.tag_dialects import BLANKS, DOCUMENT, SPECIAL, TAB, USUAL, ColumnLayout, invalid_tag, split
 from spanloom.text.patterns import pattern
 
 DOCSTART = "-DOCSTART-"
@@ -158,11 +156,9 @@ def _head_sentences(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 def _is_no_token(line: str) -> bool:
-    return line.startswith(DOCSTART) or is_comment(line) or _looks_like_mark(line)
-
-
-def _looks_like_mark(line: str) -> bool:
     """Return whether a line is an element, or begins with ``#``, has no tag at its end, and is not the header."""
+    if line.startswith(DOCSTART) or is_comment(line):
+        return True
     if not line.startswith("#"):
         return line.startswith("<") and _ELEMENT.fullmatch(line[:_LONGEST_MARK].strip()) is not None
     fields = split(line, TAB if TAB in line else BLANKS)
@@ -445,7 +441,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
         lines.append("")
     spool.write("".join(line + "\n" for line in lines).encode("utf-8"))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
-    count_meta(losses, document, "comments")
+    count_unwritten(losses, document, held=("comments",))
     return max((len(sentence) for sentence in levels), default=1)
 
 

@@ -30,8 +30,7 @@ from spanloom.formats.entries import (
     joined,
     without_others,
 )
-from spanloom.formats.json_text import not_as_expected
-from spanloom.formats.kinds import are, some
+from spanloom.formats.json_text import are, not_as_expected, some
 from spanloom.formats.layouts import (
     CHARACTERS,
     EXCLUSIVE,
@@ -49,12 +48,21 @@ from spanloom.formats.layouts import (
     layout_of,
     named,
     plain,
+    text_of_passages,
+    without_texts,
     words,
 )
-from spanloom.formats.passages import text_of_passages, without_texts
 from spanloom.formats.record_fields import RecordFields
-from spanloom.formats.shapes import grouped, in_usual_shape, with_tags
-from spanloom.formats.tagged import fields_of, found_in, from_tagged, laid_out, with_words
+from spanloom.formats.tagged import (
+    fields_of,
+    found_in,
+    from_tagged,
+    grouped,
+    in_usual_shape,
+    laid_out,
+    with_tags,
+    with_words,
+)
 from spanloom.formats.unread import holds_records, warn_unread
 
 _TOKEN_FIELDS: Final = frozenset(("text", "start", "end", "id"))  # of spaCy and Prodigy

@@ -24,7 +24,7 @@ from spanloom.document import Document, Mention, Span
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
-from spanloom.formats.base import CONCEPT_SCORES, Beside, Losses, Scanned, count_mention, count_meta, no_document
+from spanloom.formats.base import CONCEPT_SCORES, Beside, Losses, Scanned, count_mention, count_unwritten, no_document
 from spanloom.formats.source import read_bytes
 from spanloom.text import tokenize
 
@@ -305,7 +305,7 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
         beside |= {"attribute_scores": sures} if any(sures) else {}
         doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans, attrs={"scores": scores, **beside})
     doc.set_ents(filter_spans([span for span in spans if not span.id_]), default="outside")
-    count_meta(losses, document)
+    count_unwritten(losses, document)
     return doc
 
 

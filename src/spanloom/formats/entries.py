@@ -17,7 +17,7 @@ from typing import Any, Final
 from spanloom.document.validate import Problem
 from spanloom.errors import plural
 from spanloom.formats.attributes import is_attribute, take_attributes
-from spanloom.formats.kinds import are, some
+from spanloom.formats.json_text import are, some
 from spanloom.formats.layouts import LEFT_OUT, OF_MENTIONS, PLAIN, PRESUMED, SURE, USUAL, Layout, at, plain, words
 from spanloom.formats.tag_dialects import LETTERED, Tagging
 

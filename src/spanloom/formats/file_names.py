@@ -1,16 +1,21 @@
-"""File names: conversion from and to identifiers of documents."""
+"""File names: conversion from and to identifiers of documents; and the files of a folder with their formats."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.files.output import writing
-from spanloom.files.walk import everything
-from spanloom.formats.base import UNNAMED, Losses, name_of
+from spanloom.files.scratch import WORK_FOLDER
+from spanloom.files.staging import leftover
+from spanloom.files.walk import everything, is_closed_link
+from spanloom.formats.base import UNNAMED, Format, Losses, Scanned, name_of
+from spanloom.formats.looks import advice, looks_like
+from spanloom.formats.source import HEAD, bare, opened
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -75,3 +80,95 @@ def put(file: Path, content: str | bytes, output: Path) -> None:
     with writing(output):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+# Folders as input: the format of each file, and what is reported of the others.
+
+# what stands beside data and is none
+_BESIDE = re.compile(
+    r"(?:readme|licen[cs]e|changelog|dataset_infos?\.json$|(?:label2id|id2label|tag2id|tag_to_id|label_map)\.json$|.*TypeSystem\.xml$|.*\.(?:md|rst|conf|cfg|ini|toml|ya?ml|py|sh|log|sha256|md5)$)",
+    re.IGNORECASE,
+)
+
+
+def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[list[tuple[Format, Path]], list[Path]]:
+    """Return the inputs of a folder, each with its format, and the files that are no input.
+
+    Args:
+        root: the folder.
+        kind: the format of all of them, if the user named one.
+        kinds: formats to choose from otherwise.
+
+    Raises:
+        UsageError: there is nothing to read.
+    """
+    everywhere = visible(root)
+    trainings = [path for path in everywhere if path.name == WORK_FOLDER]  # that go on, or were killed
+    everywhere = [path for path in everywhere if WORK_FOLDER not in path.relative_to(root).parts]
+    files = [file for file in everywhere if file.is_file()]
+    links = [*(file for file in everywhere if is_closed_link(file)), *trainings]
+    data = [file for file in files if not _BESIDE.match(file.name)]
+    choices = list(kinds) if kind is None else [kind]
+    whole = next((other for other in choices if other.folders and (other is kind or other.knows(root))), None)
+    if whole is not None:
+        return [(whole, root)], [file for file in data if file.suffix not in (".txt", *whole.suffixes)] + links
+    known = ((next((other for other in choices if other.knows(file)), None), file) for file in files)
+    # a format that the user names is that of all files, if no name says so
+    found = [(other, file) for other, file in known if other is not None]
+    # a program beside data may hold some of them, or an example of its own
+    data += [file for other, file in found if file.suffix == ".py"]
+    inputs = [(other, file) for other, file in found if file.suffix != ".py" and (kind is None or other.named(file))]
+    if kind is not None and not inputs:
+        inputs = [(kind, file) for file in _of_one_ending(root, data, kind)]
+    if not inputs:
+        hints = ((file, _hint(file)) for file in data) if kind is None else ()
+        more = next((f"; {file.name} is not read: {hint}" for file, hint in hints if hint is not None), "")
+        raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}{more}")
+    taken = {file for _, file in inputs}
+    return inputs, [file for file in data if file not in taken] + links
+
+
+def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[Path]:
+    """Return the files of a folder that lack the suffix of the format named by the user, if all have one suffix."""
+    endings = sorted({file.suffix for file in files})
+    if len(endings) > 1:
+        found = f"files that end in {', '.join(endings)}, and none in {_endings([kind])}"
+        raise UsageError(f"the folder {root} holds {found}; name the file to read")
+    return files
+
+
+def _endings(kinds: Sequence[Format]) -> str:
+    return ", ".join(dict.fromkeys(suffix for kind in kinds for suffix in kind.suffixes))
+
+
+def stem_in(root: Path, file: Path) -> str:
+    """Return a file's name in its folder: the subfolders, and its name without suffix."""
+    return bare(file.relative_to(root)).with_suffix("").as_posix()
+
+
+def interrupted(parts: Iterable[Path]) -> Iterator[Scanned]:
+    """Yield warnings for what interrupted writes left beside or in an input."""
+    for part in parts:
+        yield Scanned.altered("interrupted write", leftover(part), str(part))
+
+
+def not_read(files: Iterable[Path]) -> Iterator[Scanned]:
+    """Yield warnings for files that are no input."""
+    for file in files:
+        hint = _hint(file) or "the name has no known format; name the file alone, with its format"
+        yield Scanned.altered("files not read", f"not read: {hint}", str(file))
+
+
+def _hint(file: Path) -> str | None:
+    if is_closed_link(file):
+        return "a link to a folder or to nothing, which is not followed; name what it leads to"
+    if file.name == WORK_FOLDER:
+        return "the folder of a training (--work), which is no input; name another folder, or remove it after training"
+    try:
+        if (hint := advice(file)) is not None:
+            return hint
+        with opened(file) as source:
+            looks = looks_like(source.read(HEAD).decode("utf-8", "replace"))
+        return None if looks is None else f"it looks like {looks}"
+    except DataError:  # it is not read in any case
+        return None

@@ -1,4 +1,4 @@
-"""JSON: one file with a list of records, with one record, or with one record a line; each as a line of JSONL is."""
+"""JSON and JSONL: a list of records, one record, or one record a line; and native records, which are written."""
 
 from __future__ import annotations
 
@@ -15,20 +15,16 @@ from spanloom.document import Document
 from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import Losses, Scanned, no_document
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
-from spanloom.formats.foreign import lists_labels
-from spanloom.formats.json_text import loads, write_list
-from spanloom.formats.kinds import are
-from spanloom.formats.label_names import features_of, names_beside
+from spanloom.formats.json_text import are, loads, write_list
 from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, field_of_text, named, plain, words
-from spanloom.formats.packed import output_file
+from spanloom.formats.looks import lists_labels
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_json
-from spanloom.formats.record_fields import Columns, RecordFields, TagNames
-from spanloom.formats.shapes import pieces_of
-from spanloom.formats.source import BOM, HEAD, bare, decode, opened, read_bytes
+from spanloom.formats.record_fields import Columns, RecordFields, TagNames, features_of, names_beside
+from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines, read_bytes
 from spanloom.formats.tag_dialects import in_turn
-from spanloom.formats.tagged import with_names
+from spanloom.formats.tagged import pieces_of, with_names
 
 _START: Final = re.compile(rb"\s*[\[{]")
 _PAIRS: Final = re.compile(rb'\A\s*\[\s*\[|"annotations"\s*:\s*\[\s*\[\s*"')
@@ -305,3 +301,27 @@ def claims(path: Path) -> bool:
     keys = ((plain(key.decode("utf-8", "replace")), value) for key, value in _KEY.findall(head))
     named = any(key in (OF_WORDS if value.startswith(b"[") else OF_TEXT) for key, value in keys)
     return named or _PAIRS.search(head) is not None
+
+
+def scan_jsonl(
+    path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
+) -> Iterator[Scanned]:
+    """Yield the documents of a JSONL file, one a line; blank lines are skipped.
+
+    Args:
+        path: the file, or ``-``.
+        mentions: as in `scan_record`.
+        columns: our names of fields -> those in the records.
+        tag_names: of tags that are numbers.
+    """
+    fields = RecordFields(columns, tag_names, None if tag_names else names_beside(path))
+    yield from scan_lines(raw_lines(path), path, fields, mentions)
+    yield from fields.remarks(path)
+
+
+def write_jsonl(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
+    """Write native records. The format holds everything; a document without a JSON form is an error."""
+    with output_file(path, force=force) as file:
+        for document in documents:
+            file.write(record_json(document, path) + "\n")
+    return Losses()

@@ -1,18 +1,29 @@
-"""Results of Label Studio: which are mentions, parts of them, concepts and attributes; see `label_studio`."""
+"""Results of Label Studio: which are mentions, concepts and attributes, and the text that they are about."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from html import unescape
+from itertools import accumulate
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from spanloom.document import Document, Mention, Span
+from spanloom.document.surfaces import difference
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import from_texts, to_text
-from spanloom.formats.base import Surface
-from spanloom.formats.kinds import are, some
-from spanloom.formats.shapes import grouped
-from spanloom.formats.task_texts import Task
+from spanloom.formats.base import Surface, altered
+from spanloom.formats.json_text import are, some
+from spanloom.formats.layouts import OF_TEXT, named
+from spanloom.formats.tagged import grouped
+from spanloom.text.patterns import pattern
+
+_Pair = tuple[int, int]
 
 FRAGMENT, CONCEPT = "fragment", "concept"  # the label of the relation, and the name of the text area
 # kind of a result about a region -> the field of its value
@@ -107,7 +118,7 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
     unlabelled = sum(_has_offsets(one) and not _labels(one) for one in found.others)
     if unlabelled and not found.document.mentions:
         message = f"results with offsets and without labels: {unlabelled}; no mention was read, and they are kept"
-        found.problems.append(Problem("warning", "annotation not read", message, altered=True))
+        found.problems.append(altered("annotation not read", message))
     if unread:
         message = f"results that are no mentions: {unread}; they are kept"
         found.problems.append(Problem("warning", "results not read", message))
@@ -134,9 +145,7 @@ def _region(result: dict[str, Any], number: int, found: Understood) -> _Region |
         if _has_offsets(result):
             place = ", ".join(f"{name} {clip(str(value[name]))}" for name in _PLACES if name in value)
             message = f"a region of {clip(labels[0])} is not in the text ({place}); it is kept, and not read"
-            found.problems.append(
-                Problem("warning", "regions outside the text", message, f"result[{number}]", altered=True)
-            )
+            found.problems.append(altered("regions outside the text", message, place=f"result[{number}]"))
         return None
     surface = value.get("text") if isinstance(value.get("text"), str) else None
     return _Region(labels, span, surface, _score_of(result), result.get("from_name"))
@@ -210,3 +219,294 @@ def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> Non
         spans = tuple(Span(*part.span) for part in ordered)
         found.document.mentions.append(Mention(label, spans, name, None, concepts, parts[0].score, attributes, sure))
         found.surfaces.append([part.surface for part in ordered])
+
+
+# Texts of Label Studio's tasks: plain text, HTML as a browser shows it, and the paragraphs of a dialogue.
+#
+# Offsets of a region count
+#
+# - in plain text, its characters (``start``, ``end``);
+# - in HTML, the characters of one node, which ``start`` and ``end`` name as ``/p[1]/b[1]/text()[1]`` (``startOffset``,
+#   ``endOffset``), and those of all nodes (``globalOffsets``), in which ``<br>`` is one;
+# - in a dialogue, the characters of the paragraph whose number ``start`` or ``end`` is.
+#
+# The document's text is what is shown: without tags, with a line end between blocks and between paragraphs.
+
+PARAGRAPHS: Final = "paragraphlabels"
+HTML: Final = "hypertextlabels"
+_MARKUP: Final = pattern(r"<[A-Za-z!/]|&#?\w+;")
+_SAID: Final = (*OF_TEXT, "message", "utterance", "phrase", "transcript", "transcription", "value", "body")
+_BLOCKS: Final = pattern(
+    r"address|article|aside|blockquote|caption|center|d[dlt]|details|div|fieldset|fig(?:caption|ure)|footer|form|"
+    r"h[1-6r]|header|li|main|nav|[ou]l|option|p|pre|section|summary|table|t(?:body|foot|head|r)"
+)
+_CELLS: Final = pattern(r"t[dh]")
+_VOID: Final = pattern(r"area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
+_ALONE: Final = frozenset(("dd", "dt", "li", "option", "td", "th", "tr"))  # within none of its name, closed or not
+_UNSHOWN: Final = frozenset(("script", "style"))
+# no part of these is tried twice, so that what is not closed takes linear time
+_TAG: Final = pattern(
+    r"<(?P<end>/?)(?P<name>[A-Za-z][^\s/>]*+)"
+    r"""(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?)?)*+[\s/]*+>"""
+)
+_RAW_END: Final = pattern(r"</(?=(?:script|style)[\s/>])", re.IGNORECASE)
+_ROOTS: Final = frozenset(("html", "head", "body"))  # the paths of nodes begin below them
+_DEEPEST: Final = 100  # elements within elements; what is deeper has no path
+
+
+class _Node(NamedTuple):
+    """A text node: its place among all characters of the HTML's nodes and in the text as shown, and its path."""
+
+    counted: int
+    start: int
+    length: int
+    path: str | None
+
+
+def _pieces(html: str) -> Iterator[tuple[str, str]]:
+    """Yield the tags and the texts of HTML, as browsers divide it: ``<``, ``</`` or nothing, and the name or the text.
+
+    >>> list(_pieces("a <b class='x>y'>&lt; 3 < 4</B><!-- no --> c"))
+    [('', 'a '), ('<', 'b'), ('', '< 3 < 4'), ('</', 'b'), ('', ' c')]
+    """
+    at = begin = 0
+    while (at := html.find("<", at)) >= 0:
+        sign = html[at + 1 : at + 2]
+        name = html[at + 2 : at + 3] if sign == "/" else sign
+        if not (sign in ("!", "?") or (name.isascii() and name.isalpha())):
+            at += 1  # no tag
+            continue
+        if begin < at:
+            yield "", unescape(html[begin:at])
+        if sign in ("!", "?"):
+            mark = "-->" if html.startswith("<!--", at) else ">"
+            end = html.find(mark, at + 2)
+            begin = at = end + len(mark) if end >= 0 else len(html)
+            continue
+        tag = _TAG.match(html, at)
+        if tag is None:  # not closed up to the end
+            return
+        begin = at = tag.end()
+        name = tag["name"].lower()
+        yield f"<{tag['end']}", name
+        if name in _UNSHOWN and not tag["end"]:
+            closing = _RAW_END.search(html, at)
+            at = len(html) if closing is None else closing.start()
+            if begin < at:
+                yield "", html[begin:at]
+            begin = at
+    if begin < len(html):
+        yield "", unescape(html[begin:])
+
+
+class _Element(NamedTuple):
+    """An open element: its name, its path, and how many children of each name it has."""
+
+    name: str
+    path: str | None
+    counts: Counter[str]
+
+
+class _Nodes:
+    """Collects the text nodes of HTML, and the text as shown."""
+
+    def __init__(self, html: str) -> None:
+        self.parts: list[str] = []
+        self.nodes: list[_Node] = []
+        self.elements: dict[str, int] = {}
+        self._counted = self._length = 0
+        self._open = [_Element("", "", Counter())]
+        self._names: Counter[str] = Counter()  # of open elements
+        self._between = ""  # what stands before the next text, if none does
+        steps = {"<": self._start, "</": self._end, "": self._data}
+        for kind, value in _pieces(html):
+            steps[kind](value)
+
+    def _next(self, name: str) -> str | None:
+        last = self._open[-1]
+        if last.path is None or len(self._open) > _DEEPEST:
+            return None
+        last.counts[name] += 1
+        return f"{last.path}/{name}[{last.counts[name]}]"
+
+    def _add(self, text: str) -> None:
+        self.parts.append(text)
+        self._length += len(text)
+
+    def _divide(self, tag: str) -> None:
+        """Put a line end before the next text at the borders of a block, and a space at those of a cell."""
+        if self.parts and not self.parts[-1][-1:].isspace():
+            if _BLOCKS.fullmatch(tag):
+                self._between = "\n"
+            elif _CELLS.fullmatch(tag):
+                self._between = self._between or " "
+
+    def _start(self, tag: str) -> None:
+        if tag in _ROOTS:
+            return
+        last = self._open[-1].name
+        if tag == last in _ALONE or (last == "p" and _BLOCKS.fullmatch(tag)):
+            self._end(last)
+        elif tag == "tr" and last == "table":
+            self._start("tbody")
+        path = self._next(tag)
+        if path is not None:
+            self.elements[path] = self._length
+        if tag == "br":
+            self.nodes.append(_Node(self._counted, self._length, 1, path))
+            self._counted += 1
+            self._between = ""
+            self._add("\n")
+        self._divide(tag)
+        if not _VOID.fullmatch(tag):
+            self._open.append(_Element(tag, path, Counter()))
+            self._names[tag] += 1
+
+    def _end(self, tag: str) -> None:
+        if not self._names[tag]:
+            return
+        last = ""
+        while last != tag:  # with elements that the HTML does not close
+            last = self._open.pop().name
+            self._names[last] -= 1
+        self._divide(tag)
+
+    def _data(self, data: str) -> None:
+        path = self._next("text()")
+        if self._open[-1].name in _UNSHOWN:
+            self._counted += len(data)
+            return
+        if self._between and not data[:1].isspace():
+            self._add(self._between)
+        self._between = ""
+        self.nodes.append(_Node(self._counted, self._length, len(data), path))
+        self._counted += len(data)
+        self._add(data)
+
+
+class Task(NamedTuple):
+    """The text of a task.
+
+    Args:
+        text: as shown.
+        kind: of its regions: ``labels`` in plain text, or `HTML` or `PARAGRAPHS`.
+        nodes: of HTML, or the paragraphs, in the order of the text.
+        places: path of a node or element -> its place in the text, and the largest offset in it.
+        counted: of each node, the characters of all nodes before it.
+    """
+
+    text: str
+    kind: str = "labels"
+    nodes: Sequence[_Node] = ()
+    places: Mapping[str, _Pair] = MappingProxyType({})
+    counted: Sequence[int] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text is the task's, unchanged."""
+        return self.kind == "labels"
+
+    def span(self, value: Mapping[str, Any]) -> _Pair | None:
+        """Return the offsets of a region in the text; ``None`` if the region has none, or names no place in it.
+
+        Of several ways to count, the first that gives the region's text counts, and else the first.
+        """
+        found = [pair for pair in self._spans(value) if pair is not None]
+        surface = value.get("text")
+        if isinstance(surface, str):
+            given = surface.replace("\\n", "\n")
+            fitting = (pair for pair in found if difference(self.text, [pair], given) is not None)
+            return next(fitting, found[0] if found else None)
+        return found[0] if found else None
+
+    def _spans(self, value: Mapping[str, Any]) -> Iterator[_Pair | None]:
+        first, last = value.get("start"), value.get("end")
+        inner = value.get("startOffset"), value.get("endOffset")
+        relative = [offset for offset in inner if type(offset) is int]
+        whole = value.get("globalOffsets")
+        given = (whole.get("start"), whole.get("end")) if isinstance(whole, dict) else (None, None)
+        if not self.is_plain and len(relative) == 2:
+            for wide in (False, True):
+                ends = [self._at(str(name), at, wide) for name, at in zip((first, last), relative, strict=True)]
+                yield None if None in ends else (ends[0] or 0, ends[1] or 0)
+        elif type(first) is int and type(last) is int and not relative and self.kind != PARAGRAPHS:
+            yield self._shown((first, last))
+        elif self.is_plain and len(relative) == 2 and isinstance(first, str) and first[:1] == "/":  # the only node
+            yield relative[0], relative[1]
+        if type(given[0]) is int and type(given[1]) is int:
+            yield self._shown((given[0], given[1]))
+
+    def _at(self, name: str, offset: int, wide: bool) -> int | None:
+        """Return the place of an offset in a node or a paragraph; `wide` offsets count UTF-16 units."""
+        start, length = self.places.get(name, (0, -1))
+        if wide and 0 <= offset < 1 << 31:
+            raw = self.text[start : start + max(min(length, offset), 0)].encode("utf-16-le", "surrogatepass")
+            offset = len(raw[: 2 * offset].decode("utf-16-le", "ignore"))
+        return start + offset if 0 <= offset <= length else None
+
+    def _shown(self, pair: _Pair) -> _Pair | None:
+        """Return the place in the text of offsets that, in HTML, count the characters of all nodes."""
+        start, end = pair
+        counted = self.counted
+        if self.kind != HTML:
+            return pair
+        if not counted or not 0 <= start < end <= self.nodes[-1].counted + self.nodes[-1].length:
+            return None
+        first = self.nodes[max(bisect_right(counted, start) - 1, 0)]
+        last = self.nodes[max(bisect_left(counted, end) - 1, 0)]
+        return first.start + min(start - first.counted, first.length), last.start + min(end - last.counted, last.length)
+
+    def region(self, start: int, end: int, label: str) -> tuple[str, dict[str, Any]]:
+        """Return the kind of a new region, and its value, as `span` reads them."""
+        value: dict[str, Any] = {"start": start, "end": end, "text": self.text[start:end]}
+        if self.nodes:
+            begins = [node.start for node in self.nodes]
+            one = self.nodes[max(bisect_right(begins, start) - 1, 0)]
+            other = self.nodes[max(bisect_left(begins, end) - 1, 0)]
+            near, far = min(start - one.start, one.length), min(end - other.start, other.length)
+            if one.path is not None and other.path is not None:
+                value |= {"start": one.path, "startOffset": near, "end": other.path, "endOffset": far}
+            if self.kind == HTML:
+                value["globalOffsets"] = {"start": one.counted + near, "end": other.counted + far}
+        return self.kind, {**value, self.kind: [label]}
+
+
+def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
+    """Return the text of a field of a task; ``None`` if it holds none.
+
+    Args:
+        value: of the field.
+        html: whether it is shown as HTML.
+        unmarked: whether HTML without any markup is HTML, too.
+
+    >>> text_of("<p>No <b>pain</b></p><p>Fever &lt; 40</p>", True).text
+    'No pain\\nFever < 40'
+    >>> text_of([{"author": "A", "text": "Pain?"}, {"author": "B", "text": "No."}], False).text
+    'Pain?\\nNo.'
+    """
+    if isinstance(value, str):
+        if not html or not (unmarked or _MARKUP.search(value)):
+            return Task(value)
+        nodes = _Nodes(value)
+        text, starts = "".join(nodes.parts), {node.path: node.start for node in nodes.nodes if node.path is not None}
+        places = {path: (start, len(text)) for path, start in (nodes.elements | starts).items()}
+        return Task(text, HTML, nodes.nodes, places, [node.counted for node in nodes.nodes])
+    if (texts := _paragraphs(value)) is None:
+        return None
+    begins = accumulate((len(text) + 1 for text in texts), initial=0)
+    pairs = enumerate(zip(begins, texts, strict=False))
+    parts = [_Node(begin, begin, len(text), str(number)) for number, (begin, text) in pairs]
+    return Task("\n".join(texts), PARAGRAPHS, parts, {str(part.path): (part.start, part.length) for part in parts})
+
+
+def _paragraphs(value: Any) -> list[str] | None:
+    """Return the texts of paragraphs, each an object with a text and perhaps an author; ``None`` of other values."""
+    if some(value, str):
+        return value
+    if not some(value, dict):
+        return None
+    sizes: Counter[str] = Counter()
+    for one in value:
+        sizes.update({name: len(part) for name, part in one.items() if isinstance(part, str)})
+    name = next(named(sizes, _SAID), None) or next((name for name, _ in sizes.most_common(1)), None)
+    return None if name is None else [one[name] if isinstance(one.get(name), str) else "" for one in value]

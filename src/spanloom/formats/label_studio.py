@@ -6,7 +6,7 @@ rating, a number or another text area of a region are an attribute, under the na
 annotations of a task, the one that is marked as ground truth is read, else the first that was not skipped; predictions
 are read if there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
 
-The text may be plain, HTML, or the paragraphs of a dialogue (see `spanloom.formats.task_texts`).
+The text may be plain, HTML, or the paragraphs of a dialogue (see `spanloom.formats.label_regions`).
 
 Label Studio counts characters since 2021, and counted UTF-16 units before: the texts of the regions decide (see
 `spanloom.formats.settling`).
@@ -37,22 +37,18 @@ from spanloom.formats.base import (
     Scanned,
     altered,
     count_mention,
-    count_meta,
     count_unwritten,
     unwritable,
     writing_as,
 )
-from spanloom.formats.json_text import loads, to_json, write_list
-from spanloom.formats.kinds import are, some
-from spanloom.formats.label_regions import CONCEPT, FRAGMENT, Understood, add_mentions
+from spanloom.formats.json_text import are, loads, some, to_json, write_list
+from spanloom.formats.label_regions import CONCEPT, FRAGMENT, HTML, PARAGRAPHS, Task, Understood, add_mentions, text_of
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
 from spanloom.formats.listed import scan_bioc
-from spanloom.formats.packed import output_file
 from spanloom.formats.record import scan_record
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames
-from spanloom.formats.source import BOM, begins_with, read_bytes
+from spanloom.formats.source import BOM, begins_with, output_file, read_bytes
 from spanloom.formats.tag_dialects import in_turn
-from spanloom.formats.task_texts import HTML, PARAGRAPHS, Task, text_of
 
 TEXT_FIELD = "label_studio_text"  # of meta: the field of the data with the text, if it is another than text
 
@@ -304,8 +300,7 @@ def _written(document: Document, losses: Losses, path: str | Path) -> str:
         losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
         losses.add(OTHERWISE, held(mention)[1] if mention.attributes else 0)
         count_mention(losses, mention, "heads", CONCEPT_SCORES)
-    count_unwritten(losses, document, "tokens", "sentences", "token columns")
-    count_meta(losses, document, "label_studio", TEXT_FIELD)
+    count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("label_studio", TEXT_FIELD))
     return text
 
 

@@ -78,7 +78,7 @@ TEXT: Final = _format("text", ".txt", "text:*", "named_by_file")
 # The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
 # first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
 _ALL = (
-    _format("jsonl", ".jsonl .ndjson", "jsonl:*", _RECORDS, scan_options=RECORD_OPTIONS),
+    _format("jsonl", ".jsonl .ndjson", "json_array:*_jsonl", _RECORDS, scan_options=RECORD_OPTIONS),
     _format(
         "brat", ".ann .a1 .a2", "brat:*", "gaps folders reads_without_mentions counts",
         claims=partial(has_pair, ".ann .a1 .a2"), packs=False,
@@ -95,8 +95,8 @@ _ALL = (
             or (bare(path).suffix.lower() in (".conllu", ".conllup") and not _lazy("columns:claims")(path))
         ),
     ),
-    _format("characters", ".chars", "characters:*"),
-    _format("spaced", ".seg", "spaced:*"),
+    _format("characters", ".chars", "characters:*_characters"),
+    _format("spaced", ".seg", "characters:*_spaced"),
     _format(
         "bioc", ".xml", "bioc:*_xml", "gaps counts", scan_options=("columns",),
         claims=partial(begins_with, re.compile(rb"<collection"), ".xml"),

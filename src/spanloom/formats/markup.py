@@ -31,10 +31,9 @@ from spanloom.errors import DataError, clip, plural
 from spanloom.files import STDIO
 from spanloom.formats.answers.parsing import read_markup
 from spanloom.formats.base import Scanned, altered
-from spanloom.formats.foreign import advice
 from spanloom.formats.inline_marks import SHAPE, read_marks, unpaired, with_usual_marks
 from spanloom.formats.layouts import USUAL, plain, words
-from spanloom.formats.looks import TYPED, shows_elements
+from spanloom.formats.looks import TYPED, advice, shows_elements
 from spanloom.formats.record import scan_record
 from spanloom.formats.source import BOM, bare, decode, opened, read_bytes
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from spanloom.document import from_tags
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import identified
-from spanloom.formats.kinds import are, is_pair, some
+from spanloom.formats.json_text import are, is_pair, some
 from spanloom.formats.tagged import found_in
 
 _OFFSETS: Final = (("characterOffsetBegin", "characterOffsetEnd"), ("start_char", "end_char"))

@@ -46,15 +46,13 @@ from spanloom.formats.base import (
     Scanned,
     count_attributes,
     count_mention,
-    count_meta,
     count_unwritten,
     name_of,
     no_document,
     unwritable,
 )
 from spanloom.formats.blocks import Block, NumberedLine
-from spanloom.formats.packed import output_file
-from spanloom.formats.source import bare, begins_with, decode, raw_lines
+from spanloom.formats.source import bare, begins_with, decode, output_file, raw_lines
 
 NO_CONCEPT = "-"
 _BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*([^\s|]+)\|t\|[^\r\n]*(?:\r?\n|\r)\1\|a\|")
@@ -311,8 +309,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False) 
             losses.add(LINE_ENDS, sum(part.count(end) for part in (title, abstract) for end in "\n\r"))
             texts = [f"{name}|{kind}|{part.translate(_LINE_ENDS)}" for kind, part in (("t", title), ("a", abstract))]
             file.write("".join(line + "\n" for line in (*texts, *rows)) + "\n")
-            count_unwritten(losses, document, "tokens", "sentences", "token columns")
-            count_meta(losses, document, "pubtator", inside=_KEPT)
+            count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("pubtator",), inside=_KEPT)
     return losses
 
 

@@ -30,16 +30,13 @@ from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
-from spanloom.formats.base import Beside, Scanned, altered, writing_as
+from spanloom.formats.base import Beside, Notices, Scanned, altered, writing_as
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
-from spanloom.formats.foreign import FHIR
-from spanloom.formats.json_text import not_as_expected, to_json
-from spanloom.formats.kinds import are, some
+from spanloom.formats.json_text import are, not_as_expected, some, to_json
 from spanloom.formats.layouts import PRESUMED
-from spanloom.formats.looks import shows_annotation
-from spanloom.formats.notices import Notices
+from spanloom.formats.looks import FHIR, shows_annotation
 from spanloom.formats.pipelines import sentences_of, with_sentences
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.settling import settled_one

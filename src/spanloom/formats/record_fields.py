@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.files import STDIO
 from spanloom.formats.base import Scanned
-from spanloom.formats.field_names import Columns, given_names
-from spanloom.formats.label_names import NamesBeside
-from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at
+from spanloom.formats.json_text import are
+from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at, words
+from spanloom.formats.source import opened
 from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import TAGS, with_names
 
@@ -116,3 +120,190 @@ def check_names(names: TagNames) -> dict[str, str] | list[str]:
             f"tag names are {clip(','.join(parts))}, expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."
         )
     return {number.strip(): name.strip() for number, _, name in pairs}
+
+
+# Names of a table's columns: ours, those that other programs use, and those that the user gives.
+
+Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
+"""Our name -> that in the file; or a list of ``ours=theirs``, which `read` also takes as a text with commas."""
+
+
+# our name -> names that mean the same, whatever their case; the first that a table has counts
+OF_TEXTS: Final = MappingProxyType(
+    {
+        "id": ("id", "doc_id", "document_id", "note_id"),
+        "text": ("text", "note_text", "sentence", "content", "sentence_text", "document_text"),
+    }
+)
+OF_SPANS: Final = MappingProxyType(
+    {
+        "id": words("doc_id document_id note_id docid documentid filename file_name file document doc id pmid name"),
+        "start": words(
+            "start begin start_char start_offset begin_offset char_start start_idx start_index start_pos begin_char "
+            "startoffset beginoffset startchar startidx startindex "
+            "char_begin offset_start off0 start_span span_start"
+        ),
+        "end": words(
+            "end end_char end_offset char_end end_idx end_index end_pos "
+            "endoffset endchar endidx endindex offset_end off1 end_span span_end"
+        ),
+        "spans": ("spans", "offsets", "span"),
+        "type": words(
+            "type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag "
+            "semantic_type entity"
+        ),
+        "text": words(
+            "text surface span_text entity_text mention_text covered_text surface_form quote span mention entity"
+        ),
+        "score": ("score",),
+        "concepts": words("concepts concept concept_id cui code identifier norm_id normalized_id mesh_id"),
+        "attributes": ("attributes",),
+    }
+)
+
+
+def given_names(columns: Columns, known: Sequence[str]) -> dict[str, str]:
+    """Return the user's names of columns: our name -> the name in the file.
+
+    Args:
+        columns: a mapping, or a list of ``ours=theirs``.
+        known: our names.
+
+    Raises:
+        UsageError: an item without ``=``, or an unknown or repeated name.
+
+    >>> given_names(["text=note", "id=key"], ["id", "text"])
+    {'text': 'note', 'id': 'key'}
+    """
+    if isinstance(columns, Mapping):
+        names = dict(columns)
+    else:
+        pairs = [name.partition("=") for name in columns or ()]
+        wrong = next((ours for ours, sign, theirs in pairs if not sign or not theirs), None)
+        if wrong is not None:
+            raise UsageError(f"the columns of a table are named as text=NAME,id=NAME, but found {clip(wrong)}")
+        names = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+        if len(names) < len(pairs):
+            raise UsageError(f"the columns {clip(','.join(map(str, columns or ())))} name one twice; leave one out")
+    unknown = next((ours for ours in names if ours not in known), None)
+    if unknown is not None:
+        raise UsageError(f"this format has no column {clip(unknown)}; expected one of: {', '.join(known)}")
+    return names
+
+
+def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Return our name -> the place of that column in a table.
+
+    Args:
+        header: names in the table; case, and white space at their ends, are ignored.
+        names: the user's names, from `given_names`.
+        known: `OF_TEXTS` or `OF_SPANS`.
+
+    Raises:
+        UsageError: the user names a column that the table lacks.
+
+    >>> places(["NOTE_ID", "NOTE_TEXT"], {}, OF_TEXTS)
+    {'id': 0, 'text': 1}
+    """
+    lower = [name.strip().lower() for name in header]
+    found = {}
+    for ours, others in known.items():
+        choices = [names[ours].strip().lower()] if ours in names else [*others]
+        place = next((lower.index(name) for name in choices if name in lower), None)
+        if place is None and ours in names:
+            shown = ", ".join(map(clip, header[:20]))
+            raise UsageError(f"there is no column {clip(names[ours])}; the table has: {shown}")
+        if place is not None:
+            found[ours] = place
+    return found
+
+
+# Names of tags that are numbers, from the files that publishers put beside their data.
+#
+# These are the card of a data set of Hugging Face (``README.md``) and its ``dataset_infos.json``, which name the values
+# of each field, and tables of labels such as ``label.json`` and ``labels.txt``, which do so for every field of tags.
+
+_INFOS: Final = ("dataset_infos.json", "dataset_info.json")
+_TABLES: Final = (
+    "label.json", "labels.json", "label2id.json", "id2label.json", "tag2id.json", "tag_to_id.json", "label_map.json",
+    "config.json", "labels.txt", "label_list.txt", "tags.txt",
+)  # fmt: skip
+_CARD, _CONFIG = "README.md", "config.json"
+_LONGEST: Final = 1 << 20  # bytes
+_FIELD: Final = re.compile(r"^ *- name: *(\S+)((?:\n(?! *- name:).*)*)", re.MULTILINE)
+_NAME: Final = re.compile(r"""^ *['"]?(\d{1,4})['"]?: *['"]?(.*?)['"]? *$""", re.MULTILINE)
+
+
+class NamesBeside(dict[str, list[str]]):
+    """Names of tags by field, and the file that has them."""
+
+    file: Path | None = None
+
+
+def names_beside(path: str | Path) -> NamesBeside:
+    """Return for each field with tags that are numbers their names, from the folder of a file or the one above.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "label.json").write_text('{"O": 0, "B-x": 1}')
+    ...     names_beside(Path(folder, "train.jsonl"))["ner_tags"]
+    ['O', 'B-x']
+    """
+    names = NamesBeside()
+    if str(path) == STDIO:
+        return names
+    for folder in (Path(path).absolute().parent, Path(path).absolute().parent.parent):
+        for name in (*_INFOS, _CARD, *_TABLES):
+            if found := dict(_names_in(folder / name)):
+                names.update(found)
+                names.file = folder / name
+                return names
+    return names
+
+
+def _names_in(file: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the names in a file; none if there is no such file, or if it holds something else."""
+    try:
+        if not file.is_file():
+            return
+        with opened(file) as source:
+            content = source.read(_LONGEST).decode("utf-8", "replace")
+        value = json.loads(content) if file.suffix == ".json" else None
+    except (DataError, OSError, ValueError, RecursionError):  # it is not what is read
+        return
+    if file.name == _CARD:
+        for field, rest in _FIELD.findall(content.partition("\n---")[0]):
+            if "class_label:" in rest and (names := _in_order(dict(_NAME.findall(rest)))):
+                yield field, names
+    elif file.name in _INFOS:
+        yield from features_of(value)
+    elif file.suffix == ".txt":
+        names = [line.strip() for line in content.splitlines() if line.strip()]
+        if "O" in names:
+            yield from dict.fromkeys(TAGS, names).items()
+    elif isinstance(value, dict):
+        value = value.get("id2label", value if file.name != _CONFIG else {})
+        if not isinstance(value, dict):
+            return
+        turned = {str(number): name for name, number in value.items() if type(number) is int}
+        if names := _in_order(turned or value):
+            yield from dict.fromkeys(TAGS, names).items()
+
+
+def _in_order(names: Mapping[str, Any]) -> list[str]:
+    """Return the names of the numbers from 0; none if they are others."""
+    found = [names.get(str(number)) for number in range(len(names))]
+    return found if are(found, str) else []
+
+
+def features_of(value: Any) -> Iterator[tuple[str, list[str]]]:
+    """Yield the fields whose values have names, and these, of the features of a data set of Hugging Face."""
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        kind = inner
+        while isinstance(kind, list) or (isinstance(kind, dict) and isinstance(kind.get("feature"), dict | list)):
+            kind = next(iter(kind), None) if isinstance(kind, list) else kind["feature"]
+        names = kind.get("names") if isinstance(kind, dict) and kind.get("_type") == "ClassLabel" else None
+        if are(names, str):
+            yield name, names
+        else:
+            yield from features_of(inner)

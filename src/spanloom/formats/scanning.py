@@ -20,13 +20,12 @@ from spanloom.files import STDIO
 from spanloom.files.staging import leftover, leftovers
 from spanloom.files.walk import meant_path
 from spanloom.formats.base import DEFAULTS, Format, Scanned
-from spanloom.formats.encodings import checked_encoding, decoded, decoding
-from spanloom.formats.field_names import Columns
-from spanloom.formats.folder import files_of, interrupted, not_read, stem_in
-from spanloom.formats.foreign import advice, of_content
+from spanloom.formats.file_names import files_of, interrupted, not_read, stem_in
 from spanloom.formats.listed import COLUMNS, CSV, FORMATS, JSON, TEXT, TSV
+from spanloom.formats.looks import advice, of_content
+from spanloom.formats.record_fields import Columns
 from spanloom.formats.settling import settled
-from spanloom.formats.source import BOM, HEAD, head_of_input, opened
+from spanloom.formats.source import BOM, HEAD, checked_encoding, decoded, decoding, head_of_input, opened
 
 _LONGEST: Final = 255  # characters of a file's name
 _NO_TEXTS: Final = (".md", ".yml", ".yaml")  # endings of files whose text has markup of its own

@@ -11,7 +11,7 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import clip, plural
 from spanloom.formats.csv_rows import value_of
-from spanloom.formats.kinds import are, are_pairs, is_pair, some
+from spanloom.formats.json_text import are, are_pairs, is_pair, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, USUAL, is_other, plain, words
 from spanloom.formats.looks import shows_annotation
 

@@ -32,19 +32,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.parsers.expat import ExpatError, ParserCreate, errors
+from xml.parsers.expat import ParserCreate
 
 from spanloom.document import Document, Mention
-from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import normalize_identifier
 from spanloom.document.validate import Problem, find_errors
 from spanloom.errors import DataError, UsageError, clip, plural
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import output_files, output_folder
 from spanloom.formats.attributes import from_text
-from spanloom.formats.base import Beside, Losses, Scanned, altered, count_meta, single, writing_as
-from spanloom.formats.field_names import Columns, given_names
+from spanloom.formats.base import Beside, Losses, Scanned, altered, count_unwritten, single, writing_as
+from spanloom.formats.expat import feed
 from spanloom.formats.file_names import free_name, put
+from spanloom.formats.record_fields import Columns, given_names
 from spanloom.formats.source import begins_with, read_bytes
 from spanloom.formats.xmi_repair import ANNOTATION, ARRAY, DOCUMENT, reason, repaired, type_name
 
@@ -187,14 +188,7 @@ def _types_in(raw: bytes, path: Path | None, root: str | None = None) -> dict[st
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = opened
     parser.EndElementHandler = lambda _: stack.pop()
-    try:
-        parser.Parse(raw, True)
-    except ExpatError as error:
-        reason = errors.messages.get(error.code, "unknown")
-        message = f"found no well-formed XML in column {error.offset + 1} ({reason}); get the file again, or correct it"
-        raise DataError(message, path=path, line=error.lineno) from None
-    except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that Expat cannot use
-        raise DataError(f"found an encoding that cannot be read ({error}); convert it to UTF-8", path=path) from None
+    feed(parser, raw, path)
     return {name: kind for name, kind in found.items() if name not in ("uima.cas.NULL", "uima.cas.View")}
 
 
@@ -259,16 +253,11 @@ def cas_of(raw: bytes, types: Any) -> tuple[Any, Any, list[Problem]]:
     with _understanding():
         raw, problems = repaired(raw, types)
         cas = cassis.load_cas_from_xmi(io.BytesIO(raw), typesystem=types)
-        return cas, _view(cas), problems
-
-
-def _view(cas: Any) -> Any:
-    """Return the view with the text."""
-    names = [sofa.sofaID for sofa in cas.sofas if sofa.sofaString is not None]
-    if len(names) == 1 or _INITIAL in names:
-        return cas.get_view(names[0] if len(names) == 1 else _INITIAL)
-    found = ", ".join(map(repr, names)) or "none"
-    raise DataError(f"views with a text: {found}; expected one, or one that is called {_INITIAL!r}")
+        names = [sofa.sofaID for sofa in cas.sofas if sofa.sofaString is not None]
+        if len(names) != 1 and _INITIAL not in names:
+            found = ", ".join(map(repr, names)) or "none"
+            raise DataError(f"views with a text: {found}; expected one, or one that is called {_INITIAL!r}")
+        return cas, cas.get_view(names[0] if len(names) == 1 else _INITIAL), problems
 
 
 def _other_views(cas: Any, view: Any) -> Iterator[Problem]:
@@ -315,18 +304,13 @@ def _document(view: Any, types: Collection[str] | None, given: Mapping[str, str]
         document.meta["xmi"] = {"not_read": dict(others)}
         links = {fs.type.name for fs in annotations if _links(fs.type)}
         own = [name for name in others if types is None and name not in links and not name.startswith(_OF_TOOLS)]
-        problems.append(_not_read(others, own))
+        shown = ", ".join(f"{count} {name}" for name, count in others.most_common(5))
+        message = f"annotations and features that are not read: {shown}"
+        if own:
+            kind, _, feature = own[0].partition("|")
+            message += f"; --columns mentions={kind}{f',type={feature}' if feature else ''} reads them (columns=)"
+        problems.append(Problem("warning", "annotations not read", message, altered=bool(own)))
     return document
-
-
-def _not_read(others: Counter[str], own: Sequence[str]) -> Problem:
-    """Return the warning for annotations and features that are not read, a notice where some may be the user's own."""
-    shown = ", ".join(f"{count} {name}" for name, count in others.most_common(5))
-    message = f"annotations and features that are not read: {shown}"
-    kind, _, feature = own[0].partition("|") if own else ("", "", "")
-    if kind:
-        message += f"; --columns mentions={kind}{f',type={feature}' if feature else ''} reads them (columns=)"
-    return Problem("warning", "annotations not read", message, altered=bool(own))
 
 
 def _roles(
@@ -380,22 +364,14 @@ def _links(kind: Any) -> bool:
 def _whole(fs: Any) -> Mention:
     spans = [(part.begin, part.end) for part in _elements(fs.parts)] or [(fs.begin, fs.end)]
     head = None if fs.head is None else (fs.head.begin, fs.head.end)
-    as_json: tuple[tuple[str, Any], ...] = (("attributes", {}), ("attributeScores", {}), ("conceptScores", ()))
-    further = [_object(fs, name, absent) for name, absent in as_json]
+    further: list[Any] = []
+    for name, absent in (("attributes", {}), ("attributeScores", {}), ("conceptScores", ())):
+        text = _text(fs, name)
+        try:
+            further.append(json.loads(text) if text else absent)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{name} of a mention is {clip(text)}, expected JSON ({error})") from None
     return Mention(fs.value or "", spans, fs.mentionId, head, tuple(_elements(fs.concepts)), fs.score, *further)
-
-
-def _object(fs: Any, name: str, absent: Any) -> Any:
-    """Return what a feature holds as JSON.
-
-    Raises:
-        DataError: something else.
-    """
-    text = _text(fs, name)
-    try:
-        return json.loads(text) if text else absent
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{name} of a mention is {clip(text)}, expected JSON ({error})") from None
 
 
 def _singles(fs: Any, kind: str, concept: str) -> Iterator[Mention]:
@@ -515,7 +491,7 @@ def _spelled(document: Document, types: Any, path: Path, losses: Losses) -> str:
             cas.add_all(_mention(mention, types))
         spelled: str = cas.to_xmi()
     losses.add("token columns", len(document.columns.keys() - COLUMNS.keys()))
-    count_meta(losses, document)
+    count_unwritten(losses, document)
     return spelled
 
 

@@ -16,7 +16,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import UsageError
 from spanloom.extras import extra
 from spanloom.formats.arrow import arrow_schema, from_row, to_batches
-from spanloom.formats.notices import Notices
+from spanloom.formats.base import Notices
 from spanloom.formats.record import parse_record
 from spanloom.formats.record_fields import RecordFields
 from spanloom.formats.tag_dialects import in_turn

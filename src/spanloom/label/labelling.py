@@ -16,11 +16,19 @@ from spanloom.document.annotation import SAYS, Completeness
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.formats.inputs import Given, documents_of, is_one
 from spanloom.hashing import Int64
-from spanloom.label.matches import Matches, Ranges, gapped, longest
-from spanloom.label.phrases import FoldedPhrases, GappedPhrases, WordPhrases, words_of
+from spanloom.label.expressions import find_sequences
+from spanloom.label.matches import (
+    FoldedPhrases,
+    GappedPhrases,
+    LabelText,
+    Matches,
+    Ranges,
+    WordPhrases,
+    gapped,
+    longest,
+    words_of,
+)
 from spanloom.label.rules import Context, LabelRule, LabelRules, parts_of, read_label_rules
-from spanloom.label.sequences import find_sequences
-from spanloom.label.text import LabelText
 from spanloom.text import prepare
 
 TOKENS = 50_000  # of a batch
@@ -203,7 +211,8 @@ class _Labeller:
             if score < 0.5 and one.type in self._types and one.voted(self._rules, "against"):
                 denied.append(_Decided(one.ranges, one.type, score, []))
         if self._overlaps == "longest":
-            stay = {kind: set(_longest_of(won, kind)) for kind in {one.type for one in won}}
+            by_type = {kind: [one.ranges for one in won if one.type == kind] for kind in {one.type for one in won}}
+            stay = {kind: set(longest(gapped(ranges)).ranges()) for kind, ranges in by_type.items()}
             self._report.overlapped += len(won) - sum(map(len, stay.values()))
             won = [one for one in won if one.ranges in stay[one.type]]
         return won + denied if self._denies else won
@@ -265,10 +274,6 @@ class _Labeller:
                 mine = self._rules[number]
                 if any(_conflict(mine, self._rules[other]) for other in numbers):
                     self._report.rules[number].conflicts += 1
-
-
-def _longest_of(won: Sequence[_Decided], kind: str) -> list[Ranges]:
-    return longest(gapped([one.ranges for one in won if one.type == kind])).ranges()
 
 
 def _conflict(one: LabelRule, other: LabelRule) -> bool:

@@ -9,15 +9,11 @@ from typing import Any, Final, Literal, NoReturn, TypeVar, get_args
 from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
-from spanloom.files.toml import read_toml, shown_value
-from spanloom.label.expressions import ExpressionError, TokenExpression
-from spanloom.label.matches import OVERLAPS, Overlaps
-from spanloom.label.phrases import FoldedPhrases, words_of
-from spanloom.label.sequences import REPEATS, Condition, Element, Repeat
-from spanloom.label.text import MATCHES, Match
+from spanloom.files.walk import read_toml, shown_value
+from spanloom.label.expressions import REPEATS, Condition, Element, ExpressionError, Repeat, TokenExpression
+from spanloom.label.matches import MATCHES, OVERLAPS, FoldedPhrases, Match, Overlaps, words_of
 from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
-from spanloom.vocabulary.json_records import json_objects
-from spanloom.vocabulary.patterns import is_pattern, names_of, shown
+from spanloom.vocabulary.json_records import is_pattern, json_objects, names_of, shown
 
 Vote = Literal["for", "against"]
 """Whether a match of a rule is a mention of its type, or is not."""
@@ -109,11 +105,7 @@ class LabelRules:
         found: dict[str, tuple[int, ...]] = {}
         for number, rule in enumerate(self.rules):
             found[rule.annotator] = (*found.get(rule.annotator, ()), number)
-        return {
-            name: numbers
-            for name, numbers in found.items()
-            if any(self.rules[number].vote == "for" for number in numbers)
-        }
+        return {name: own for name, own in found.items() if any(self.rules[number].vote == "for" for number in own)}
 
 
 def read_label_rules(source: _Source) -> LabelRules:
@@ -139,21 +131,18 @@ def read_label_rules(source: _Source) -> LabelRules:
         given = source if isinstance(source, Mapping) else read_toml(source, "rules", "tables [[rule]]")
     reader = _Reader(path)
     unknown = [name for name in given if name not in ("rule", "overlaps")]
-    if unknown or not _tables(given.get("rule")):
+    tables = given.get("rule")
+    if unknown or not (isinstance(tables, list | tuple) and tables and all(isinstance(one, Mapping) for one in tables)):
         found = f"found {clip(str(unknown[0]))}" if unknown else "found no rule"
         reader.fail(f"{found}, expected one table [[rule]] or more, and perhaps overlaps before them")
     overlaps = reader.one(given, "overlaps", OVERLAPS, "all")
     rules: list[LabelRule] = []
-    for number, table in enumerate(given["rule"], 1):  # type: ignore[arg-type,var-annotated]
+    for number, table in enumerate(tables, 1):
         rule = reader.rule(number, table)
         if any(rule.name == other.name for other in rules):
             reader.fail("another rule has this name; give each a name of its own")
         rules.append(rule)
     return LabelRules(tuple(rules), overlaps)
-
-
-def _tables(value: object) -> bool:
-    return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, Mapping) for one in value)
 
 
 def _of_patterns(path: Path) -> list[dict[str, object]]:

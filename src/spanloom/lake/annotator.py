@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,13 +10,15 @@ from functools import lru_cache
 from numbers import Integral, Real
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from spanloom.document import Document
 from spanloom.errors import ModelError, UsageError, check_number, clip, plural, reason_of
 from spanloom.extras import extra
-from spanloom.lake.tables import column_of_arrays, column_of_documents, mention_type, spread
-from spanloom.lake.texts import holds_text, texts_of
+from spanloom.formats.attributes import to_json_text
+from spanloom.model.arrays import MentionArrays
 from spanloom.model.protocol import MentionModel, finds_mentions, gives_arrays
 from spanloom.modelfile import read_digest
 from spanloom.models import load, locate
@@ -23,6 +26,7 @@ from spanloom.recognize.expanding import expanded
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch, Schema, Table
+
 
 LONGEST = 1_000_000
 """Bytes of a text that is annotated; what is longer is no note, and would take a worker's memory."""
@@ -262,3 +266,193 @@ def _check(path: str, digest: str) -> None:
             f"{Path(path) / 'model.json'}: the model was replaced while the job runs: its digest is {found}, expected "
             f"{digest}; put the old one back, or start again with the new one"
         )
+
+
+# Mentions as a column of Arrow: a list of structs for each row.
+
+
+def mention_type() -> Any:
+    """Return the type of the column ``mentions``, a `pyarrow.DataType`; attributes and their scores are JSON text.
+
+    >>> mention_type().value_type.names
+    ['type', 'spans', 'head', 'score', 'concepts', 'concept_scores', 'attributes', 'attribute_scores']
+    """
+    import pyarrow as pa
+
+    span = _span()
+    fields = {"type": pa.string(), "spans": pa.list_(span), "head": span, "score": pa.float64()}
+    fields |= {"concepts": pa.list_(pa.string()), "concept_scores": pa.list_(pa.float64())}
+    return pa.list_(pa.struct({**fields, **dict.fromkeys(("attributes", "attribute_scores"), pa.string())}))
+
+
+def column_of_arrays(found: MentionArrays) -> Any:
+    """Return the mentions of D documents as a column of D rows."""
+    import pyarrow as pa
+
+    count = len(found.kind)
+    types = pa.array(found.types, pa.string()).take(pa.array(found.kind))
+    spans = pa.ListArray.from_arrays(pa.array(found.bounds, pa.int32()), _spans(found.spans))
+    heads, scores = _spans(found.heads, found.heads[:, 0] < 0), pa.array(found.scores, pa.float64())
+    nothing = np.zeros(count + 1, np.int32)
+    none = [pa.ListArray.from_arrays(nothing, pa.array([], kind)) for kind in (pa.string(), pa.float64())]
+    more = [pa.nulls(count, pa.string())] * 2
+    return _column(np.asarray(found.ptr), [types, spans, heads, scores, *none, *more])
+
+
+def column_of_documents(documents: Sequence[Document]) -> Any:
+    """Return the mentions of D documents as a column of D rows."""
+    import pyarrow as pa
+
+    mentions = [mention for document in documents for mention in document.mentions]
+    ptr = np.cumsum([0, *(len(document.mentions) for document in documents)])
+    bounds = np.cumsum([0, *(len(mention.spans) for mention in mentions)])
+    pieces = np.array([span for mention in mentions for span in mention.spans], np.int64).reshape(-1, 2)
+    heads = np.array([mention.head or (-1, -1) for mention in mentions], np.int64).reshape(-1, 2)
+    columns = [
+        pa.array([mention.type for mention in mentions], pa.string()),
+        pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), _spans(pieces)),
+        _spans(heads, heads[:, 0] < 0),
+        pa.array([mention.score for mention in mentions], pa.float64()),
+        pa.array([list(mention.concepts) for mention in mentions], pa.list_(pa.string())),
+        pa.array([list(mention.concept_scores) for mention in mentions], pa.list_(pa.float64())),
+        pa.array([to_json_text(mention) or None for mention in mentions], pa.string()),
+        pa.array(
+            [json.dumps(dict(one.attribute_scores)) if one.attribute_scores else None for one in mentions], pa.string()
+        ),
+    ]
+    return _column(ptr, columns)
+
+
+def spread(columns: Sequence[Any], rows: Sequence[bool]) -> Any:
+    """Return a column with the values in the rows that are true, and null in the others.
+
+    >>> import pyarrow as pa
+    >>> found = column_of_documents([Document("pain"), Document("no")])
+    >>> spread([found], [True, False, True]).to_pylist()
+    [[], None, []]
+    """
+    import pyarrow as pa
+
+    found = pa.concat_arrays([pa.array([], mention_type()), *columns])
+    if all(rows):
+        return found
+    there = np.array(rows, bool)
+    return found.take(pa.array(np.cumsum(there) - 1, pa.int64(), mask=~there))
+
+
+def _span() -> Any:
+    import pyarrow as pa
+
+    return pa.struct({"start": pa.int32(), "end": pa.int32()})
+
+
+def _spans(pairs: Any, absent: Any = None) -> Any:
+    """Return (S, 2) starts and ends as structs, null where they are absent."""
+    import pyarrow as pa
+
+    mask = None if absent is None else pa.array(absent, pa.bool_())
+    borders = [pa.array(side.astype(np.int32)) for side in pairs.T]
+    return pa.StructArray.from_arrays(borders, fields=list(_span()), mask=mask)
+
+
+def _column(ptr: Any, columns: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    kind = mention_type()
+    values = pa.StructArray.from_arrays(columns, fields=list(kind.value_type))
+    return pa.ListArray.from_arrays(pa.array(ptr, pa.int32()), values).cast(kind)
+
+
+# The texts of a column, and what is wrong with the rows that have none.
+
+_NULL = "the text is missing"
+_NOT_UTF8 = "the text is not UTF-8"
+
+
+class Texts(NamedTuple):
+    """R rows of a column.
+
+    Args:
+        texts: (R,) the text, or ``None``.
+        problems: (R,) the reason why there is no text, or ``None``.
+    """
+
+    texts: list[str | None]
+    problems: list[str | None]
+
+
+def holds_text(kind: Any) -> bool:
+    """Return whether a column of this type holds text: strings, bytes of UTF-8, either in a dictionary, or only nulls.
+
+    >>> import pyarrow as pa
+    >>> [holds_text(kind) for kind in (pa.string(), pa.dictionary(pa.int8(), pa.binary()), pa.int64())]
+    [True, True, False]
+    """
+    import pyarrow.types as is_
+
+    if is_.is_dictionary(kind):
+        return holds_text(kind.value_type)
+    return any(
+        test(kind)
+        for test in (
+            *(is_.is_string, is_.is_large_string, is_.is_string_view, is_.is_null),
+            *(is_.is_binary, is_.is_large_binary, is_.is_binary_view, is_.is_fixed_size_binary),
+        )
+    )
+
+
+def texts_of(column: Any, longest: int) -> Texts:
+    """Return the texts of a column of Arrow.
+
+    Args:
+        column: of any type.
+        longest: bytes of a text; a longer one is a problem, and never becomes an object.
+
+    >>> import pyarrow as pa
+    >>> texts_of(pa.array(["no pain", None, "fever"]), longest=6).problems
+    ['the text has 7 bytes, expected 6 at most', 'the text is missing', None]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = len(column)
+    if not holds_text(column.type):
+        return Texts([None] * rows, [f"the column is {column.type}, expected text"] * rows)
+    if pa.types.is_null(column.type):
+        return Texts([None] * rows, [_NULL] * rows)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    texts = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    plain = column if texts else column.cast(pa.large_binary())
+    lengths = pc.binary_length(plain)
+    problems: list[str | None] = [None] * rows
+    if (pc.max(lengths).as_py() or 0) > longest:
+        for i, length in enumerate(lengths.to_pylist()):
+            if length is not None and length > longest:
+                problems[i] = f"the text has {length:,} bytes, expected {longest:,} at most"
+        plain = pc.if_else(pc.less_equal(lengths, longest), plain, None)
+    values = _strings(plain, problems)
+    for i, text in enumerate(values):
+        if text is None and problems[i] is None:
+            problems[i] = _NULL
+    return Texts(values, problems)
+
+
+def _strings(column: Any, problems: list[str | None]) -> list[str | None]:
+    """Return the values of a column of strings or bytes; bytes that are not UTF-8 are a problem."""
+    import pyarrow as pa
+
+    try:
+        values: list[str | bytes | None] = column.to_pylist()
+    except UnicodeDecodeError:
+        values = column.view(pa.large_binary() if pa.types.is_large_string(column.type) else pa.binary()).to_pylist()
+    return [value if value is None or isinstance(value, str) else _decoded(value, i, problems)
+            for i, value in enumerate(values)]  # fmt: skip
+
+
+def _decoded(value: bytes, row: int, problems: list[str | None]) -> str | None:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        problems[row] = _NOT_UTF8
+        return None

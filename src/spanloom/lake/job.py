@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import signal
+import socket
+import stat
+import sys
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from time import monotonic
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spanloom.errors import DataError, ModelError, SpanloomError, plural
-from spanloom.files.staging import sweep
+from spanloom.errors import DataError, ModelError, SpanloomError, plural, reason_of, warnings_as_lines
+from spanloom.files.staging import locked, sweep
+from spanloom.files.walk import NO_LINK
 from spanloom.lake.annotator import Annotator
-from spanloom.lake.fragments import Fragment
-from spanloom.lake.leases import BEAT, Leases
-from spanloom.lake.ledger import Ledger
-from spanloom.lake.workers import Done, Event, Failed, Killed, Rows, Worker, events
+from spanloom.lake.ledger import Fragment, Ledger, annotate_fragment
+
+if TYPE_CHECKING:
+    from pyarrow import Schema
+
 
 DEATHS: Final = 2
 """Workers that a fragment may take with it before it is given up."""
@@ -200,3 +211,248 @@ def _how(code: int | None) -> str:
     if code is not None and code < 0:
         return f"killed ({signal.Signals(-code).name})"
     return f"ended (exit code {code})"
+
+
+# Leases of fragments by jobs that know nothing of each other: a file for each, made by one of them and locked.
+#
+# A lease ends when its owner removes it, or dies. On the owner's machine a lock of the system's shows that, which ends
+# with the process, however it ends. From other machines it is judged by the lease's time, which the owner changes every
+# few seconds: a lease whose time stays the same, while the one who waits counts his own seconds, is abandoned. Clocks
+# are
+# never compared, so one that jumps does no harm. Where all that fails, two jobs do the same work, and the second puts
+# the same file in place of the first one's.
+
+BEAT: Final = 5.0
+"""Seconds between two signs of life."""
+PATIENCE: Final = 60.0
+"""Seconds without one after which the lease of another machine is abandoned."""
+
+
+class Leases:
+    """The leases of one job.
+
+    Args:
+        folder: where all jobs have them.
+        machine: the name of this one.
+        patience: seconds.
+    """
+
+    def __init__(self, folder: Path, machine: str | None = None, patience: float = PATIENCE) -> None:
+        self._folder, self._patience = folder, patience
+        self._machine = (machine or _machine()).encode()
+        self._held: dict[str, int] = {}
+        self._seen: dict[str, tuple[int, float]] = {}
+
+    def take(self, name: str) -> bool:
+        """Return whether a fragment is leased by this job from now on.
+
+        Raises:
+            DataError: what is in the place of the lease is no file.
+            OSError: the system refused.
+        """
+        path = self._path(name)
+        handle: int | None
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            made = True
+        except FileExistsError:
+            handle, made = self._abandoned(name, path), False
+        if handle is None:
+            return False
+        if locked(handle) is False and made:  # another job found the new file before it was locked, and has the lease
+            os.close(handle)
+            return False
+        os.ftruncate(handle, 0)
+        os.lseek(handle, 0, os.SEEK_SET)
+        os.write(handle, self._machine)
+        self._held[name] = handle
+        return True
+
+    def has(self, name: str) -> bool:
+        """Return whether a fragment is leased, by whichever job, alive or dead."""
+        return self._path(name).exists()
+
+    def beat(self) -> None:
+        """Give a sign of life for all leases."""
+        for name in self._held:
+            with suppress(FileNotFoundError):  # somebody believed us dead; both do the work
+                os.utime(self._path(name))
+
+    def release(self, name: str) -> None:
+        """Remove a lease."""
+        handle = self._held.pop(name)
+        if sys.platform == "win32":  # which removes no file that is open, also if another job is looking at it
+            os.close(handle)
+            with suppress(OSError):
+                self._path(name).unlink()
+        else:
+            with suppress(FileNotFoundError):
+                self._path(name).unlink()
+            os.close(handle)
+
+    def close(self) -> None:
+        """Remove all leases."""
+        for name in list(self._held):
+            self.release(name)
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.lease"
+
+    def _abandoned(self, name: str, path: Path) -> int | None:
+        """Return a handle to the lease of another job, if that job is dead."""
+        try:
+            handle = os.open(path, os.O_RDWR | NO_LINK)
+        except FileNotFoundError:
+            return None  # released just now; whoever asks again will see what came of it
+        except OSError as error:
+            raise DataError(f"not a lease: {reason_of(error)}; remove it", path=path) from None
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(handle)
+            raise DataError("not a lease, but a pipe or the like; remove it", path=path)
+        free = locked(handle)
+        if free and os.read(handle, len(self._machine) + 1) in (self._machine, b""):
+            dead = os.path.lexists(path) and os.path.samestat(status, path.stat())
+        else:
+            before, since = self._seen.setdefault(name, (status.st_mtime_ns, monotonic()))
+            if before != status.st_mtime_ns:
+                self._seen[name] = status.st_mtime_ns, monotonic()
+            dead = before == status.st_mtime_ns and monotonic() - since > self._patience
+        if dead:
+            return handle
+        os.close(handle)
+        return None
+
+
+def _machine() -> str:
+    """Return a name of this machine until it is started again."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    with suppress(OSError):
+        return f"{socket.gethostname()} {boot.read_text().strip()}"
+    return socket.gethostname()
+
+
+# Processes that annotate fragments: each has a pipe of its own, so that one that is killed takes nothing with it.
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that were annotated just now.
+
+    Args:
+        count: how many.
+    """
+
+    count: int
+
+
+class Done(NamedTuple):
+    """A fragment is in place.
+
+    Args:
+        counts: of rows, mentions and problems.
+        seconds: that it took.
+    """
+
+    counts: dict[str, int]
+    seconds: float
+
+
+class Failed(NamedTuple):
+    """A fragment cannot be annotated.
+
+    Args:
+        reason: why.
+        model: whether it is the model's fault, so that no other fragment can be annotated.
+    """
+
+    reason: str
+    model: bool = False
+
+
+class Killed(NamedTuple):
+    """A worker died.
+
+    Args:
+        code: its exit code; negative, a signal.
+    """
+
+    code: int | None
+
+
+Event = Rows | Done | Failed | Killed
+
+
+class Worker:
+    """A process.
+
+    Args:
+        annotator: what it works with.
+        schema: of the outputs.
+    """
+
+    def __init__(self, annotator: Annotator, schema: Schema) -> None:
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_work, args=(theirs, annotator, schema.serialize().to_pybytes()), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        self.fragment: Fragment | None = None
+
+    def give(self, fragment: Fragment, output: Path) -> None:
+        """Let it annotate a fragment; a dead worker is reported by its next event."""
+        self.fragment = fragment
+        try:
+            self._pipe.send((fragment, output))
+        except OSError:
+            self._process.join()
+
+    def kill(self) -> None:
+        """End it at once; what it was writing is as if it had never begun."""
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+    def _event(self) -> Event:
+        try:
+            event: Event = self._pipe.recv()
+        except (EOFError, OSError):
+            self._process.join()
+            return Killed(self._process.exitcode)
+        return event
+
+
+def events(workers: list[Worker], seconds: float) -> Iterator[tuple[Worker, Event]]:
+    """Yield what workers report; nothing if they report nothing for so many seconds."""
+    pipes = {worker._pipe: worker for worker in workers}
+    for pipe in wait(list(pipes), seconds):
+        worker = pipes[pipe]  # type: ignore[index]
+        yield worker, worker._event()
+
+
+def _work(pipe: Connection, annotator: Annotator, schema: bytes) -> None:
+    """Annotate fragments until the pipe ends, as it does when its parent dies."""
+    warnings_as_lines()
+    import pyarrow as pa
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    kept = pa.ipc.read_schema(pa.py_buffer(schema))
+    while True:
+        try:
+            fragment, output = pipe.recv()
+        except EOFError:
+            return
+        began = monotonic()
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            for count in annotate_fragment(annotator, fragment, output, kept):
+                pipe.send(Rows(count))
+            pipe.send(Done(dict(annotator.counts), monotonic() - began))
+        except BrokenPipeError:
+            return
+        except (SpanloomError, OSError, MemoryError) as error:
+            pipe.send(Failed(str(error) or type(error).__name__, isinstance(error, ModelError)))

@@ -20,8 +20,7 @@ from weakref import finalize
 import numpy as np
 
 from spanloom.errors import UsageError
-from spanloom.files.handle import Handle, mapped, opened, read_into, write_whole
-from spanloom.files.scratch import FolderScratch, filling
+from spanloom.files.scratch import FolderScratch, Handle, filling, mapped, opened, read_into, write_whole
 from spanloom.hypergraph import Floats, Singles
 from spanloom.learn.shards import Shards, Share
 from spanloom.parallel import SERIAL, Executor, even_ranges

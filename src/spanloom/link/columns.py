@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
 from spanloom.modelfile import ModelPart
-from spanloom.vocabulary.lexicon import Lexicon
-from spanloom.vocabulary.runs import runs
+from spanloom.vocabulary.lexicon import Lexicon, runs
 
 DICTIONARY = "dictionary"
 COMMON = "common"

@@ -38,7 +38,7 @@ from spanloom.model.work import BLOCK, IN_MEMORY, Room
 from spanloom.parallel import SERIAL, Executor
 from spanloom.tag.filling import Filler
 from spanloom.vocabulary.candidates import CandidateFinder
-from spanloom.vocabulary.runs import text_runs
+from spanloom.vocabulary.lexicon import text_runs
 from spanloom.vocabulary.store import Vocabulary
 
 MOST_TOKENS = 20  # of a mention

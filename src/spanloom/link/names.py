@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document, align
 from spanloom.hashing import Int64, UInt64
 from spanloom.vocabulary.folding import CLOSE, DEGREES, EXACT
-from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon
+from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon, all_runs, runs
 from spanloom.vocabulary.memory import Memory, known
-from spanloom.vocabulary.runs import all_runs, runs
 from spanloom.vocabulary.store import Vocabulary
 
 Array = NDArray[np.generic]

@@ -18,9 +18,8 @@ from spanloom.text.abbreviations import abbreviations, expand, short_form_places
 from spanloom.vocabulary.candidates import CandidateFinder
 from spanloom.vocabulary.folding import CLOSE, EXACT, LOOSE
 from spanloom.vocabulary.key_table import KeyTable
-from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon
-from spanloom.vocabulary.runs import Runs, all_runs, text_runs
-from spanloom.vocabulary.runs import runs as token_runs
+from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon, Runs, all_runs, text_runs
+from spanloom.vocabulary.lexicon import runs as token_runs
 
 # how a candidate was found, best first; 0 is none
 NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)

@@ -51,7 +51,7 @@ class Condition(NamedTuple):
     """A claim about one sentence, in rows of a table of mentions, none of which is given.
 
     Args:
-        kind: as of `spanloom.document.claims.Claim`.
+        kind: as of `spanloom.document.annotation.Claim`.
         readings: those that the given mentions leave open.
         every: the mentions of all readings.
     """

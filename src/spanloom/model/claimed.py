@@ -25,8 +25,7 @@ from typing import Final, NoReturn
 import numpy as np
 
 from spanloom.document import Batch, Mention
-from spanloom.document.annotation import Said
-from spanloom.document.claims import Claim, claims_of
+from spanloom.document.annotation import Claim, Said, claims_of
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Engine, Floats, Ints, Mask, Potentials
 from spanloom.learn.readings import Readings

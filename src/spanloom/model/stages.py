@@ -277,7 +277,7 @@ class Staged:
         )
         if held is None or not self._linking() or any("annotation" in document.meta for document in held):
             return
-        fit = resolve_name("spanloom.concepts.documents:fit_document_scaling")
+        fit = resolve_name("spanloom.concepts.report:fit_document_scaling")
         scaling = fit(self.stream(held, notice=lambda *_: None), held, self.resolver)
         linking = [replace(stage, document_scaling=scaling) for stage in self._linking()]
         self.stages_ = (*linking, *(stage for stage in self.stages_ if stage.name != "concepts"))

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
-from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Said, completeness
-from spanloom.document.claims import claims_of
+from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Said, claims_of, completeness
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import EdgeTarget, Listener, Progress, TrainingSet

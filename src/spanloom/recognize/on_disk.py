@@ -7,9 +7,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from spanloom.document import Batch, Document, batches
-from spanloom.document.annotation import zones_of
+from spanloom.document.annotation import claims_of, zones_of
 from spanloom.document.annotators import annotator_of, check_one_voice
-from spanloom.document.claims import claims_of
 from spanloom.errors import UsageError, clip
 from spanloom.formats.inputs import Dev, Given, development_of, training_of
 from spanloom.learn import Listener, Progress

@@ -7,9 +7,8 @@ from pkgutil import resolve_name
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.document.annotation import last_said, zones_of
+from spanloom.document.annotation import claims_of, last_said, zones_of
 from spanloom.document.annotators import key_of, merged, remarked, several, versions_of
-from spanloom.document.claims import claims_of
 
 
 def whole_annotation(

@@ -23,8 +23,7 @@ from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate, no_heads
 from spanloom.vocabulary.folding import CLOSE, LOOSE
 from spanloom.vocabulary.key_table import KeyTable
-from spanloom.vocabulary.lexicon import Lexicon, lexicon_of
-from spanloom.vocabulary.runs import Runs, runs
+from spanloom.vocabulary.lexicon import Lexicon, Runs, lexicon_of, runs
 from spanloom.vocabulary.store import Vocabulary
 
 LONGEST: Final = 8

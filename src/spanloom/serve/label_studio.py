@@ -16,9 +16,8 @@ from xml.parsers.expat import ExpatError, ParserCreate, errors
 
 from spanloom.document import Document
 from spanloom.errors import DataError, clip, one_line
-from spanloom.formats.label_regions import CONCEPT
+from spanloom.formats.label_regions import CONCEPT, Task, text_of
 from spanloom.formats.label_studio import new_results
-from spanloom.formats.task_texts import Task, text_of
 from spanloom.serve.answers import NO_TRAINING, encode, parse, ready
 from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.served import Served

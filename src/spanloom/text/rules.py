@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from spanloom.errors import DataError, UsageError
-from spanloom.files.toml import read_toml, shown_value
+from spanloom.files.walk import read_toml, shown_value
 from spanloom.text.notes import NOTES
 from spanloom.text.sections import SECTIONS
 

@@ -24,15 +24,14 @@ from spanloom.evaluate import (
 from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.units import pair, with_sentences
 from spanloom.view import error_tables, excerpts
-from spanloom.view.error_tables import anchor, breakdown_tables, folded, kinds_table, report_table
-from spanloom.view.error_words import named, wrong
+from spanloom.view.error_tables import anchor, breakdown_tables, folded, kinds_table, named, report_table, wrong
 from spanloom.view.excerpts import both_sides, chooser, order_places, plain
 from spanloom.view.layout import blocks
 from spanloom.view.page import legend
+from spanloom.view.placement import Track, tracks, type_names
 from spanloom.view.plots import learning_plot, precision_recall_plot, reliability_plot
 from spanloom.view.style import page
 from spanloom.view.svg import clean
-from spanloom.view.tracks import Track, tracks, type_names
 
 MOST = 500  # errors of a kind that are shown
 _ORDERS = {"": "kind", "text": "text", "type": "type", "high": "most confident", "low": "least confident"}

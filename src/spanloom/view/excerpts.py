@@ -13,9 +13,9 @@ from html import escape
 from spanloom.document import Mention, Span
 from spanloom.evaluate import join_spans
 from spanloom.view.cells import shorten
-from spanloom.view.sentence import draw, listed
+from spanloom.view.page import draw, listed
+from spanloom.view.placement import Track
 from spanloom.view.svg import clean
-from spanloom.view.tracks import Track
 
 _REACH = 200  # characters of the sentence that are shown before and after a mention
 _LONG = 200

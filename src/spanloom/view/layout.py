@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from spanloom.document import Document
 from spanloom.evaluate.units import sentence_starts
@@ -67,16 +70,10 @@ def blocks(document: Document) -> list[tuple[int, int]]:
     """
     text = document.text
     starts = sentence_starts(document).tolist()
-    cuts = [cut for cut in starts if 0 < cut < len(text)] if starts or _is_split(document) else _line_starts(text)
+    if not starts and (document.tokens is None or document.sentences is None):
+        starts = [i + 1 for i, char in enumerate(text) if char == "\n"]
+    cuts = [cut for cut in starts if 0 < cut < len(text)]
     return list(zip([0, *cuts], [*cuts, len(text)], strict=True))
-
-
-def _is_split(document: Document) -> bool:
-    return document.tokens is not None and document.sentences is not None
-
-
-def _line_starts(text: str) -> list[int]:
-    return [i + 1 for i, char in enumerate(text) if char == "\n" and i + 1 < len(text)]
 
 
 def _line_end(text: str, start: int, stop: int, width: int) -> int:
@@ -98,3 +95,61 @@ def _draw(text: str) -> tuple[tuple[int, ...], str]:
         columns.append(advance(columns[-1], char))
         shown.append(" " * (columns[-1] - columns[-2]) if char == "\t" else visible(char))
     return tuple(columns), "".join(shown)
+
+
+# Direction of text: the part of the bidirectional algorithm (Unicode Annex 9) that places whole words.
+#
+# Browsers order the characters of a page themselves; a drawing must compute the place of each word.
+
+_STRONG = {"L": False, "R": True, "AL": True}
+
+
+def strong(text: str) -> bool | None:
+    """Return whether the first letter of a text is of a right-to-left script; ``None`` without any letter.
+
+    >>> strong("12 mg"), strong("12 שעות"), strong("12")
+    (False, True, None)
+    """
+    for char in text:
+        kind = unicodedata.bidirectional(char)
+        if kind in _STRONG:
+            return _STRONG[kind]
+    return None
+
+
+def leftward(words: Sequence[str]) -> tuple[bool, list[bool]]:
+    """Return whether a line runs from right to left (rules P2 and P3), and whether each of its words does.
+
+    A word without letters (white space, punctuation, numbers) runs as its neighbours do if they agree, else as the line
+    does (rules N1 and N2).
+
+    >>> leftward(["pain", " ", "כאב", " ", "ראש"])
+    (False, [False, False, True, True, True])
+    """
+    own = [None if word.isspace() else strong(word) for word in words]
+    base = next((value for value in own if value is not None), False)
+    before = _spread(own, base)
+    after = _spread(own[::-1], base)[::-1]
+    known = zip(own, before, after, strict=True)
+    return base, [value if value is not None else left if left == right else base for value, left, right in known]
+
+
+def _spread(values: Sequence[bool | None], start: bool) -> list[bool]:
+    last, spread = start, []
+    for value in values:
+        last = last if value is None else value
+        spread.append(last)
+    return spread
+
+
+def visual_order(base: bool, words: Sequence[bool]) -> list[int]:
+    """Return the numbers of a line's words from left to right (rule L2, with words in place of characters).
+
+    >>> visual_order(False, [False, False, True, True, True])
+    [0, 1, 4, 3, 2]
+    """
+    order: list[int] = []
+    for turned, group in groupby(range(len(words)), key=lambda i: words[i] != base):
+        run = list(group)
+        order += run[::-1] if turned else run
+    return order[::-1] if base else order

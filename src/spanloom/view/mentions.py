@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from xml.etree import ElementTree
 
+from spanloom.document import Document
 from spanloom.errors import UsageError
 from spanloom.view import svg
+from spanloom.view.layout import blocks
+from spanloom.view.picture import to_svg
 from spanloom.view.svg import Element, number
 
 Ranges = tuple[tuple[int, int], ...]
@@ -54,7 +58,8 @@ def draw_mentions(
     for text in words:
         bounds.append((right, right + svg.width(text)))
         right += svg.width(text) + _SPACE
-    names = [_name(words, kind, ranges) for kind, ranges in mentions]
+    texts = (" ... ".join(" ".join(words[first:end]) for first, end in ranges) for _, ranges in mentions)
+    names = [f"{kind}: {text}" for (kind, _), text in zip(mentions, texts, strict=True)]
     height = _FIRST + _TRACK * max(len(mentions) - 1, 0) + _MARGIN
     root = svg.canvas(right - _SPACE + _MARGIN if words else right + _MARGIN, height, title, "; ".join(names), _STYLE)
     for text, (low, high) in zip(words, bounds, strict=True):
@@ -74,10 +79,6 @@ def _check(kind: str, ranges: Ranges, length: int) -> None:
         )
 
 
-def _name(words: Sequence[str], kind: str, ranges: Ranges) -> str:
-    return f"{kind}: {' ... '.join(' '.join(words[first:end]) for first, end in ranges)}"
-
-
 def _draw(root: Element, kind: str, name: str, pieces: Sequence[tuple[float, float]], y: float) -> None:
     group = ElementTree.SubElement(root, "g", {"class": "mention"})
     svg.write(group, "title", name)
@@ -88,3 +89,32 @@ def _draw(root: Element, kind: str, name: str, pieces: Sequence[tuple[float, flo
         ElementTree.SubElement(group, "path", {"d": way})
     for (_, end), (first, _) in pairwise(pieces):
         ElementTree.SubElement(group, "path", {"d": f"M {number(end)} {number(y)} H {number(first)}", "class": "gap"})
+
+
+# Notebook display of documents: the drawing of `to_svg`, as wide as a cell of the notebook.
+
+LONGEST = 20_000  # characters that are drawn
+_WIDTH = 100  # columns
+
+
+def drawing(document: Document) -> str:
+    """Return HTML of a document: its drawing, which scrolls if it is wider than the page.
+
+    Of a very long document the first sentences are drawn, with a note. Text is never read as HTML.
+
+    >>> from spanloom.document import Mention
+    >>> html = drawing(Document("pain <b>", mentions=[Mention("problem", [(0, 4)])]))
+    >>> "problem: pain" in html, "<b>" in html
+    (True, False)
+    """
+    shown, note = document, ""
+    if len(document.text) > LONGEST:
+        ends = [end for _, end in blocks(document)]
+        end = ends[max(0, bisect_right(ends, LONGEST) - 1)]
+        end = end if end <= LONGEST else LONGEST
+        shown = Document(
+            document.text[:end], document.id, mentions=[mention for mention in document.mentions if mention.end <= end]
+        )
+        note = f"<p>The first {end:,} of {len(document.text):,} characters; spanloom.view.to_html draws them all.</p>"
+    picture = to_svg([shown], width=_WIDTH, title=document.id or "Mentions")
+    return f'<div style="overflow-x: auto">{picture}</div>{note}'

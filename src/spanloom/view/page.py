@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
+from typing import NamedTuple
 
-from spanloom.document import Document
+from spanloom.document import Document, Mention
 from spanloom.errors import plural
-from spanloom.view.cells import shorten
-from spanloom.view.layout import blocks
-from spanloom.view.sentence import LABEL, draw, listed
-from spanloom.view.style import css_string, kind_class, page
+from spanloom.view.cells import cells, joins, shorten, width
+from spanloom.view.layout import blocks, leftward
+from spanloom.view.placement import LONG, Track, asserted, describe, head_words, surface, tracks, type_names
+from spanloom.view.style import MOST_ROWS, css_string, kind_class, page
 from spanloom.view.svg import clean
-from spanloom.view.tracks import Track, tracks, type_names
 
 _LONGEST = 4_000  # characters of a paragraph that is not divided between two sentences
 _GAP = 80  # characters before a sentence in which a blank line is looked for
@@ -145,3 +147,341 @@ def _visible_paragraphs(document: Document, found: Sequence[Track]) -> list[tupl
         if first < last or active:
             result.append((first, max(first, last), list(active)))
     return result
+
+
+# HTML of a part of a text and its mentions: the unchanged text, and below each piece a bar for each mention.
+#
+# The browser breaks the lines and orders the characters, so that every script and every width of the window holds. The
+# paragraph's text is the part and nothing else: the text beside a bar comes from its attributes or its class, so that
+# copying and searching find the text. A bar that begins a line in the middle of its mention has the name of its type
+# again (`spanloom.view.style`). After the paragraphs the same mentions are listed in words.
+
+MOST_BARS = 20_000  # of one paragraph, and some for each of its characters
+LABEL = 40  # cells of what stands beside a bar
+
+
+class Drawing(NamedTuple):
+    """HTML paragraph of a part of a text.
+
+    Args:
+        html: the paragraph.
+        left_out: tracks without a place in it.
+    """
+
+    html: str
+    left_out: int
+
+
+def draw(
+    text: str,
+    start: int,
+    end: int,
+    tracks: Sequence[Track],
+    *,
+    above: Sequence[Track] = (),
+    focus: Collection[int] | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
+) -> Drawing:
+    """Draw the paragraph of characters ``start`` to ``end``.
+
+    Args:
+        text: the text of the whole document.
+        start: of the sentence.
+        end: of the sentence.
+        tracks: the tracks in it, in text order; those that come first are drawn next to the text.
+        above: those that are drawn above the text, likewise, so that two sides of a comparison share its lines.
+        focus: numbers in ``[*tracks, *above]`` of those that matter: their words have the class ``on``, the bars of all
+            others ``d``. With ``None`` all matter alike.
+        labels: label -> a class of the page that writes it; other labels are attributes.
+
+    >>> from spanloom.document import Document, Mention
+    >>> from spanloom.view.placement import tracks
+    >>> document = Document("chest pain", mentions=[Mention("problem", [(0, 10)])])
+    >>> drawing = draw(document.text, 0, 10, tracks(document, ["problem"]))
+    >>> drawing.html.count("<i "), drawing.left_out
+    (3, 0)
+    """
+    placed = [*_places(text, start, end, tracks, False), *_places(text, start, end, above, True)]
+    drawn = [(number, place) for number, place in enumerate(placed) if place is not None]
+    drawn.sort(key=lambda item: item[1].track.start)
+    shown = [place for _, place in drawn]
+    on = frozenset(i for i, (number, _) in enumerate(drawn) if focus is not None and number in focus)
+    dimmed = frozenset() if focus is None else frozenset(range(len(shown))) - on
+    bars = _Bars(text, start, shown, on, dimmed, labels, [0] * len(shown))
+    words = list(pieces(text, start, end, [place.track for place in shown]))
+    parts = [piece for word in words for piece in word]
+    turned = iter(_turned(text, parts))
+    body, high = [], False
+    for word in words:
+        body.append(_word(text, word, [next(turned) for _ in word], bars, high))
+        high = bool(word[0].tracks)
+    room = max((cells(place.name) for place in shown), default=0)
+    style = f' style="--l:{room}"' if room else ""
+    return Drawing(f'<p class="t" dir="auto" lang=""{style}>{"".join(body)}</p>\n', len(placed) - len(shown))
+
+
+def listed(text: str, mentions: Sequence[Track]) -> str:
+    """Return a folded list of mentions in words.
+
+    Args:
+        text: of the document.
+        mentions: in the order of the list.
+    """
+    if not mentions:
+        return ""
+    places: dict[str, list[str]] = {}  # of mentions that are the same in words
+    for track in mentions:
+        places.setdefault(_item(text, track), []).append(_place(track.mention))
+    items = "".join(f"<li{item} <small>{'; '.join(at)}</small>\n" for item, at in places.items())
+    return f'<details class="m"><summary>{plural(len(mentions), "mention")}</summary>\n<ol>\n{items}</ol></details>\n'
+
+
+def _item(text: str, track: Track) -> str:
+    mention = track.mention
+    parts = [f"<b>{escape(shorten(clean(asserted(mention)), LONG))}</b> {_bdi(surface(text, mention))}"]
+    parts += [_bdi(shorten(clean(concept), LONG)) for concept in mention.concepts]
+    if mention.head is not None:
+        parts.append(f"head: {_bdi(head_words(text, mention.head))}")
+    return f' class="{kind_class(track.kind)}">{", ".join(parts)}'
+
+
+def _place(mention: Mention) -> str:
+    spans = ", ".join(f"{low}-{high}" for low, high in mention.spans[:20]) + ", …" * (len(mention.spans) > 20)
+    return spans if mention.score is None else f"{spans} {mention.score:.1%}"
+
+
+def _bdi(text: str) -> str:
+    return f"<bdi>{escape(text)}</bdi>"
+
+
+def _name(track: Track, start: int, end: int) -> str:
+    """Return the text beside a track, with arrows if it began before the sentence or continues after it."""
+    before, after = "→ " * (track.start < start), " →" * (track.end > end)
+    return before + shorten(clean(track.label), LABEL) + after
+
+
+class _Place(NamedTuple):
+    """The place of a track, and the text beside it."""
+
+    track: Track
+    name: str
+    row: int
+    above: bool
+
+
+def _places(text: str, start: int, end: int, tracks: Sequence[Track], above: bool) -> list[_Place | None]:
+    """Return the place of each track of a side, in the first free row, or ``None`` without a free row.
+
+    A row is free if no other track or its name is there. The width of names in a browser is unknown, but they are a
+    third smaller than the text, and get the same cells.
+    """
+    column = [0]
+    for char in text[start:end]:
+        column.append(column[-1] + (8 if char == "\t" else width(char)))
+    free: list[int] = []
+    bars, most = 0, MOST_BARS + 4 * (end - start)
+    places: list[_Place | None] = []
+    for track in tracks:
+        name = _name(track, start, end)
+        low, high = (column[min(max(at, start), end) - start] for at in (track.start, track.end))
+        row = next((i for i, at in enumerate(free) if at <= low), len(free))
+        last = text.rfind(" ", max(track.start, start), min(track.end, end)) + 1  # what may begin a line
+        again = column[last - start] + cells(track.mention.type) if last else 0
+        size = min(track.end, end) - max(track.start, start)  # it has no more bars
+        if row >= MOST_ROWS or bars + size > most:
+            places.append(None)
+            continue
+        bars += size
+        free[row : row + 1] = [max(high, low + cells(name), again) + 1]
+        places.append(_Place(track, name, row, above))
+    return places
+
+
+class _Bars(NamedTuple):
+    """The tracks of a paragraph, by their numbers, for `_bar`.
+
+    Args:
+        text: of the document.
+        start: of the paragraph.
+        places: of the tracks.
+        on: numbers of those in focus.
+        dimmed: numbers of those that are dimmed.
+        labels: label -> the class that writes it.
+        drawn: of each, how many bars it has so far.
+    """
+
+    text: str
+    start: int
+    places: list[_Place]
+    on: frozenset[int]
+    dimmed: frozenset[int]
+    labels: Mapping[str, str]
+    drawn: list[int]
+
+
+def _word(text: str, word: Sequence[Piece], turned: Sequence[bool], bars: _Bars, high: bool) -> str:
+    """Return HTML of a unit: text without tracks, or a box with its pieces in it, as high as its lowest bar.
+
+    White space after such a box has none, because a line must be able to break behind it.
+    """
+    if not any(piece.tracks for piece in word):
+        return "".join(_text(text[piece.start : piece.end]) for piece in word)
+    inner = [_piece(text, piece, left, bars) for piece, left in zip(word, turned, strict=True)]
+    if high and text[word[0].start].isspace():
+        return "".join(f"<b{' class=on' * on}>{content}</b>" for on, content in inner)
+    places = [bars.places[i] for piece in word for i in piece.tracks]
+    below, above = (max((at.row + 1 for at in places if at.above == side), default=0) for side in (False, True))
+    names = [f"n{below}", *[f"u{above}"] * (above > 0)]
+    if len(inner) == 1:  # the box is the piece
+        names += ["on"] * inner[0][0]
+        content = inner[0][1]
+    else:
+        content = "".join(f"<b{' class=on' * on}>{part}</b>" for on, part in inner)
+    return f"<b class={_classes(names)}>{content}</b>"
+
+
+def _piece(text: str, piece: Piece, left: bool, bars: _Bars) -> tuple[bool, str]:
+    """Return whether a piece is in focus, and what is in it."""
+    drawn = "".join(_bar(bars, i, piece, left) for i in piece.tracks)
+    on = any(i in bars.on and bars.places[i].track.covers(piece.start) for i in piece.tracks)
+    return on, drawn + _text(text[piece.start : piece.end])
+
+
+def _bar(bars: _Bars, number: int, piece: Piece, left: bool) -> str:
+    track, label, row, above = bars.places[number]
+    names = [kind_class(track.kind), f"r{row}", *["a"] * above, *["d"] * (number in bars.dimmed)]
+    if track.covers(piece.start):
+        names += ["h"] * track.is_head(piece.start)
+        names += ["s1"] * any(span.start == piece.start for span in track.spans)
+        names += ["e1"] * any(span.end == piece.end for span in track.spans)
+    else:
+        names.append("g")
+    names += ["r"] * left
+    title = name = ""
+    if piece.start == max(track.start, bars.start):
+        names.append("f")
+        if label in bars.labels:
+            names.append(bars.labels[label])
+        elif label != track.mention.type:
+            name = f' data-l="{escape(label)}"'
+    else:
+        names.append(f"z{min(bars.drawn[number], MOST_ROWS)}")
+    bars.drawn[number] += 1
+    if "s1" in names and (len(track.spans) > 1 or track.head is not None or label != track.label):
+        title = f' title="{escape(describe(bars.text, track))}"'
+    return f"<i class={_classes(names)}{name}{title}></i>"
+
+
+def _classes(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f'"{" ".join(names)}"'
+
+
+def _text(text: str) -> str:
+    """Return escaped text, with tabs and line ends; other control characters become pictures."""
+    if text.isprintable():
+        return escape(text, quote=False)
+    return escape("".join(char if char in "\t\n" else clean(char) for char in text), quote=False)
+
+
+def _turned(text: str, parts: Sequence[Piece]) -> list[bool]:
+    """Return whether each piece runs from right to left."""
+    found = [text[piece.start : piece.end] for piece in parts]
+    return [False] * len(found) if all(map(str.isascii, found)) else leftward(found)[1]
+
+
+# Pieces of text that a browser may put on different lines, and in which no mention begins or ends.
+
+LONGEST = 24  # cells of a word that is not cut
+_CLOSING = ("Pe", "Pf", "Po")  # punctuation that must not begin a line
+
+
+class Piece(NamedTuple):
+    """Characters ``start`` to ``end``, under which all tracks are the same.
+
+    Args:
+        start: in the text.
+        end: in the text.
+        tracks: numbers of the tracks that cover it, by a component or a gap.
+    """
+
+    start: int
+    end: int
+    tracks: tuple[int, ...]
+
+
+def units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the unbreakable parts of a text: words, and the white space between them; line ends are units.
+
+    In scripts without spaces each wide character is one, with its marks; a very long word is cut.
+
+    >>> [text[a:b] for text in ["left arm\\n心电图。"] for a, b in units(text, 0, len(text))]
+    ['left', ' ', 'arm', '\\n', '心', '电', '图。']
+    """
+    first, size = start, 0
+    for i in range(start, end):
+        if i > first and _breaks(text[i - 1], text[i], size):
+            yield first, i
+            first, size = i, 0
+        size += width(text[i])
+    if first < end:
+        yield first, end
+
+
+def _breaks(before: str, char: str, size: int) -> bool:
+    if "\n" in (before, char):
+        return True
+    if joins(before, char):
+        return False
+    if before.isspace() != char.isspace() or size >= LONGEST:
+        return True
+    wide = width(before) == 2 or width(char) == 2
+    return wide and unicodedata.category(char) not in _CLOSING
+
+
+def pieces(text: str, start: int, end: int, tracks: Sequence[Track]) -> Iterator[list[Piece]]:
+    """Cut a part of a text at the ends of tracks; text without tracks is not cut.
+
+    Args:
+        text: the whole text.
+        start: of the part.
+        end: of the part.
+        tracks: the tracks in it, in text order.
+
+    Returns:
+        The pieces of each unit with a track; one piece for all units between two such.
+    """
+    cuts = _cuts(tracks, start, end)
+    active: list[int] = []
+    cut = waiting = 0
+    plain = start  # where the units without tracks begin that were not given out yet
+    for low, high in units(text, start, end):
+        found = []
+        at = low
+        while at < high:
+            while cut < len(cuts) and cuts[cut] <= at:
+                cut += 1
+            stop = min(high, cuts[cut]) if cut < len(cuts) else high
+            while waiting < len(tracks) and tracks[waiting].start <= at:
+                active.append(waiting)
+                waiting += 1
+            active = [i for i in active if tracks[i].end > at]
+            found.append(Piece(at, stop, tuple(active)))
+            at = stop
+        if any(piece.tracks for piece in found) and text[low] != "\n":
+            if plain < low:
+                yield [Piece(plain, low, ())]
+            yield found
+            plain = high
+    if plain < end:
+        yield [Piece(plain, end, ())]
+
+
+def _cuts(tracks: Iterable[Track], start: int, end: int) -> list[int]:
+    """Return the offsets where components, heads and gaps begin and end."""
+    found: set[int] = set()
+    for track in tracks:
+        for span in track.spans:
+            found.update(span)
+        if track.head is not None:
+            found.update(track.head)
+    return sorted(cut for cut in found if start < cut < end)

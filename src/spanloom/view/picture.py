@@ -16,12 +16,10 @@ from spanloom.document import Document
 from spanloom.errors import check_number
 from spanloom.view import svg
 from spanloom.view.cells import cells, shorten
-from spanloom.view.direction import leftward, visual_order
-from spanloom.view.layout import DisplayLine, layout
-from spanloom.view.placement import Strip, left_out, members, place
+from spanloom.view.layout import DisplayLine, layout, leftward, visual_order
+from spanloom.view.placement import Strip, describe, left_out, members, place, tracks, type_names
 from spanloom.view.style import DARK, LIGHT
 from spanloom.view.svg import CELL, Element, number
-from spanloom.view.tracks import describe, tracks, type_names
 
 MIN_COLUMNS = 20
 _MARGIN = 2  # columns on either side

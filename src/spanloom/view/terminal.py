@@ -18,8 +18,7 @@ from spanloom.errors import check_number
 from spanloom.view.cells import fit, visible
 from spanloom.view.cells import width as cell_width
 from spanloom.view.layout import DisplayLine, layout
-from spanloom.view.placement import Strip, left_out, members, place
-from spanloom.view.tracks import Track, tracks, type_names
+from spanloom.view.placement import Strip, Track, left_out, members, place, tracks, type_names
 
 MIN_WIDTH = 20
 _MARGIN = 2

@@ -12,15 +12,18 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
 from spanloom.errors import UsageError
-from spanloom.hashing import numbered
+from spanloom.hashing import code_points, intern, numbered
 from spanloom.native import Kernel
-from spanloom.vocabulary.cosine import Nearest, Vectors
-from spanloom.vocabulary.folding import pieces, text_keys
-from spanloom.vocabulary.joining import EDIT, EXACT, FOLDED, LOOSELY, MEMORY, TRIGRAM, Candidates, FoundPairs, join
+from spanloom.sparse import changes, row_offsets
+from spanloom.vocabulary.cosine import CosineIndex, Nearest, TermWeights, Vectors
+from spanloom.vocabulary.folding import pieces, text_form, text_keys
+from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.lexicon import CLOSE, KEPT, LOOSE, Hits, Lexicon, lexicon_of
 from spanloom.vocabulary.memory import Memory
-from spanloom.vocabulary.store import Vocabulary
-from spanloom.vocabulary.text_index import TextIndex
+from spanloom.vocabulary.store import Vocabulary, damaged, take_numbers
+
+EXACT, FOLDED, MEMORY, TRIGRAM, EDIT, LOOSELY = 1, 2, 4, 8, 16, 32
+
 
 __all__ = ["EDIT", "EXACT", "FOLDED", "LOOSELY", "MEMORY", "METHODS", "TRIGRAM", "CandidateFinder", "Candidates"]
 
@@ -327,3 +330,187 @@ class EditSearch:
                 size = _best_concepts(similarities, self._concept, row, score)
                 found[form] = k, row[:size].copy(), score[:size].copy()
         return found
+
+
+# Results of several ways of searching, joined into candidates.
+
+
+class Candidates(NamedTuple):
+    """C candidates of Q queries: best first within a query, of equal ones the concept with the lower number first.
+
+    Args:
+        ptr: (Q + 1,) int64, where the candidates of each query begin.
+        concept: (C,) int32, numbers of concepts.
+        score: (C,) float32, between 0 and 1; not a probability.
+        source: (C,) uint8, which searches found it, as bits: ``EXACT`` a name as written except for case, ``FOLDED`` a
+            closely folded name, ``LOOSELY`` a loosely folded one, ``MEMORY`` a training mention, as written or folded,
+            ``TRIGRAM`` the cosine of trigrams, with a name or a training mention, ``EDIT`` equation 2.
+        name: (C,) int32, the number of the name that matched best; -1 if only the memory knew the concept.
+        share: (C,) float32, the share of the training mentions with this text that was linked to the concept: of those
+            with the text as written if there are any, else folded closely, else loosely; 0 without any.
+    """
+
+    ptr: NDArray[np.int64]
+    concept: NDArray[np.int32]
+    score: NDArray[np.float32]
+    source: NDArray[np.uint8]
+    name: NDArray[np.int32]
+    share: NDArray[np.float32]
+
+
+class FoundPairs(NamedTuple):
+    """Results of searching for some texts, F pairs of a text, or a query, and a concept.
+
+    Args:
+        text: (F,) int64, numbers of texts.
+        concept: (F,) int32.
+        score: (F,) float64, between 0 and 1.
+        source: the bit of the way; after joining (F,) uint8, all bits of each pair.
+        name: (F,) int32, -1 where no name of the vocabulary was matched.
+        share: (F,) float64.
+    """
+
+    text: NDArray[np.int64]
+    concept: NDArray[np.int32]
+    score: NDArray[np.float64]
+    source: Any
+    name: NDArray[np.int32]
+    share: NDArray[np.float64]
+
+
+def join(
+    ways: Sequence[FoundPairs], query: NDArray[np.int64], text: NDArray[np.int64], queries: int, k: int
+) -> Candidates:
+    """Return the best k candidates of each query.
+
+    Within a text, a concept gets ``1 - product of (1 - score)`` over the ways, with its best score in each way; a query
+    with two texts, a mention and its long form, gets the better one.
+
+    Args:
+        ways: the findings of each way.
+        query, text: pairs that assign texts to queries; several queries may share a text.
+        queries: Q.
+        k: the number of candidates.
+    """
+    best = [_distinct(way, one=True) for way in ways]
+    joined = FoundPairs(*(np.concatenate(column) for column in zip(*best, strict=True)))
+    texts = _distinct(joined, one=False)
+    # each query takes the rows of its texts
+    first, end = (np.searchsorted(texts.text, text, side) for side in ("left", "right"))
+    sizes = end - first
+    rows = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
+    taken = FoundPairs(np.repeat(query, sizes), *(column[rows] for column in texts[1:]))
+    return _top(_distinct(taken, one=True), queries, k)
+
+
+def _distinct(rows: FoundPairs, *, one: bool) -> FoundPairs:
+    """One row for each group and concept: all sources, the best named row's name, the best score, or all joined."""
+    order = np.lexsort((-rows.score, rows.name < 0, rows.concept, rows.text))
+    text, concept, score = rows.text[order], rows.concept[order], rows.score[order]
+    source = np.full(len(order), rows.source, np.uint8)[order]
+    at = np.flatnonzero(changes(text, concept))
+    if not len(at):
+        return FoundPairs(text, concept, score, source, rows.name, rows.share)
+    joined = np.maximum.reduceat(score, at) if one else 1 - np.multiply.reduceat(1 - score, at)
+    sources, share = np.bitwise_or.reduceat(source, at), np.maximum.reduceat(rows.share[order], at)
+    return FoundPairs(text[at], concept[at], joined, sources, rows.name[order][at], share)
+
+
+def _top(rows: FoundPairs, queries: int, k: int) -> Candidates:
+    """The k best rows of each group."""
+    score = rows.score.astype(np.float32)  # compared as it is given, so that ties are ties
+    order = np.lexsort((rows.concept, -score, rows.text))
+    sizes = np.bincount(rows.text, minlength=queries)
+    begin = np.cumsum(sizes) - sizes
+    order = order[np.arange(len(order)) - begin[rows.text[order]] < k]
+    ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.minimum(sizes, k))])
+    share = rows.share.astype(np.float32)
+    return Candidates(ptr, rows.concept[order], score[order], rows.source[order], rows.name[order], share[order])
+
+
+# Texts of concepts, to be found as written, folded, and by cosine: names of a vocabulary, or remembered mentions.
+
+_BLOCK: Final = 1 << 18  # texts that are hashed together
+
+
+class TextIndex:
+    """M texts, each of one concept.
+
+    Args:
+        texts: M strings.
+        lexicon: of the texts; its concepts ascend.
+        cosine: the inverted index of the distinct folded texts of each concept.
+        rows: (rows,) int32, which text each row of ``cosine`` is.
+
+    >>> texts = ["Renal Failure", "Failure, Renal", "Heart Failure"]
+    >>> index = TextIndex.build(texts, Lexicon.of_names(texts, np.array([0, 0, 1], np.int32)))
+    >>> index.exact(["heart failure", "failing heart"]).name.tolist(), len(index.rows)
+    ([2], 2)
+    """
+
+    def __init__(self, texts: Sequence[str], lexicon: Lexicon, cosine: CosineIndex, rows: NDArray[np.int32]) -> None:
+        self.texts, self.lexicon, self.cosine, self.rows = texts, lexicon, cosine, rows
+        self._exact = KeyTable.build(_hashed_forms(texts), np.arange(len(texts), dtype=np.int32))
+
+    @classmethod
+    def build(
+        cls, texts: Sequence[str], lexicon: Lexicon, weights: TermWeights | None = None, kind: str = "both"
+    ) -> TextIndex:
+        """An index of texts.
+
+        Args:
+            texts: M strings.
+            lexicon: of them.
+            weights: of trigrams; ``None`` for those of the texts themselves.
+            kind: of the vectors, if there are no weights: see `spanloom.vocabulary.cosine`.
+        """
+        words = pieces(texts)
+        weights = TermWeights.of(kind, words) if weights is None else weights
+        # the first text of each key within each concept
+        concept, keys = lexicon.concept, lexicon.keys[CLOSE]
+        order = np.lexsort((keys, concept))
+        rows = np.sort(order[changes(concept[order], keys[order])]).astype(np.int32)
+        return cls(texts, lexicon, CosineIndex.build(words.take(rows), lexicon.concept[rows], weights), rows)
+
+    def exact(self, texts: Sequence[str]) -> Hits:
+        """The texts that are equal but for case and white space."""
+        ptr, names = self._exact.gather(self._exact.find(_hashed_forms(texts)))
+        owner = np.repeat(np.arange(len(texts)), np.diff(ptr))
+        pairs = zip(owner.tolist(), names.tolist(), strict=True)
+        equal = np.array([text_form(texts[text]) == text_form(self.texts[name]) for text, name in pairs], np.bool_)
+        return Hits(row_offsets(owner[equal], len(texts)), names[equal])
+
+    def nearest(self, vectors: Vectors, k: int) -> Nearest:
+        """The k nearest concepts by cosine; ``row`` is the number of the nearest text."""
+        found = self.cosine.find(vectors, k)
+        return found._replace(row=self.rows[found.row])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All but texts and lexicon, to be saved."""
+        return {"rows": self.rows, **{f"cosine.{name}": array for name, array in self.cosine.arrays().items()}}
+
+    @classmethod
+    def from_arrays(
+        cls, texts: Sequence[str], lexicon: Lexicon, kind: str, arrays: Mapping[str, NDArray[Any]]
+    ) -> TextIndex:
+        """Restore an index of these texts from the result of `arrays`.
+
+        Raises:
+            ModelError: the arrays are not from `arrays` with this number of texts.
+        """
+        rows = take_numbers(arrays, "rows", np.int32, len(texts))
+        if (np.diff(rows) < 1).any():
+            raise damaged("rows", "is not ascending")
+        cosine = {name.removeprefix("cosine."): array for name, array in arrays.items()}
+        return cls(texts, lexicon, CosineIndex.from_arrays(kind, cosine, lexicon.concept[rows]), rows)
+
+
+def _hashed_forms(texts: Sequence[str]) -> NDArray[np.uint64]:
+    """(M,) a hash of each text without regard to case and white space."""
+    found = [np.empty(0, np.uint64)]
+    for first in range(0, len(texts), _BLOCK):
+        forms = [text_form(text) for text in texts[first : first + _BLOCK]]
+        ends = np.cumsum([len(form) for form in forms], dtype=np.int64)
+        numbers, own, _ = intern(code_points("".join(forms)), np.append(0, ends[:-1]), ends)
+        found.append(own[numbers])
+    return np.concatenate(found)

@@ -20,7 +20,7 @@ from spanloom.hashing import hashes
 from spanloom.native import Kernel
 from spanloom.sparse import row_offsets
 from spanloom.vocabulary.folding import FoldedPieces, fold_word
-from spanloom.vocabulary.stored import damaged, same_length, take_ascending, take_numbers, take_ptr
+from spanloom.vocabulary.store import damaged, same_length, take_ascending, take_numbers, take_ptr
 
 _vectors, _nearest = Kernel("vectors"), Kernel("nearest")
 KINDS: Final = ("close", "both")

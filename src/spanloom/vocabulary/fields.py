@@ -8,11 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from spanloom.document.identifiers import normalize_identifier
+from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.layouts import words
-from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Gathered, check_asked, split_values
+from spanloom.vocabulary.records import Gathered, Notes, check_asked, split_values
 
 Columns: TypeAlias = Mapping[str, str | Sequence[str]] | Sequence[str] | str | None
 """Our name -> the name of a column or its number from 1, or several of them; or ``ours=theirs,ours=theirs``."""

@@ -199,7 +199,7 @@ def text_keys(words: FoldedPieces) -> NDArray[np.uint64]:
     """The keys of texts by degree, (3, Q): 0 for ``EXACT``, and where a text has no folded word.
 
     A text's key is the sum of the hashes of its folded words, token by token, as that of a run of a document's tokens
-    (see `spanloom.vocabulary.runs`).
+    (see `spanloom.vocabulary.lexicon`).
 
     >>> keys = text_keys(pieces(["Type-II", "2", "renal", "Kidneys", "of"]))
     >>> [bool(a == b) for a, b in ((keys[1, 0], keys[1, 1]), (keys[2, 2], keys[2, 3]), (keys[1, 4], 0))]

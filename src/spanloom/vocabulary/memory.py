@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from spanloom.document import Document
 from spanloom.text.abbreviations import abbreviations, expand
 from spanloom.vocabulary.folding import text_form
-from spanloom.vocabulary.stored import damaged, same_length, take_numbers, take_ptr
-from spanloom.vocabulary.strings import Strings
+from spanloom.vocabulary.key_table import Strings
+from spanloom.vocabulary.store import damaged, same_length, take_numbers, take_ptr
 
 Reading = tuple[int, ...]
 

@@ -1,4 +1,4 @@
-"""OBO files, the stanzas and tags of terms in them: the ontologies of the OBO Foundry, and CTD's MEDIC.
+"""OBO files and OBO graphs: the ontologies of the OBO Foundry, and CTD's MEDIC.
 
 OBO Flat File Format 1.4 (Mungall et al.), and the synonym tags of 1.0. Read line by line, with the order of everything
 kept; nothing that a file imports is fetched.
@@ -6,16 +6,17 @@ kept; nothing that a file imports is fetched.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, clip
-from spanloom.vocabulary.concept import Concept
-from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.records import Record, lines_of
+from spanloom.formats.source import BOM, decode, read_bytes
+from spanloom.vocabulary.records import Gathered, Notes, Record, gathered_records, lines_of, named
 
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(\w*)')  # a definition or a synonym, and the synonym's scope
 _TRAILING = re.compile(r'(?<!\s)\s+\{\w+="(?:[^"\\]|\\.)*"(?:,\s*\w+="(?:[^"\\]|\\.)*")*\}\s*$')  # qualifiers of a line
@@ -26,28 +27,6 @@ _SYNONYMS: Final = ("synonym", "exact_synonym", "narrow_synonym", "related_synon
 BROAD: Final = "broad synonyms, left out, as they name something wider"
 
 
-@dataclass(slots=True)
-class Term:
-    """A term of an ontology, obsolete ones among them.
-
-    Args:
-        id: its identifier.
-        line: where it starts; ``None`` where that is not known.
-        replaced_by: what an obsolete term refers to in its place.
-    """
-
-    id: str
-    line: int | None
-    name: str = ""
-    synonyms: list[str] = field(default_factory=list)
-    alternatives: list[str] = field(default_factory=list)
-    parents: list[str] = field(default_factory=list)
-    replaced_by: list[str] = field(default_factory=list)
-    definition: str = ""
-    category: str = ""
-    obsolete: bool = False
-
-
 def scan_obo(path: str | Path, notes: Notes) -> Iterator[Record]:
     """The terms of an OBO file.
 
@@ -56,50 +35,38 @@ def scan_obo(path: str | Path, notes: Notes) -> Iterator[Record]:
     Raises:
         DataError: the file cannot be read, is not UTF-8, or a line of a term is not of this form.
     """
-    return term_records(_terms(path, notes), notes)
+    return gathered_records(_terms(path, notes), notes)
 
 
-def term_records(terms: Iterable[Term], notes: Notes) -> Iterator[Record]:
-    """The terms that can be used. An obsolete one becomes an alternative identifier of the one that replaces it."""
-    listed = list(terms)
-    replaced: dict[str, list[str]] = {}
-    for term in listed:
-        if term.obsolete:
-            notes.add("obsolete terms, left out", term.id)
-            if len(term.replaced_by) == 1:
-                replaced.setdefault(term.replaced_by[0], []).append(term.id)
-        elif not term.name:
-            notes.add("terms without a name, left out", term.id)
-    for term in listed:
-        if not term.obsolete and term.name:
-            alternatives = (*term.alternatives, *replaced.get(term.id, ()))
-            synonyms, parents = tuple(term.synonyms), tuple(term.parents)
-            concept = Concept(term.id, term.name, synonyms, alternatives, parents, term.definition, term.category)
-            yield Record(concept, term.line)
-
-
-def _terms(path: str | Path, notes: Notes) -> Iterator[Term]:
-    term: Term | None = None
-    namespace = stanza = ""
-    for line, text in _lines(path):
+def _terms(path: str | Path, notes: Notes) -> Iterator[tuple[str, Gathered]]:
+    term: Gathered | None = None
+    identifier = namespace = stanza = ""
+    for line, text in chain(_lines(path), [(0, "[]")]):
         if text.startswith("["):
             if term is not None:
-                yield _complete(term, path)
-            stanza = text.partition("]")[0][1:]
-            term = Term("", line, category=namespace) if stanza == "Term" else None
+                if not identifier:
+                    message = "found a [Term] without an id, expected a line such as id: DOID:4"
+                    raise DataError(message, path=path, line=term.line)
+                yield identifier, named(term, 1)
+            stanza, identifier = text.partition("]")[0][1:], ""
+            term = Gathered(line, categories=[namespace]) if stanza == "Term" else None
             continue
         tag, colon, value = text.partition(":")
         if not colon:
             expected = "a tag, a colon and a value, or a stanza such as [Term]"
             raise DataError(f"found {text[:80]!r}, expected {expected}; is this an OBO file?", path=path, line=line)
-        if term is not None:
-            _add(term, tag.strip(), value, notes, path, line)
+        tag = tag.strip()
+        if term is not None and tag == "id":
+            if identifier:
+                message = f"found a second id, {value.strip()[:80]!r}, in the term {clip(identifier)}"
+                raise DataError(f"{message}; expected a [Term] before it", path=path, line=line)
+            identifier = _identifier(value)
+        elif term is not None:
+            _add(term, tag, value, notes, path, line)
         elif not stanza and tag == "default-namespace":
             namespace = _plain(value)
         elif not stanza and tag == "import":
             notes.add("imports, not followed", value.strip())
-    if term is not None:
-        yield _complete(term, path)
 
 
 def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -119,41 +86,28 @@ def _lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise DataError("found the end of the file in a line that continues, expected its rest", path=path, line=start)
 
 
-def _add(term: Term, tag: str, value: str, notes: Notes, path: str | Path, line: int) -> None:
-    if tag == "id":
-        if term.id:
-            message = (
-                f"found a second id, {value.strip()[:80]!r}, in the term {clip(term.id)}; expected a [Term] before it"
-            )
-            raise DataError(message, path=path, line=line)
-        term.id = _identifier(value)
-    elif tag == "name":
-        if term.name:
+def _add(term: Gathered, tag: str, value: str, notes: Notes, path: str | Path, line: int) -> None:
+    if tag == "name":
+        if any(rank == 0 for rank, _ in term.names):
             message = f"found a second name, {value.strip()[:80]!r}, expected one; make it a synonym"
             raise DataError(message, path=path, line=line)
-        term.name = _plain(value)
+        term.names += [(0, text)] if (text := _plain(value)) else []
     elif tag in _SYNONYMS:
         text, scope = _quoted(tag, value, path, line)
         if tag == "broad_synonym" or scope == "BROAD":
             notes.add(BROAD, repr(text))
         else:
-            term.synonyms.append(text)
+            term.names.append((1, text))
     elif tag == "def":
         term.definition, _ = _quoted(tag, value, path, line)
     elif tag == "namespace":
-        term.category = _plain(value)
+        term.categories = [_plain(value)]
     elif tag == "is_obsolete":
         term.obsolete = _plain(value).lower() == "true"
     else:
         lists = {"alt_id": term.alternatives, "is_a": term.parents, "replaced_by": term.replaced_by}
         if tag in lists:
             lists[tag].append(_identifier(value))
-
-
-def _complete(term: Term, path: str | Path) -> Term:
-    if not term.id:
-        raise DataError("found a [Term] without an id, expected a line such as id: DOID:4", path=path, line=term.line)
-    return term
 
 
 def _quoted(tag: str, value: str, path: str | Path, line: int) -> tuple[str, str]:
@@ -175,3 +129,93 @@ def _plain(value: str) -> str:
 
 def _unescaped(text: str) -> str:
     return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), text) if "\\" in text else text
+
+
+# OBO graphs: ontologies as JSON, with the fields that the OBO Foundry's tools write (Mungall et al., obographs).
+
+_KINDS: Final = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+# the last parts of the addresses of properties
+_ALTERNATIVE, _NAMESPACE, _REPLACED = "hasAlternativeId", "hasOBONamespace", "IAO_0100001"
+
+
+def scan_obo_graph(path: str | Path, notes: Notes) -> Iterator[Record]:
+    """The classes of all graphs of a file; as of an OBO file.
+
+    Raises:
+        DataError: the file cannot be read, is no JSON in UTF-8, or not of this form.
+    """
+    terms: dict[str, Gathered] = {}
+    for name, graph in _each(_parsed(path), "graphs", "", path):
+        for place, node in _each(graph, "nodes", f"{name}.", path):
+            if _get(node, "type", str, place, path) in ("", "CLASS"):
+                identifier = normalize_identifier(_get(node, "id", str, place, path))
+                if not identifier:
+                    raise DataError(f"{place}: found no id, expected each node to have one", path=path)
+                if identifier in terms:
+                    message = f"{place}: found the id {clip(identifier)} twice, expected one node for each"
+                    raise DataError(message, path=path)
+                terms[identifier] = _term(node, place, notes, path)
+        for place, edge in _each(graph, "edges", f"{name}.", path):
+            if _get(edge, "pred", str, place, path) == "is_a":
+                child, parent = (normalize_identifier(_get(edge, end, str, place, path)) for end in ("sub", "obj"))
+                if child in terms:
+                    terms[child].parents.append(parent)
+    return gathered_records(terms.items(), notes)
+
+
+def _parsed(path: str | Path) -> dict[str, Any]:
+    text = decode(read_bytes(path).removeprefix(BOM), path)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"found no JSON in column {error.colno} ({error.msg}); get the file again, or correct it"
+        raise DataError(message, path=path, line=error.lineno) from None
+    except (RecursionError, ValueError) as error:  # nested thousands of times, or a number of thousands of digits
+        raise DataError(f"found JSON that cannot be read ({error}); expected an OBO graph", path=path) from None
+    if not isinstance(value, dict) or "graphs" not in value:
+        raise DataError("found JSON without graphs, expected an OBO graph document", path=path)
+    return value
+
+
+def _term(node: dict[str, Any], place: str, notes: Notes, path: str | Path) -> Gathered:
+    meta = _get(node, "meta", dict, place, path)
+    name = _get(node, "lbl", str, place, path)
+    term = Gathered(names=[(0, name)] if name else [])
+    term.definition = _get(_get(meta, "definition", dict, place, path), "val", str, place, path)
+    term.obsolete = _get(meta, "deprecated", bool, place, path)
+    for inner, synonym in _each(meta, "synonyms", f"{place}.meta.", path):
+        text = _get(synonym, "val", str, inner, path)
+        if _last(_get(synonym, "pred", str, inner, path)) == "hasBroadSynonym":
+            notes.add(BROAD, repr(text))
+        else:
+            term.names.append((1, text))
+    for inner, pair in _each(meta, "basicPropertyValues", f"{place}.meta.", path):
+        predicate, value = _last(_get(pair, "pred", str, inner, path)), pair.get("val")
+        if predicate in (_ALTERNATIVE, _REPLACED):
+            text = normalize_identifier(_get(pair, "val", str, inner, path))
+            (term.alternatives if predicate == _ALTERNATIVE else term.replaced_by).append(text)
+        elif predicate == _NAMESPACE and isinstance(value, str):
+            term.categories = [value]
+    return named(term, 1)
+
+
+def _last(address: str) -> str:
+    return address.replace("#", "/").rpartition("/")[2]
+
+
+def _each(parent: Mapping[str, Any], key: str, place: str, path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, value in enumerate(_get(parent, key, list, place.rstrip("."), path)):
+        here = f"{place}{key}[{number}]"
+        if not isinstance(value, dict):
+            raise DataError(f"{here}: found {json.dumps(value)[:80]}, expected an object", path=path)
+        yield here, value
+
+
+def _get(parent: Mapping[str, Any], key: str, kind: type, place: str, path: str | Path) -> Any:
+    value = parent.get(key)
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        message = f"{place or 'the file'}: found {json.dumps(value)[:80]} as {key}, expected {_KINDS[kind]}"
+        raise DataError(message, path=path)
+    return value

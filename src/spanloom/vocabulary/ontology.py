@@ -1,18 +1,28 @@
-"""The terms of an ontology or thesaurus, gathered from statements in any order, whatever the syntax.
+r"""Ontologies and thesauri in RDF/XML, OWL/XML, Turtle and N-Triples: terms, gathered from statements.
 
-Synonyms are those of oboInOwl, SKOS, IAO and EFO.
+Of Turtle, statements about what has an address are read.
+
+What has none (``[ ... ]``, ``( ... )``, ``_:b1``), such as the restrictions of OWL, is skipped.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
+from xml.etree.ElementTree import Element
 
-from spanloom.document.identifiers import normalize_identifier
-from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.obo import BROAD, Term, term_records
-from spanloom.vocabulary.records import Record, check_asked
+from spanloom.document.span import normalize_identifier
+from spanloom.errors import DataError
+from spanloom.formats.source import BOM, decode, read_bytes
+from spanloom.vocabulary.obo import BROAD
+from spanloom.vocabulary.records import Gathered, Notes, Record, check_asked, gathered_records, named
+from spanloom.vocabulary.xml_records import xml_records
+
+# The terms of an ontology or thesaurus, gathered from statements in any order, whatever the syntax.
+#
+# Synonyms are those of oboInOwl, SKOS, IAO and EFO.
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS: Final = "http://www.w3.org/2000/01/rdf-schema#"
@@ -40,6 +50,7 @@ _DEFINITIONS: Final = frozenset(
     (f"{_OBO}IAO_0000115", f"{_SKOS}definition", "http://www.ebi.ac.uk/efo/definition", f"{_SKOS}scopeNote")
 )
 _CATEGORY: Final = f"{_IN_OWL}hasOBONamespace"
+_RANK: Final = 9  # of synonyms, behind labels of any language
 
 
 class Statement(NamedTuple):
@@ -74,8 +85,7 @@ class Ontology:
     def __init__(self, path: str | Path, notes: Notes, languages: Collection[str]) -> None:
         self._path, self._notes = path, notes
         self._wanted = {language.lower() for language in languages}
-        self._terms: dict[str, Term] = {}
-        self._labels: dict[str, list[tuple[int, str]]] = {}
+        self._terms: dict[str, Gathered] = {}
         self._typed: set[str] = set()
         self._seen: set[str] = set()
 
@@ -87,7 +97,7 @@ class Ontology:
         identifier = normalize_identifier(one.subject)
         if not identifier:
             return
-        term = self._terms.setdefault(identifier, Term(identifier, one.line))
+        term = self._terms.setdefault(identifier, Gathered(one.line))
         if one.predicate == TYPE:
             if one.reference in KINDS:
                 self._typed.add(identifier)
@@ -101,21 +111,21 @@ class Ontology:
                 return
         if one.predicate in _NAMES:
             rank = 2 * (main not in ("", "en")) + _NAMES.index(one.predicate)
-            self._labels.setdefault(identifier, []).append((rank, one.text))
+            term.names += [(rank, one.text)] if one.text else []
         else:
             self._describe(term, one)
 
-    def _describe(self, term: Term, one: Statement) -> None:
+    def _describe(self, term: Gathered, one: Statement) -> None:
         """Add a statement to a term, except labels."""
         predicate, text = one.predicate, one.text
         if predicate in _SYNONYMS and text:
-            term.synonyms.append(text)
+            term.names.append((_RANK, text))
         elif predicate == _BROAD:
             self._notes.add(BROAD, repr(text))
         elif predicate in _DEFINITIONS:
             term.definition = term.definition or text
         elif predicate == _CATEGORY:
-            term.category = text
+            term.categories = [text]
         elif predicate == f"{OWL}deprecated":
             term.obsolete = text.lower() in ("true", "1")
         elif value := normalize_identifier(one.reference or text):
@@ -134,11 +144,277 @@ class Ontology:
             UsageError: a language that no label has.
         """
         check_asked("language", self._wanted, self._seen, self._path)
-        for identifier, term in self._terms.items():
+        for identifier in self._terms:
             if identifier not in self._typed:
                 self._notes.add("descriptions of what is no class, left out", identifier)
-            ranked = sorted(self._labels.get(identifier, ()), key=lambda pair: pair[0])
-            names = [text for _, text in ranked if text]
-            term.name, term.synonyms = "".join(names[:1]), [*names[1:], *term.synonyms]
-        terms = (term for identifier, term in self._terms.items() if identifier in self._typed)
-        return term_records(terms, self._notes)
+        terms = ((one, named(term, _RANK)) for one, term in self._terms.items() if one in self._typed)
+        return gathered_records(terms, self._notes)
+
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<skip> \s+ | \#[^\n]* )
+  | (?P<address> <[^<>"{}|^`\x00-\x20]*> )
+  | (?P<text> \"\"\"(?:[^"\\]|\\.|\"{1,2}(?!\"))*+\"\"\" | '''(?:[^'\\]|\\.|'{1,2}(?!'))*+'''
+            | "(?:[^"\\\n\r]|\\.)*+" | '(?:[^'\\\n\r]|\\.)*+' )
+  | (?P<language> @[A-Za-z]+(?:-[A-Za-z0-9]+)* )
+  | (?P<mark> \^\^ | [;,\[\]()] | \.(?![\w%]) )
+  | (?P<number> [+-]?(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?(?![\w:]) )
+  | (?P<name> (?:_|[^\W\d_][\w.\-]*)?:(?:[\w:%\-]|\\.|\.(?=[\w:%\-\\.]))* )
+  | (?P<word> [A-Za-z]+ )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_PLAIN: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_CLOSING: Final = {"[": "]", "(": ")"}
+
+
+def turtle_statements(path: str | Path) -> Iterator[Statement]:
+    """Yield the statements of a file.
+
+    Raises:
+        DataError: the file cannot be read, or is no Turtle.
+    """
+    reader = _Reader(path, decode(read_bytes(path).removeprefix(BOM), path))
+    while reader.kind:
+        yield from reader.sentence()
+
+
+class _Reader:
+    """The tokens of a file, and the one that is next."""
+
+    def __init__(self, path: str | Path, text: str) -> None:
+        self._path, self._text = path, text
+        self._prefixes: dict[str, str] = {}
+        self._base = ""
+        self._at, self._line = 0, 1
+        self.kind = self._value = ""
+        self._next()
+
+    def sentence(self) -> Iterator[Statement]:
+        """Yield the statements up to the next full stop."""
+        word = self._value.lower().removeprefix("@")
+        if self.kind in ("language", "word") and word in ("prefix", "base"):
+            self._declare(word, self._value.startswith("@"))
+            return
+        line = self._line
+        blank = self._value == "["
+        subject = self._resource()
+        while not (blank and self._value == "."):
+            predicate = TYPE if (self.kind, self._value) == ("word", "a") else None
+            if predicate is None:
+                predicate = self._resource()
+            else:
+                self._next()
+            while True:
+                text, language, reference = self._object()
+                if subject:
+                    yield Statement(subject, predicate, text, language, reference, line)
+                if self._value != "," or self.kind != "mark":
+                    break
+                self._next()
+            if not self._take(";"):
+                break
+            while self._take(";"):
+                pass
+            if self._value == "." and self.kind == "mark":
+                break
+        self._expect(".")
+
+    def _declare(self, word: str, dotted: bool) -> None:
+        self._next()
+        prefix = self._value if word == "prefix" else ""
+        if word == "prefix":
+            self._next()
+        if self.kind != "address" or (word == "prefix" and not prefix.endswith(":")):
+            raise self._error("a prefix and its address")
+        address = self._address()
+        if word == "base":
+            self._base = address
+        else:
+            self._prefixes[prefix] = address
+        if dotted:
+            self._expect(".")
+
+    def _resource(self) -> str:
+        """Return the address at hand; empty for what has none."""
+        if self._value in _CLOSING and self.kind == "mark":
+            self._skip()
+            return ""
+        if self.kind == "address":
+            return self._address()
+        if self.kind != "name":
+            raise self._error("an address or a name")
+        prefix, _, name = self._value.partition(":")
+        if prefix != "_" and f"{prefix}:" not in self._prefixes:
+            raise self._error(f"a name whose prefix is declared, as {prefix}: is not")
+        self._next()
+        return "" if prefix == "_" else self._prefixes[f"{prefix}:"] + _unescaped(name)
+
+    def _object(self) -> tuple[str, str, str]:
+        """Return the text, its language, and the address at hand; two of them are empty."""
+        if self.kind == "text":
+            quotes = 3 if self._value[:3] in ('"""', "'''") else 1
+            text, language = _unescaped(self._value[quotes:-quotes]).strip(), ""
+            self._next()
+            if self.kind == "language":
+                language = self._value[1:]
+                self._next()
+            elif self._take("^^"):
+                self._resource()
+            return text, language, ""
+        if self.kind in ("number", "word"):
+            value = self._value
+            self._next()
+            return value, "", ""
+        return "", "", self._resource()
+
+    def _skip(self) -> None:
+        """Skip the content of brackets."""
+        closing = [_CLOSING[self._value]]
+        while closing:
+            self._next()
+            if not self.kind:
+                raise self._error(f"a {closing[-1]}")
+            if self.kind == "mark" and self._value in _CLOSING:
+                closing.append(_CLOSING[self._value])
+            elif self.kind == "mark" and self._value == closing[-1]:
+                closing.pop()
+        self._next()
+
+    def _address(self) -> str:
+        address = _unescaped(self._value[1:-1])
+        self._next()
+        return address if ":" in address else self._base + address
+
+    def _take(self, mark: str) -> bool:
+        found = self.kind == "mark" and self._value == mark
+        if found:
+            self._next()
+        return found
+
+    def _expect(self, mark: str) -> None:
+        if not self._take(mark):
+            raise self._error(repr(mark))
+
+    def _next(self) -> None:
+        self._line += self._value.count("\n")
+        while True:
+            if self._at == len(self._text):
+                self.kind = self._value = ""
+                return
+            found = _TOKEN.match(self._text, self._at)
+            if found is None:
+                self.kind, self._value = "character", self._text[self._at : self._at + 20]
+                raise self._error("Turtle")
+            self._at, self.kind, self._value = found.end(), found.lastgroup or "", found[0]
+            if self.kind != "skip":
+                return
+            self._line += self._value.count("\n")
+
+    def _error(self, expected: str) -> DataError:
+        found = repr(self._value[:40]) if self.kind else "the end of the file"
+        return DataError(f"found {found}, expected {expected}; get the file again", path=self._path, line=self._line)
+
+
+def _unescaped(text: str) -> str:
+    r"""Return text with its escapes replaced.
+
+    >>> _unescaped(r"caf\u00e9\n\"x\"")
+    'café\n"x"'
+    """
+
+    def char(found: re.Match[str]) -> str:
+        code = found[1] or found[2]
+        if not code:
+            return _PLAIN.get(found[3], found[3])
+        return chr(int(code, 16)) if int(code, 16) < 0x110000 else "\ufffd"
+
+    return _ESCAPE.sub(char, text) if "\\" in text else text
+
+
+# Ontologies and thesauri in XML: RDF/XML, and the XML of OWL itself; and in Turtle.
+#
+# Other syntaxes of OWL are not read, and nothing that a file imports is fetched.
+
+_LANGUAGE: Final = "http://www.w3.org/XML/1998/namespacelang"
+_ONTOLOGY: Final = f"{OWL}Ontology"
+_RECORDS: Final = (*KINDS, f"{RDF}Description", _ONTOLOGY)
+_AXIOMS: Final = tuple(
+    f"{OWL}{name}" for name in ("Prefix", "Import", "Declaration", "SubClassOf", "AnnotationAssertion")
+)
+_PREFIXES: Final = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": "http://www.w3.org/2001/XMLSchema#"}
+
+
+def scan_owl(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
+    """The classes and SKOS concepts of a file in RDF/XML; as of an OBO file.
+
+    Args:
+        path: the file.
+        notes: to add to.
+        languages: such as ``en``, of labels and synonyms that have one; all when empty.
+
+    Raises:
+        DataError: the file cannot be read or is no RDF/XML.
+        UsageError: a language that no label has.
+    """
+    ontology = Ontology(path, notes, languages)
+    for element, line in xml_records(path, [f"{RDF}RDF"], _RECORDS, namespaces=True):
+        subject = element.get(f"{RDF}about") or element.get(f"{RDF}ID") or ""
+        if element.tag == _ONTOLOGY:
+            children = [child for child in element if child.tag == IMPORTS]
+        elif subject:
+            children = list(element)
+            ontology.add(Statement(subject, TYPE, reference=element.tag, line=line))
+        else:
+            notes.add("classes without an identifier, such as restrictions, left out")
+            continue
+        for child in children:
+            language, reference = child.get(_LANGUAGE, ""), child.get(f"{RDF}resource", "")
+            ontology.add(Statement(subject, child.tag, _text(child), language, reference, line))
+    yield from ontology.records()
+
+
+def scan_owlxml(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
+    """The classes of a file in OWL/XML, with what is asserted of them; arguments and errors as of `scan_owl`."""
+    ontology = Ontology(path, notes, languages)
+    prefixes = dict(_PREFIXES)
+    for element, line in xml_records(path, [_ONTOLOGY], _AXIOMS, namespaces=True):
+        parts = [child for child in element if child.tag != f"{OWL}Annotation"]
+        named = [_address(part, prefixes) for part in parts]
+        if element.tag == f"{OWL}Prefix":
+            prefixes[element.get("name", "")] = element.get("IRI", "")
+        elif element.tag == f"{OWL}Import":
+            ontology.add(Statement("", IMPORTS, reference=_text(element), line=line))
+        elif element.tag == f"{OWL}Declaration":
+            if parts and parts[0].tag in KINDS:
+                ontology.add(Statement(named[0], TYPE, reference=parts[0].tag, line=line))
+        elif element.tag == f"{OWL}SubClassOf":
+            if [part.tag in KINDS for part in parts] == [True, True]:
+                ontology.add(Statement(named[0], PARENT, reference=named[1], line=line))
+        elif len(parts) == 3:
+            (predicate, subject, reference), text = named, _text(parts[2])
+            ontology.add(Statement(subject, predicate, text, parts[2].get(_LANGUAGE, ""), reference, line))
+    yield from ontology.records()
+
+
+def scan_turtle(path: str | Path, notes: Notes, *, languages: Collection[str] = ()) -> Iterator[Record]:
+    """The classes and SKOS concepts of a file in Turtle or N-Triples; arguments and errors as of `scan_owl`."""
+    ontology = Ontology(path, notes, languages)
+    for statement in turtle_statements(path):
+        ontology.add(statement)
+    yield from ontology.records()
+
+
+def _address(element: Element, prefixes: dict[str, str]) -> str:
+    """Return the address that an element of OWL/XML holds, in full or behind a prefix; empty if it holds none."""
+    kind = element.tag.removeprefix(OWL)
+    full = element.get("IRI") or (_text(element) if kind == "IRI" else "")
+    short = element.get("abbreviatedIRI") or (_text(element) if kind == "AbbreviatedIRI" else "")
+    prefix, _, name = short.partition(":")
+    return full or (prefixes.get(prefix, f"{prefix}:") + name if short else "")
+
+
+def _text(element: Element) -> str:
+    return (element.text or "").strip()

@@ -11,24 +11,35 @@ from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, meant
 from spanloom.files.staging import warn_of_leftovers
-from spanloom.formats.encodings import checked_encoding, decoding
-from spanloom.formats.source import bare, opened, plain_or_packed, unreadable
-from spanloom.vocabulary import rrf
+from spanloom.formats.source import bare, checked_encoding, decoding, opened, plain_or_packed, unreadable
 from spanloom.vocabulary.fields import JOINED, Columns, assigned
 from spanloom.vocabulary.json_records import scan_json
-from spanloom.vocabulary.lists import CODE_LINE, TAXA, is_list_of_names, scan_codes, scan_taxonomy, scan_words
-from spanloom.vocabulary.medic import scan_medic
-from spanloom.vocabulary.mesh import NEW_RECORD, ROOTS, scan_mesh
-from spanloom.vocabulary.notes import Notes
-from spanloom.vocabulary.obo import scan_obo
-from spanloom.vocabulary.obo_graph import scan_obo_graph
-from spanloom.vocabulary.omop import TABLE, is_omop, scan_omop, table_of
-from spanloom.vocabulary.owl import scan_owl, scan_owlxml, scan_turtle
-from spanloom.vocabulary.records import Record
-from spanloom.vocabulary.rrf import scan_rrf
-from spanloom.vocabulary.snomed import DESCRIPTIONS, release_files, scan_snomed
+from spanloom.vocabulary.obo import scan_obo, scan_obo_graph
+from spanloom.vocabulary.ontology import scan_owl, scan_owlxml, scan_turtle
+from spanloom.vocabulary.records import Notes, Record
+from spanloom.vocabulary.releases import (
+    DESCRIPTIONS,
+    TABLE,
+    is_omop,
+    release_files,
+    scan_omop,
+    scan_rrf,
+    scan_snomed,
+    table_of,
+)
+from spanloom.vocabulary.releases import NAMES as RRF
 from spanloom.vocabulary.store import Vocabulary
-from spanloom.vocabulary.table import delimiter_of, scan_table
+from spanloom.vocabulary.table import (
+    CODE_LINE,
+    TAXA,
+    delimiter_of,
+    is_list_of_names,
+    scan_codes,
+    scan_table,
+    scan_taxonomy,
+    scan_words,
+)
+from spanloom.vocabulary.xml_records import NEW_RECORD, ROOTS, scan_medic, scan_mesh
 
 _Scan = Callable[..., Iterator[Record]]
 SCANNERS: Final = MappingProxyType[str, _Scan](
@@ -153,15 +164,15 @@ def _format_of(path: Path, columns: Columns) -> str:
     if path.is_dir():
         if (path / "model.json").exists():
             return INDEX
-        known = (*((name, "rrf") for name in rrf.NAMES), (TAXA, "taxonomy"))
+        known = (*((name, "rrf") for name in RRF), (TAXA, "taxonomy"))
         name = next((format for file, format in known if plain_or_packed(path / file)), "")
         if name or table_of(path, TABLE):
             return name or "omop"
         if release_files(path, DESCRIPTIONS):
             return "snomed"
-        expected = f"{', '.join(rrf.NAMES)}, {TABLE}.csv, {TAXA} or {DESCRIPTIONS}.txt, or an index of a vocabulary"
+        expected = f"{', '.join(RRF)}, {TABLE}.csv, {TAXA} or {DESCRIPTIONS}.txt, or an index of a vocabulary"
         raise DataError(f"found a folder, expected one with {expected}", path=path)
-    if bare(path).name in rrf.NAMES:
+    if bare(path).name in RRF:
         return "rrf"
     with opened(path) as file:
         raw = file.read(_BEGINNING)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from spanloom.document.identifiers import normalize_identifier
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.document.span import normalize_identifier
+from spanloom.errors import DataError, UsageError, clip, one_line
 from spanloom.formats.source import decode, raw_lines
-from spanloom.vocabulary.concept import Concept
-from spanloom.vocabulary.notes import Notes
 
 _QUOTED: Final = re.compile(r"""'([^'\\]*)'|"([^"\\]*)\"""")
 _LIST: Final = re.compile(r"""\s*\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*,?)*+\s*\]\s*""")  # as Python and JSON print them
@@ -32,11 +31,12 @@ class Record(NamedTuple):
 
 @dataclass(slots=True)
 class Gathered:
-    """What the rows of a file give for one concept, in their order.
+    """What a file gives for one concept, in its order.
 
     Args:
-        line: of the first row.
+        line: where it starts.
         names: each with its rank; the name of the lowest rank is the preferred one, of equal ranks the first.
+        replaced_by: what an obsolete one refers to in its place.
     """
 
     line: int | None = None
@@ -45,19 +45,40 @@ class Gathered:
     parents: list[str] = field(default_factory=list)
     definition: str = ""
     categories: list[str] = field(default_factory=list)
+    replaced_by: list[str] = field(default_factory=list)
+    obsolete: bool = False
 
 
-def gathered_records(found: Mapping[str, Gathered], notes: Notes) -> Iterator[Record]:
-    """The concepts of identifiers with what was gathered for each; one without a name is left out and counted."""
-    for identifier, one in found.items():
-        if not one.names:
+def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Iterator[Record]:
+    """The concepts of identifiers with what was gathered for each.
+
+    Obsolete ones, and those without a name, are left out and counted. An obsolete one becomes an alternative identifier
+    of the one that replaces it.
+    """
+    listed = list(found)
+    replaced: dict[str, list[str]] = {}
+    for identifier, one in listed:
+        if one.obsolete:
+            notes.add("obsolete terms, left out", identifier)
+            if len(one.replaced_by) == 1:
+                replaced.setdefault(one.replaced_by[0], []).append(identifier)
+        elif not one.names:
             notes.add("concepts without a name, left out", identifier)
+    for identifier, one in listed:
+        if one.obsolete or not one.names:
             continue
-        names = [text for _, text in sorted(one.names, key=lambda pair: pair[0])]  # stable: else the file's order
-        categories = "|".join(dict.fromkeys(one.categories))
-        alternatives, parents = tuple(one.alternatives), tuple(one.parents)
+        names = [text for _, text in sorted(one.names, key=itemgetter(0))]  # stable: else the file's order
+        categories = "|".join(dict.fromkeys(one.categories)) if len(one.categories) > 1 else "".join(one.categories)
+        alternatives, parents = (*one.alternatives, *replaced.get(identifier, ())), tuple(one.parents)
         concept = Concept(identifier, names[0], tuple(names[1:]), alternatives, parents, one.definition, categories)
         yield Record(concept, one.line)
+
+
+def named(one: Gathered, rank: int) -> Gathered:
+    """Return what was gathered for a concept, without names if all are of this rank, that of synonyms."""
+    if one.names and one.names[0][0] == rank and all(own == rank for own, _ in one.names):
+        one.names.clear()
+    return one
 
 
 def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -209,3 +230,89 @@ def _closing(parents: Sequence[Sequence[int]]) -> Iterator[int]:
             elif state[parent] == new:
                 state[parent] = open_
                 walk.append((parent, iter(parents[parent])))
+
+
+# Oddities of a vocabulary that do not keep it from being used, counted by kind.
+
+_EXAMPLES = 3
+_SHOWN = 80  # characters of each
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something odd that was found in a vocabulary.
+
+    Args:
+        kind: what it is, in the plural.
+        count: how often it was found.
+        examples: the first few: identifiers, or names.
+
+    >>> str(Note("parents that are not in the vocabulary", 2, ("MESH:C", "MESH:F")))
+    'parents that are not in the vocabulary: 2, such as MESH:C, MESH:F'
+    """
+
+    kind: str
+    count: int
+    examples: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        shown = f", such as {', '.join(self.examples)}" if self.examples else ""
+        return f"{self.kind}: {self.count:,}{shown}"
+
+
+class Notes:
+    """Collects what is odd while a vocabulary is read.
+
+    >>> notes = Notes()
+    >>> notes.add("obsolete terms, left out", "DOID:1")
+    >>> notes.to_tuple()
+    (Note(kind='obsolete terms, left out', count=1, examples=('DOID:1',)),)
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, list[str]]] = {}
+
+    def add(self, kind: str, example: str | None = None) -> None:
+        """Count one; the first few examples of a kind are kept."""
+        count, examples = self._found.get(kind, (0, []))
+        if example is not None and len(examples) < _EXAMPLES:
+            examples.append(one_line(example[:_SHOWN]))
+        self._found[kind] = (count + 1, examples)
+
+    def to_tuple(self) -> tuple[Note, ...]:
+        """One note a kind, in the order in which they were first found."""
+        return tuple(Note(kind, count, tuple(examples)) for kind, (count, examples) in self._found.items())
+
+
+# A concept: an identifier and the names that stand for it.
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """A concept of a vocabulary.
+
+    Args:
+        id: such as ``MESH:D007674``.
+        name: the preferred name.
+        synonyms: its other names.
+        alternatives: other identifiers of the same concept, such as ``OMIM:263200``.
+        parents: ids of broader concepts; they need not be in the vocabulary.
+        definition: in a sentence or more, possibly empty.
+        category: its semantic category, such as ``anatomy``, possibly empty. Several are separated by ``|``.
+
+    >>> Concept("SPL:0002", "left ventricle", ("LV",)).names
+    ('left ventricle', 'LV')
+    """
+
+    id: str
+    name: str
+    synonyms: tuple[str, ...] = ()
+    alternatives: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    definition: str = ""
+    category: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, the preferred one first, each once."""
+        return tuple(dict.fromkeys((self.name, *self.synonyms)))

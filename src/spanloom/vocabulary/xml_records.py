@@ -1,19 +1,23 @@
-"""Records of an XML file one at a time, in the memory of one; nothing is fetched.
+"""Records of an XML file one at a time, in the memory of one, and those of MeSH and MEDIC; nothing is fetched.
 
 Entities are refused, except, where namespaces are read, short ones for the addresses of namespaces.
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from xml.etree.ElementTree import Element, TreeBuilder
-from xml.parsers.expat import ExpatError, ParserCreate, errors
+from xml.parsers.expat import ParserCreate
 
 from spanloom.errors import DataError
-from spanloom.formats.source import opened
+from spanloom.formats.expat import feed
+from spanloom.formats.source import opened, raw_lines
+from spanloom.vocabulary.records import Concept, Notes, Record, lines_of, split_values
 
 _CHUNK = 1 << 16
 _DEEPEST = 100  # elements within each other; vocabularies have a dozen
@@ -62,17 +66,7 @@ class _Parser:
 
     def feed(self, chunk: bytes, *, last: bool) -> list[tuple[Element, int]]:
         self._found = []
-        try:
-            self._expat.Parse(chunk, last)
-        except ExpatError as error:
-            reason = errors.messages.get(error.code, "unknown")
-            message = (
-                f"found no well-formed XML in column {error.offset + 1} ({reason}); get the file again, or correct it"
-            )
-            raise DataError(message, path=self._path, line=error.lineno) from None
-        except (LookupError, ValueError) as error:  # an encoding that Python does not know, or that Expat cannot use
-            message = f"found an encoding that cannot be read ({error}); convert the file to UTF-8"
-            raise DataError(message, path=self._path, line=1) from None
+        feed(self._expat, chunk, self._path, last)
         return self._found
 
     def _open(self, tag: str, attributes: dict[str, str]) -> None:
@@ -112,3 +106,180 @@ class _Parser:
 
     def _error(self, message: str) -> DataError:
         return DataError(message, path=self._path, line=self._expat.CurrentLineNumber)
+
+
+# MeSH of the National Library of Medicine: descriptors, qualifiers and supplementary records, as XML and as ASCII.
+
+ROOTS: Final = ("DescriptorRecordSet", "QualifierRecordSet", "SupplementalRecordSet")
+_PREFIXES: Final = {
+    "DescriptorRecord": "Descriptor", "QualifierRecord": "Qualifier", "SupplementalRecord": "SupplementalRecord",
+}  # of UI and Name # fmt: skip
+NEW_RECORD: Final = "*NEWRECORD"
+"""What begins each record of the ASCII files."""
+_NAMES: Final = ("MH", "NM", "SH")  # fields of a record's name in ASCII
+_TERMS: Final = ("ENTRY", "PRINT ENTRY", "SY", "QE")
+
+
+def scan_mesh(path: str | Path, notes: Notes) -> Iterator[Record]:
+    """The records of a MeSH file.
+
+    All terms of a record are names of it. Parents are the descriptors one step up in the trees, and those that a
+    supplementary record is mapped to. The category is the letters of the trees, such as ``C|F``.
+
+    Raises:
+        DataError: the file cannot be read, is neither XML nor ASCII of MeSH, or not of this form.
+    """
+    first = next((line for _, line in raw_lines(path) if line.strip()), b"").strip()
+    trees: dict[str, str] = {}  # tree number -> the descriptor there
+    found: list[tuple[Concept, list[str], int]] = []
+    for concept, numbers, line in _ascii(path) if first == NEW_RECORD.encode() else _xml(path):
+        for number in numbers:
+            if trees.setdefault(number, concept.id) != concept.id:
+                notes.add("tree numbers of several descriptors, which mean the first", number)
+        found.append((concept, numbers, line))
+    for concept, numbers, line in found:
+        above = [trees[number.rpartition(".")[0]] for number in numbers if number.rpartition(".")[0] in trees]
+        parents = (*concept.parents, *above)
+        yield Record(
+            Concept(concept.id, concept.name, concept.synonyms, (), parents, concept.definition, concept.category), line
+        )
+
+
+def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
+    """The concepts of a file, their tree numbers and lines."""
+    for element, line in xml_records(path, ROOTS, _PREFIXES):
+        kind = _PREFIXES[element.tag]
+        identifier, name = (_text(element, f"{kind}{part}", path, line) for part in ("UI", "Name/String"))
+        numbers = [number.text.strip() for number in element.iterfind("TreeNumberList/TreeNumber") if number.text]
+        terms = tuple(term.text or "" for term in element.iterfind("ConceptList/Concept/TermList/Term/String"))
+        # a star marks a mapping to a main topic
+        mapped = element.iterfind("HeadingMappedToList/HeadingMappedTo/DescriptorReferredTo/DescriptorUI")
+        parents = tuple((parent.text or "").lstrip("*") for parent in mapped)
+        definition = element.findtext("ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote", "")
+        category = "|".join(dict.fromkeys(number[0] for number in numbers))
+        yield Concept(identifier, name, terms, (), parents, definition, category), numbers, line
+
+
+def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
+    record: dict[str, list[str]] = {}
+    start = 1
+    for number, line in lines_of(path):
+        text = line.strip()
+        if text == NEW_RECORD:
+            if record:
+                yield _ascii_concept(record, path, start)
+            record, start = {}, number
+            continue
+        name, equals, value = text.partition(" = ")
+        if text and not equals:
+            message = f"found {text[:80]!r}, expected a field such as MH = Heart"
+            raise DataError(message, path=path, line=number)
+        if text:
+            record.setdefault(name, []).append(value.strip())
+    if record:
+        yield _ascii_concept(record, path, start)
+
+
+def _ascii_concept(record: dict[str, list[str]], path: str | Path, line: int) -> tuple[Concept, list[str], int]:
+    def values(*names: str) -> list[str]:  # what follows a bar describes the value
+        return [value.partition("|")[0].strip() for name in names for value in record.get(name, ())]
+
+    names, identifiers, numbers = values(*_NAMES), values("UI"), values("MN")
+    for found, expected in ((identifiers, "UI"), (names, "MH, NM or SH")):
+        if not found:
+            raise DataError(f"found a record without {expected}, expected each to have one", path=path, line=line)
+    # the names of descriptors that a supplementary record is mapped to are no identifiers, so there are no parents
+    category = "|".join(dict.fromkeys(number[0] for number in numbers if number))
+    definition = next(iter(record.get("MS", [])), "")
+    return Concept(identifiers[0], names[0], tuple(values(*_TERMS)), (), (), definition, category), numbers, line
+
+
+def _text(element: Element, where: str, path: str | Path, line: int) -> str:
+    text = (element.findtext(where) or "").strip()
+    if not text:
+        message = f"found a {element.tag} without {where.partition('/')[0]}, expected each to have one"
+        raise DataError(message, path=path, line=line)
+    return text
+
+
+# MEDIC, the diseases of the Comparative Toxicogenomics Database, in three of the forms that CTD offers: XML, CSV, TSV.
+#
+# Davis et al. 2012, "MEDIC: a practical disease vocabulary used at the Comparative Toxicogenomics Database". CTD's
+# table
+# of chemicals has the same form and is read as well. For the OBO file of MEDIC see `spanloom.vocabulary.obo`.
+
+KINDS: Final = ("Disease", "Chemical")  # a file is of one kind, and its columns are called after it
+
+
+def scan_medic(path: str | Path, notes: Notes) -> Iterator[Record]:
+    """Yield the concepts of a CTD file: XML if it begins with ``<``, else a table with the divider of its header line.
+
+    Raises:
+        DataError: the file cannot be read, is not UTF-8, or has another format.
+    """
+    first = next((line.strip() for _, line in raw_lines(path) if line.strip()), b"")
+    # UTF-16 begins with a mark; as a table it would be refused anyway
+    rows = _xml_rows(path) if first.startswith((b"<", b"\xff\xfe", b"\xfe\xff")) else _table_rows(path)
+    for row, line in rows:
+        kind = next((kind for kind in KINDS if f"{kind}ID" in row or f"{kind}Name" in row), None)
+        if kind is None:
+            message = f"found a row with {', '.join(row)[:80] or 'nothing'}, expected DiseaseName and DiseaseID"
+            raise DataError(message, path=path, line=line)
+        one = dict.fromkeys(("Definition", f"{kind}ID", f"{kind}Name"), "") | row
+        synonyms, alternatives, parents, categories = (
+            split_values(row.get(name, "")) for name in ("Synonyms", f"Alt{kind}IDs", "ParentIDs", "SlimMappings")
+        )
+        concept = Concept(
+            one[f"{kind}ID"], one[f"{kind}Name"], synonyms, alternatives, parents, one["Definition"],
+            "|".join(categories),
+        )  # fmt: skip
+        yield Record(concept, line)
+
+
+def _xml_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
+    for element, line in xml_records(path, roots=["RowSet"], records=["Row"]):
+        row: dict[str, str] = {}
+        for child in element:
+            if child.tag in row:
+                message = f"found {child.tag[:80]} twice in a row, expected it once; values have | between"
+                raise DataError(message, path=path, line=line)
+            row[child.tag] = (child.text or "").strip()
+        yield row, line
+
+
+def _table_rows(path: str | Path) -> Iterator[tuple[dict[str, str], int]]:
+    """Yield the rows of a table; its columns are named in a comment, or in the first other line."""
+    columns: list[str] = []
+    separator, number = "\t", 0
+    lines = lines_of(path)
+    first: list[str] = []  # the line that is the first row
+    for number, line in lines:
+        content = line.lstrip("#").strip()
+        if columns and not line.startswith("#"):
+            first = [line]
+            break
+        mark = "\t" if "\t" in content else ","
+        cells = [cell.strip() for cell in content.split(mark)]
+        if any(f"{kind}ID" in cells and f"{kind}Name" in cells for kind in KINDS):
+            columns, separator = cells, mark
+        elif content and not line.startswith("#"):
+            message = f"found {content[:80]!r} before a line of columns, expected one with DiseaseName and DiseaseID"
+            raise DataError(message, path=path, line=number)
+    if not columns:
+        raise DataError("found no line of columns, expected one with DiseaseName and DiseaseID", path=path)
+    rows = csv.reader(
+        chain(first, (line for _, line in lines)), delimiter=separator,
+        quoting=csv.QUOTE_NONE if separator == "\t" else csv.QUOTE_MINIMAL, strict=True,
+    )  # fmt: skip
+    start = number
+    try:
+        for cells in rows:
+            place, start = start, number + rows.line_num
+            if not cells or cells[0].startswith("#"):
+                continue
+            if len(cells) != len(columns):
+                message = f"found {len(cells)} columns, expected {len(columns)}: {', '.join(columns)}"
+                raise DataError(message, path=path, line=place)
+            yield dict(zip(columns, map(str.strip, cells), strict=True)), place
+    except csv.Error as error:
+        raise DataError(f"found a row that is no CSV ({error}); get the file again", path=path, line=start) from None

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from spanloom.files import swap
+from spanloom.files import staging
 
 KINDS = ("full disk", "dead disk", "kill -9", "SIGTERM", "SIGINT")
 _SIGNALS = {"kill -9": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
@@ -45,8 +45,8 @@ class Injector:
             setattr(os, name, self._stepped(getattr(os, name)))
         fcntl.flock = self._stepped(fcntl.flock)  # type: ignore[assignment]
         io.open = self._open  # type: ignore[assignment]
-        real = swap.exchange
-        swap.exchange = lambda one, other: self._exchange and self._survives() and real(one, other)
+        real = staging.exchange
+        staging.exchange = lambda one, other: self._exchange and self._survives() and real(one, other)
 
     def _stepped(self, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **more: Any) -> Any:

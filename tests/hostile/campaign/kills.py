@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from campaign.frame import Record, generator
 from campaign.judge import DIED, PROMISES, Run, judged
 from campaign.outputs import MODELS, QUICK, Output, Prepared, ended, make_data, start
-from spanloom.files import swap
+from spanloom.files import staging
 
 _SIGNALS = {"kill -9": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT}
 _WEIGHTS = (3, 1, 1)
@@ -102,7 +102,7 @@ def _run(outputs: tuple[Output, ...], kill: Kill, cases: Iterable[int], record: 
 
 def _set_up(case: Case) -> None:
     if not case.exchange:
-        swap.exchange = lambda one, other: False
+        staging.exchange = lambda one, other: False
 
 
 def _at_a_call(case: Case, prepared: Prepared, place: Path, said: Path) -> int:

@@ -15,7 +15,7 @@ from time import process_time
 from campaign.frame import Record, generator
 from campaign.mutate import INSIDE, damaged, damaged_inside
 from campaign.trace import changes
-from spanloom.annotate.importing import import_documents
+from spanloom.annotate.history import import_documents
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
 from spanloom.features import FeatureSet

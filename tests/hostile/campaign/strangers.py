@@ -28,7 +28,7 @@ from campaign.trace import changes, system_calls
 from spanloom.document import Document, Mention
 from spanloom.errors import SpanloomError
 from spanloom.files.output import output_folder
-from spanloom.lake.leases import Leases
+from spanloom.lake.job import Leases
 from spanloom.learn.checkpoints import Checkpoint, Kept, Run
 from spanloom.model.work import Work
 from spanloom.vocabulary import read_vocabulary
@@ -105,7 +105,7 @@ Step = Callable[[Path, random.Random], None]
 
 def _lake(home: Path, draw: random.Random) -> None:
     """Annotate a lake, beginning and leases alone; the model is another section's."""
-    from spanloom.lake.fragments import fragments_of
+    from spanloom.lake.ledger import fragments_of
 
     out = home / "download" / "out"
     leases = Leases(out / "_spanloom" / "claims")

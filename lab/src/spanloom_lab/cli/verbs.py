@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 
 from spanloom.cli import options as core
 from spanloom.cli.options import Columns, Format, InputFormat, Jobs, Json, Seed, argument, option
-from spanloom.cli.verbs import app, kinds, training, verb
+from spanloom.cli.verbs import Training, app, kinds, verb
 from spanloom_lab.cli import options
 
 EXAMPLES: Final = {
@@ -46,7 +46,7 @@ def _verb(name: str, **given: Any) -> Callable[[Callable[..., None]], Callable[.
     return verb(name, _lab, examples=EXAMPLES[name], **given)
 
 
-@_verb("lab cascade", place="spanloom_lab.cli.cascade:run", parameters=_CASCADE, around=[training])
+@_verb("lab cascade", place="spanloom_lab.cli.cascade:run", parameters=_CASCADE, around=[Training])
 def _cascade() -> None:
     """Train a chain for each type, each of which sees the outputs of the earlier ones: a baseline."""
 

@@ -21,10 +21,8 @@ from spanloom.files.walk import meant_path
 from spanloom.formats.answers.finding import Finder
 from spanloom.formats.answers.parsing import understand
 from spanloom.formats.answers.placing import ANNOTATION, Ambiguous, AnswerReport, AnswerSettings, Placer
-from spanloom.formats.file_names import visible
-from spanloom.formats.folder import stem_in
-from spanloom.formats.json_text import loads
-from spanloom.formats.kinds import some
+from spanloom.formats.file_names import stem_in, visible
+from spanloom.formats.json_text import loads, some
 from spanloom.formats.layouts import at
 from spanloom.formats.source import BOM, decode, raw_lines, read_bytes
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from spanloom.errors import DataError, clip
-from spanloom.formats.kinds import are, is_pair, some
+from spanloom.formats.json_text import are, is_pair, some
 from spanloom.formats.layouts import USUAL, plain, words
 
 # names of fields, in small letters without marks between words

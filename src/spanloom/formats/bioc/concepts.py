@@ -21,13 +21,12 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from spanloom.document.identifiers import normalize_identifier
-from spanloom.document.span import attribute_value
+from spanloom.document.span import attribute_value, normalize_identifier
 from spanloom.formats.attributes import from_text, to_text
 from spanloom.formats.bioc.syntax import Infons
-from spanloom.formats.field_names import Columns, given_names
 from spanloom.formats.layouts import words
 from spanloom.formats.pubtator import split_identifier
+from spanloom.formats.record_fields import Columns, given_names
 
 TYPE: Final = "type"
 _NO_ATTRIBUTES: Final = frozenset(

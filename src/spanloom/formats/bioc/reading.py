@@ -58,7 +58,7 @@ from spanloom.errors import DataError, clip
 from spanloom.formats.base import Beside, Scanned, altered
 from spanloom.formats.bioc.concepts import Names, attributes_of, concepts_of, infons_for, unread_infons
 from spanloom.formats.bioc.syntax import BiocNode, Infons, Parsed, from_value, to_value
-from spanloom.formats.field_names import Columns
+from spanloom.formats.record_fields import Columns
 from spanloom.formats.unread import looks_annotated
 
 _READINGS = {

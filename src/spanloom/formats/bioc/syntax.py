@@ -26,9 +26,8 @@ from lxml import etree
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip
 from spanloom.formats.base import Losses
-from spanloom.formats.encodings import Stream, named_encoding
 from spanloom.formats.json_text import loads, not_as_expected, to_json
-from spanloom.formats.source import BOM, HEAD, opened, read_bytes
+from spanloom.formats.source import BOM, HEAD, Stream, named_encoding, opened, read_bytes
 
 Infons = dict[str, Any]  # strings as a rule; a list where a key stands several times; JSON has other values, too
 

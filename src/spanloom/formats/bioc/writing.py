@@ -15,7 +15,6 @@ from spanloom.formats.base import (
     CONCEPT_SCORES,
     Losses,
     count_mention,
-    count_meta,
     count_unwritten,
     unwritable,
     writing_as,
@@ -23,7 +22,7 @@ from spanloom.formats.base import (
 from spanloom.formats.bioc import syntax
 from spanloom.formats.bioc.concepts import attributes_of, concepts_of, infons_for
 from spanloom.formats.bioc.syntax import COLLECTION, BiocNode, Infons, from_value, wrong
-from spanloom.formats.packed import output_file
+from spanloom.formats.source import output_file
 
 _HELD = ("collection", "infons", "offset", "passages", "mentions", "annotations", "relations")
 GONE = "parts of composite mentions that are gone"
@@ -123,8 +122,7 @@ def build(document: Document, losses: Losses, path: str | Path | None = None) ->
         place.annotations.append(replace(node, locations=moved))
     for passage, relation in kept.relations:
         (tree if passage is None else passages[passage]).relations.append(relation)
-    count_unwritten(losses, document, "tokens", "sentences", "token columns")
-    count_meta(losses, document, "bioc", inside=_HELD)
+    count_unwritten(losses, document, "tokens", "sentences", "token columns", held=("bioc",), inside=_HELD)
     return tree, kept.collection
 
 
