@@ -9,7 +9,7 @@ import pytest
 
 from spanloom.data import clinical
 from spanloom.document import Batch, Document, Mention
-from spanloom.errors import ModelError, SpanloomError
+from spanloom.errors import ModelError, SpanloomError, UsageError
 from spanloom.modelfile import ModelPart, read, write
 from spanloom.recognize import Recognizer, load
 from spanloom.text import prepare
@@ -86,6 +86,12 @@ def test_a_preset_does_without_ignored_columns():
     recognizer = Recognizer(features="clinical", ignore=["lemma", "note"], **SMALL).fit(DOCUMENTS)
     assert {"lemma[0]", "note[0]", "category[0]"} <= set(recognizer.report_.dropped)
     assert "section[0]" not in recognizer.report_.dropped
+
+
+@pytest.mark.parametrize("column", ["lema", "w"])
+def test_a_column_that_no_template_could_do_without_cannot_be_ignored(column):
+    with pytest.raises(UsageError, match=f"the preset clinical reads no column '{column}' .* it reads .*lemma"):
+        Recognizer(features="clinical", ignore=[column], **SMALL).fit(DOCUMENTS)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,9 @@ class FeatureSet:
             resources: for computed columns.
             hash_bits: see the class.
 
+        Raises:
+            UsageError: there is no such preset, or it reads no column of ``ignore``.
+
         >>> features = FeatureSet.preset("small")
         >>> len(features.features), [template.text for template in features.dropped][:2]
         (17, ['pos[0]', 'pos:2[0]'])
@@ -162,6 +165,13 @@ class FeatureSet:
             return is_word_column(column) or column in have
 
         templates = parse_all(PRESETS[name])
+        every = {column.name for template in templates for column in template.columns}
+        named = {column for column in every if not is_cluster_column(column) and not is_word_column(column)}
+        if unknown := [column for column in ignore if column not in named.union(available)]:
+            raise UsageError(
+                f"the preset {name} reads no column {clip(unknown[0])} that could be ignored; it reads "
+                f"{', '.join(sorted(named)) or 'no columns but words'}"
+            )
         dropped = [t for t in templates if not all(served(c.name) for c in t.columns)]
         kept = [t.text for t in templates if t not in dropped]
         result = cls(kept, clusters=clusters, resources=resources, hash_bits=hash_bits)
