@@ -178,12 +178,8 @@ def explain(model: Saved, X: One, mentions: Sequence[Mention] | None = None) -> 
         mentions: those to explain; what the model predicts when ``None``.
 
     Raises:
-        UsageError: a model that explains nothing, or a mention that it cannot hold, or outside the text.
+        UsageError: a model that explains nothing, or a mention that it cannot hold.
     """
-    length = len(X if isinstance(X, str) else X.text)
-    for start, end in (mention.spans[-1] for mention in mentions or ()):
-        if end > length:
-            raise UsageError(f"characters {start} to {end} are outside the text, which has {length:,}")
     if not explains(model):
         expected = "a recognizer, a linker or a segmenter"
         raise UsageError(f"a {type(model).__name__} explains no mentions; give {expected}")

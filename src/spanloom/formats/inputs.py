@@ -92,13 +92,13 @@ def one_of(X: One, name: str = "X") -> Document:
     return _document(X, 0, name)
 
 
-def asked_of(mentions: Iterable[Mention] | None) -> list[Mention] | None:
-    """Return the mentions that are asked about; ``None`` for those that the model predicts.
+def asked_of(document: Document, mentions: Iterable[Mention] | None) -> list[Mention] | None:
+    """Return the mentions of a document that are asked about; ``None`` for those that the model predicts.
 
     Raises:
-        UsageError: something else than a list of mentions.
+        UsageError: something else than a list of mentions, or one outside the text.
 
-    >>> asked_of("problem")
+    >>> asked_of(Document("No pain"), "problem")
     Traceback (most recent call last):
     spanloom.errors.UsageError: mentions is the str 'problem', expected a list of Mention
     """
@@ -111,6 +111,9 @@ def asked_of(mentions: Iterable[Mention] | None) -> list[Mention] | None:
     odd = next((i for i, mention in enumerate(found) if not isinstance(mention, Mention)), None)
     if odd is not None:
         raise UsageError(f"item {odd} of mentions is {_short(found[odd])}, expected a Mention")
+    for start, end in (mention.spans[-1] for mention in found):
+        if end > len(document.text):
+            raise UsageError(f"characters {start} to {end} are outside the text, which has {len(document.text):,}")
     return found
 
 

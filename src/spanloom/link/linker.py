@@ -294,7 +294,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             UsageError: a mention that the linker cannot hold, or of a type that it does not know.
         """
         [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.fitted.pos, self.n_jobs))
-        return explain(self.fitted, ready, asked_of(mentions))
+        return explain(self.fitted, ready, asked_of(ready, mentions))
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""

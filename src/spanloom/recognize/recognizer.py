@@ -277,8 +277,8 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
-        asked = asked_of(mentions)
         [ready] = self.ready([one_of(X)])
+        asked = asked_of(ready, mentions)
         [own] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
         found = own.mentions
         if asked is None and not self.fitted.structure.holds(MentionTable.build([(0, 0, ((0, 1), (2, 3)))]))[0]:

@@ -387,8 +387,8 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
-        model, asked = self.fitted, asked_of(mentions)
-        characters = split([prepare(one_of(X)).copy(mentions=[])])
+        model, document = self.fitted, prepare(one_of(X)).copy(mentions=[])
+        asked, characters = asked_of(document, mentions), split([document])
         decoded = self._decode(model, characters, threads(self.n_jobs))
         why = SegmenterExplainer(model, characters, decoded).explain(asked)
         [found] = placed(characters.batch, decoded, None, model.types, 0.0)
