@@ -320,12 +320,13 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         Raises:
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
-        chains, asked = self.fitted, asked_of(mentions)
+        chains = self.fitted
+        [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
+        asked = asked_of(ready, mentions)
         unknown = next((mention.type for mention in asked or () if mention.type not in self.types_), None)
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
-        [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
         [seen] = self._seen(Batch.of([ready]))
         found: list[Explanation] = []
         mentions_found: list[Mention] = []
