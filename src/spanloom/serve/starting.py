@@ -82,7 +82,8 @@ class Copies:
     def __init__(self, models: Mapping[str, Served], limits: Limits, opened: socket.socket) -> None:
         self._orders: socket.socket
         self._process: int
-        assert sys.platform != "win32"
+        if sys.platform == "win32":
+            raise NotImplementedError
         self._orders, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._count = 0
         self._process = _forked(lambda: _copy(orders, models, limits), opened, self._orders)
@@ -95,7 +96,8 @@ class Copies:
             SpanloomError: the process that is copied has ended.
             OSError: the system has no more connections now.
         """
-        assert sys.platform != "win32"
+        if sys.platform == "win32":
+            raise NotImplementedError
         self._count += 1
         number = self._count
         ours, theirs = socket.socketpair()
@@ -133,7 +135,8 @@ class Copies:
 
 def _copy(orders: socket.socket, models: Mapping[str, Served], limits: Limits) -> None:
     """Make copies of this process and end them, as it is ordered, until no more are ordered."""
-    assert sys.platform != "win32"
+    if sys.platform == "win32":
+        raise NotImplementedError
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     running: dict[int, int] = {}  # number of the order -> process, which is not another's as long as we do not wait
@@ -169,7 +172,8 @@ def _with_model(models: Mapping[str, Served], name: str, folder: str) -> dict[st
 
 def _forked(run: Callable[[], None], *closed: socket.socket) -> int:
     """A copy of this process that runs something, without some sockets, and ends."""
-    assert sys.platform != "win32"
+    if sys.platform == "win32":
+        raise NotImplementedError
     process = os.fork()
     if process:
         return process
