@@ -66,7 +66,7 @@ def test_rules_are_those_of_the_training_in_their_order(notes, files, tmp_path):
     rules = read(tmp_path / "model", "recognizer").part("columns").values["rules"]
     assert list(rules["sections"]) == ["findings", "course"] and list(rules["notes"]) == ["long"]
     features = load(tmp_path / "model").fitted.scorer.features
-    assert features.resources == recognizer.fitted.scorer.features.resources
+    assert features.resources.rules == recognizer.fitted.scorer.features.resources.rules
     batch = features.enrich(Batch.of([notes.train[0].copy(tokens=[[0, 9]], sentences=[[0, 1]])]))
     assert batch.columns == {"section": [""], "note": ["long"]}
 

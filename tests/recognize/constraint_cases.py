@@ -175,10 +175,10 @@ class Case:
         missing = [every[i] for i in np.flatnonzero(self.there) if every[i] not in rows]
         wrong = [every[i] for i in np.flatnonzero(self.absent) if every[i] in rows]
         table = table.take(table.order())
+        overlaps, _ = overlapping(table, np.zeros((4, len(TYPES), len(TYPES)), bool))
         nests = [
             (table.rows()[one], table.rows()[other])
-            for pairs in overlapping(table)
-            for one, other, way in zip(*pairs, strict=True)
+            for one, other, way in zip(*overlaps, strict=True)
             if way == NESTED and (table.kind[other], table.kind[one]) in self.pairs
         ]
         return missing, wrong, nests

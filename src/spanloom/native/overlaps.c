@@ -27,7 +27,12 @@ int64_t spanloom_overlaps(const overlaps_arguments *a) {
         if (begin < 0 || end <= begin || end > table->first.n || table->kind.at[i] < 0 || table->kind.at[i] >= types)
             return give_back(&own, BAD_INDEX);
         tokens[i] = 0;
-        for (int64_t at = begin; at < end; at++) tokens[i] += table->end.at[at] - table->first.at[at];
+        for (int64_t at = begin; at < end; at++) {
+            if (table->first.at[at] < (at > begin ? table->end.at[at - 1] : 0) ||
+                table->end.at[at] < table->first.at[at])
+                return give_back(&own, BAD_INDEX);
+            tokens[i] += table->end.at[at] - table->first.at[at];
+        }
     }
     for (int64_t i = 0; i < mentions; i++) {
         int64_t end = table->end.at[table->ptr.at[i + 1] - 1];

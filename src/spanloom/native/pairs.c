@@ -24,12 +24,13 @@ static Marginals marginals_of(memory *own, const Candidates *found, const Words 
     for (int64_t i = 0; i < tokens * types; i++) all.begin[i] = all.end[i] = LEAST;
     for (int64_t i = 0; i < table->kind.n; i++) {
         int64_t at = table->ptr.at[i], n = table->sentence.at[i], k = table->kind.at[i];
-        if (table->ptr.at[i + 1] - at != 1 || found->level.at[i] >= given) continue;
         if (at < 0 || at >= table->first.n || n < 0 || n >= text->documents.n || k < 0 || k >= types) all.begin = NULL;
         if (all.begin == NULL) return all;
-        int64_t low = text->offsets.at[n], first = table->first.at[at], last = table->end.at[at] - 1;
-        if (low < 0 || first < 0 || last < first || low + last >= tokens) all.begin = NULL;
+        if (table->ptr.at[i + 1] != at + 1 || found->level.at[i] >= given) continue;
+        int64_t low = text->offsets.at[n], first = table->first.at[at], last = table->end.at[at];
+        if (first < 0 || last <= first || last > tokens - low) all.begin = NULL;
         if (all.begin == NULL) return all;
+        last--;
         double odds = larger(found->odds.at[i], LEAST);
         odds = odds < -LEAST ? odds : -LEAST;
         double *begins = &all.begin[(low + first) * types + k], *ends = &all.end[(low + last) * types + k];
@@ -147,16 +148,20 @@ int64_t spanloom_score_pairs(const score_pairs_arguments *a) {
     for (int64_t i = 0; i < table->kind.n; i++) {
         a->found.at[i] = -INFINITY;
         int64_t at = table->ptr.at[i], n = table->sentence.at[i], k = table->kind.at[i];
-        if (table->ptr.at[i + 1] - at != 2) continue;
-        if (at < 0 || at + 1 >= table->first.n || n < 0 || n >= text->documents.n || k < 0 || k >= types)
+        if (at < 0 || at >= table->first.n || n < 0 || n >= text->documents.n || k < 0 || k >= types)
             return give_back(&own, BAD_INDEX);
-        int64_t low = text->offsets.at[n];
-        int64_t bounds[4] = {low + table->first.at[at], low + table->end.at[at], low + table->first.at[at + 1],
-                             low + table->end.at[at + 1]};
+        if (table->ptr.at[i + 1] != at + 2) continue;
+        if (at + 1 == table->first.n) return give_back(&own, BAD_INDEX);
+        int64_t low = text->offsets.at[n], room = text->offsets.at[n + 1] - low;
+        int64_t bounds[4] = {table->first.at[at], table->end.at[at], table->first.at[at + 1], table->end.at[at + 1]};
+        for (int64_t edge = 0; edge < 4; edge++) {
+            if (bounds[edge] < (edge > 0 ? bounds[edge - 1] - low : 0) || bounds[edge] > room)
+                return give_back(&own, BAD_INDEX);
+            bounds[edge] += low;
+        }
         double sum = 0.0;
         float shape = 0.0f;
         int fits = 1;
-        if (bounds[0] < low || bounds[3] > text->offsets.at[n + 1]) return give_back(&own, BAD_INDEX);
         for (int64_t part = 0; part < 3; part++) {
             int64_t size = bounds[part + 1] - bounds[part];
             fits &= size >= 1 && size <= longest;

@@ -16,12 +16,13 @@ int64_t spanloom_elsewhere(const elsewhere_arguments *a) {
     uint8_t *likely = TAKE_ZEROS(&own, uint8_t, candidates);
     if (own.failed) return give_back(&own, NO_MEMORY);
     for (int64_t i = 0; i < candidates; i++) {
-        int64_t at = table->ptr.at[i], n = table->sentence.at[i], size;
-        if (table->ptr.at[i + 1] - at != 1 || !(a->found.odds.at[i] > 0.0)) continue;
+        int64_t at = table->ptr.at[i], n = table->sentence.at[i];
         if (at < 0 || at >= table->first.n || n < 0 || n >= sentences) return give_back(&own, BAD_INDEX);
-        int64_t first = table->first.at[at], low = text->offsets.at[n];
-        size = table->end.at[at] - first;
-        if (low < 0 || first < 0 || size < 1 || low + first + size > text->words.n) return give_back(&own, BAD_INDEX);
+        if (table->ptr.at[i + 1] != at + 1 || !(a->found.odds.at[i] > 0.0)) continue;
+        int64_t first = table->first.at[at], end = table->end.at[at], low = text->offsets.at[n];
+        if (low < 0 || low > text->words.n || first < 0 || end <= first || end > text->words.n - low)
+            return give_back(&own, BAD_INDEX);
+        int64_t size = end - first;
         likely[i] = size <= a->longest;
         tokens += likely[i] * size;
     }
@@ -132,9 +133,10 @@ static uint64_t text_of(const Ranges *all, int64_t low, const int64_t *first, co
 static int are_in_text(const Mentions *table, i64_1 offsets, int64_t words) {
     for (int64_t i = 0; i < table->kind.n; i++) {
         int64_t n = table->sentence.at[i], begin = table->ptr.at[i], end = table->ptr.at[i + 1];
-        if (begin < 0 || end <= begin || end > table->first.n || n < 0 || n + 1 >= offsets.n) return 0;
-        int64_t low = offsets.at[n], size = offsets.at[n + 1] - low;
-        if (low < 0 || size < 0 || low + size > words) return 0;
+        if (begin < 0 || end <= begin || end > table->first.n || n < 0 || n >= offsets.n - 1) return 0;
+        int64_t low = offsets.at[n], size;
+        if (low < 0 || offsets.at[n + 1] < low || offsets.at[n + 1] > words) return 0;
+        size = offsets.at[n + 1] - low;
         for (int64_t at = begin; at < end; at++)
             if (table->first.at[at] < (at > begin ? table->end.at[at - 1] : 0) ||
                 table->end.at[at] <= table->first.at[at] || table->end.at[at] > size)
@@ -288,8 +290,25 @@ static int64_t best_but(const Candidates *all, int64_t given, const uint64_t *gr
 }
 
 /* The rows of `wholes`; `rescoring/values.py` numbers them so. The relations follow, and how much less they are. */
-enum { TYPE, ODDS, COARSE_ODDS, LEVEL, LENGTH, TEXT, PARTS, BRACKETS, GAP_LENGTH, GAP_TEXT, GAP_KIND, PAIR, FIRST_TEXT,
-       SECOND_TEXT, AGAIN, AGAIN_OTHER, PLAIN };
+enum {
+    TYPE,
+    ODDS,
+    COARSE_ODDS,
+    LEVEL,
+    LENGTH,
+    TEXT,
+    PARTS,
+    BRACKETS,
+    GAP_LENGTH,
+    GAP_TEXT,
+    GAP_KIND,
+    PAIR,
+    FIRST_TEXT,
+    SECOND_TEXT,
+    AGAIN,
+    AGAIN_OTHER,
+    PLAIN
+};
 /* Bits of marks. */
 enum { OPENS = 1, CLOSES = 2, JOINS = 4, COMMA = 8, PREPOSITION = 16 };
 #define FINE 0.5
