@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.data import clinical
+from spanloom.errors import UsageError
 from spanloom.formats.store import Store
 
 TEXT = "The left ventricle is mildly dilated. No chest pain, or fever.\nMitral regurgitation\nwas moderate."
@@ -394,7 +395,9 @@ def test_each_problem_is_one_message_and_loses_nothing(opened: Callable[..., Pag
     page = opened("trouble")
     page.route("**/api/act", lambda route: route.abort())
     press(page, "1")
-    assert "the server does not answer" in page.inner_text("#problem") and marked(folder, "trouble") == []
+    assert "the server does not answer" in page.inner_text("#problem")
+    with pytest.raises(UsageError, match="layer is 'trouble'"):
+        marked(folder, "trouble")
     page.unroute("**/api/act")
     press(page, "1")
     assert page.inner_text("#problem") == "" and marked(folder, "trouble") == [("problem", "The")]

@@ -55,7 +55,7 @@ def test_the_picture_is_small_self_contained_and_described() -> None:
     assert not re.search(r"<script|<foreignObject|\bon\w+=|href|url\(|@import|infinite", PICTURE)
     root = ElementTree.fromstring(PICTURE)
     assert root.get("role") == "img" and root[0].tag == f"{SVG}title"
-    for name in ("genia", "disease 91%", "problem · negated 99%", "UBERON:0000966"):
+    for name in ("genia", "disease 91%", "problem · negated 95%", "UBERON:0000966"):
         assert name in (root.findtext(f"{SVG}desc") or "")
     outside, moving = PICTURE.split("@media screen and (prefers-reduced-motion: no-preference)")
     assert "animation" not in outside and "prefers-color-scheme: dark" in outside
