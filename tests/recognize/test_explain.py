@@ -146,7 +146,7 @@ def test_cascade(notes):
         (Mention("nonsense", [(0, 3)]), "no type 'nonsense'; the model knows "),
         (Mention("problem", [(0, 2)]), "the model cannot hold the mention at characters 0-2: "),
         (Mention("problem", [(62, 72), (77, 82)]), "the model cannot hold the mention at characters 62-72, 77-82: "),
-        (Mention("problem", [(5000, 5001)]), "the model cannot hold the mention at characters 5000-5001: "),
+        (Mention("problem", [(5000, 5001)]), "characters 5000 to 5001 are outside the text, which has"),
     ],
 )
 def test_mentions_that_no_model_holds(gapped, mention, message):
