@@ -138,11 +138,10 @@ def _case_of(tokens: Tokens, sentences: Int64) -> tuple[NDArray[np.int8], NDArra
         np.add.reduceat(np.append(kind, False), begins, dtype=np.int64) for kind in (capital, little | (codes > _ASCII))
     )
     long[full] = np.maximum.reduceat(tokens.ends - tokens.starts, sentences[full]) >= _LONG
-    small = (tokens.ends > tokens.starts) & little[np.minimum(tokens.starts, max(len(codes) - 1, 0))]
-    titled, small = (
-        np.add.reduceat(kind, sentences[full], dtype=np.int64)
-        for kind in (_begins_title(codes, tokens.starts, tokens.ends), small)
-    )
+    first, second = (np.minimum(tokens.starts + at, len(codes) - 1) for at in (0, 1))
+    small = (tokens.ends > tokens.starts) & little[first]
+    title = (tokens.ends > tokens.starts + 1) & capital[first] & little[second]
+    titled, small = (np.add.reduceat(kind, sentences[full], dtype=np.int64) for kind in (title, small))
     kinds[full[(titled >= _TITLED) & (8 * small <= titled)]] = _TITLE
     kinds[full[(others >= _FEWEST) & (uppers == 0)]] = _LOWER
     kinds[full[(uppers >= _FEWEST) & (8 * others <= uppers)]] = _CAPITALS
@@ -198,12 +197,6 @@ def feature_tokens(batch: Batch, usual: UsualCase | None = None) -> Tokens:
         _lower(codes, starts, ends)
         _raise(codes, starts, ends, (capitals | first)[changes])
     return tokens._replace(text=codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), codes=codes)
-
-
-def _begins_title(codes: NDArray[np.uint32], starts: Int64, ends: Int64) -> NDArray[np.bool_]:
-    """Return which words begin with a capital letter and a small one."""
-    first, second = (codes[np.minimum(starts + at, max(len(codes) - 1, 0))] for at in (0, 1))
-    return (ends > starts + 1) & _letters(first, "A") & _letters(second, "a")
 
 
 def _places(starts: Int64, ends: Int64) -> Int64:
