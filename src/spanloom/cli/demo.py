@@ -35,7 +35,7 @@ def run(args: Demo) -> None:
     """Train, test, annotate the sample, show it, and suggest next steps."""
     say = Messages(args.quiet)
     with ExitStack() as stack:
-        # asked for first, so that a taken name is told before the training and not after it
+        # asked for first, so that a taken name is reported before the training and not after it
         folder = None
         if args.output is not None:
             folder = stack.enter_context(

@@ -53,16 +53,16 @@ def clusters_run(args: TrainClusters) -> int | None:
     reading = Reading.of(args, say)
     with Reporter(args.quiet) as reporter:
 
-        def tell(stage: str, done: int, of: int | None = None) -> None:
+        def report(stage: str, done: int, of: int | None = None) -> None:
             reporter(Progress(stage, done, of, seconds=monotonic() - began))
 
-        def told(documents: Iterable[Document]) -> Iterator[Document]:
+        def counted(documents: Iterable[Document]) -> Iterator[Document]:
             for number, document in enumerate(documents, 1):
                 yield document
-                tell("reading", number)
+                report("reading", number)
 
-        documents = told(reading.raw(args.source))
-        clusters = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(tell, "clustering"))
+        documents = counted(reading.raw(args.source))
+        clusters = _METHODS[args.method](documents, args.size, args.min_count, progress=partial(report, "clustering"))
     write_paths(args.output, clusters, force=args.force)
     found = len(set(clusters.values()))
     spellings = sum(map(len, clusters.letters.values()))
@@ -117,7 +117,7 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
     for line in _without_effect(model, options.parameters()):
         say.notice(line)
     began = monotonic()
-    # opened first, so that an output that cannot be replaced is told before the training and not after it
+    # opened first, so that an output that cannot be replaced is reported before the training and not after it
     replaced = own_files(options.output, MODEL_FILES)
     with (
         _beside_data(options) as more,
@@ -235,7 +235,7 @@ def teach_run(
     paths = [model, *(teacher or ())]
     say = Messages(options.quiet)
     began = monotonic()
-    # opened first, so that an output that cannot be replaced is told before the training and not after it
+    # opened first, so that an output that cannot be replaced is reported before the training and not after it
     with output_folder(
         options.output, force=options.force, may_replace=own_files(options.output, MODEL_FILES)
     ) as folder:

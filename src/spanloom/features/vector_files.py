@@ -198,7 +198,7 @@ def _with_words(path: Path, matrix: object, what: str) -> _Found:
     if len(words) != len(matrix):
         message = f"found {plural(len(words), 'word')}, but {path.name} has {plural(len(matrix), 'row')}"
         raise DataError(f"{message}; give as many words, one a line", path=path.with_suffix(".txt"))
-    with np.errstate(over="ignore"):  # what is too large for single precision is told of
+    with np.errstate(over="ignore"):  # what is too large for single precision is reported
         return words, matrix.astype(np.float32), None
 
 

@@ -274,9 +274,9 @@ def fit_rescorer(
     names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     values = CandidateValues(candidates, tokens, names, listed_in, own_pairs)
     made = conjunctions(templates)
-    told = np.flatnonzero(_told(candidates, first.silent))
-    built = build_index(made.keys(values.table(made.names, told)), min_count=MIN_COUNT)
-    candidates = candidates.take(told)
+    annotated = np.flatnonzero(_annotated(candidates, first.silent))
+    built = build_index(made.keys(values.table(made.names, annotated)), min_count=MIN_COUNT)
+    candidates = candidates.take(annotated)
     right = np.isin(identities(candidates.table), identities(table))
     blank = Rescorer(
         templates,
@@ -400,7 +400,7 @@ def _named(listed: ListedIn | None, gold: MentionTable, fold: Ints) -> MentionTa
     return concatenate(found)
 
 
-def _told(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _annotated(candidates: CandidateMentions, silent: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     """Return (C,) whether the sentence of each candidate is annotated for its type; ``silent`` is (N, K)."""
     table = candidates.table
     return np.ones(len(candidates), np.bool_) if silent is None else ~silent[table.sentence, table.kind]
@@ -448,9 +448,9 @@ def calibrate_second(
     batch, potentials = development.batch, development.potentials
     if scored is None:
         scored = second.scored(model, batch, potentials, reading, run)
-    told = _told(scored.candidates, development.silent)
-    chosen = second.chosen(scored) & told
-    scored = scored._replace(odds=np.where(told, scored.odds, -_SURE))
+    annotated = _annotated(scored.candidates, development.silent)
+    chosen = second.chosen(scored) & annotated
+    scored = scored._replace(odds=np.where(annotated, scored.odds, -_SURE))
     scores = replace(second, scalings=UNSCALED).probabilities(scored.odds[chosen])
     predicted = place(batch, scored.candidates.table.take(chosen), model.types, scores)
     answers = second.log_answers(scored, chosen, len(batch.sentences) - 1)
@@ -484,7 +484,7 @@ class _Judge:
             self._values = CandidateValues(candidates, tokens, made.seen, listed_in, made.pairs)
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
-        self._told = _told(self.candidates, silent)
+        self._annotated = _annotated(self.candidates, silent)
         self._conflicts = made.rules.conflicts(self.candidates.table)
         self._possible = made.rules.possible(self.candidates.table)
         self.reached = float(self._right.sum()) / max(1, gold.total)
@@ -500,7 +500,7 @@ class _Judge:
 
     def _f1(self, odds: Floats, threshold: float) -> float:
         weights = replace(self._made, threshold=threshold).margins(self.candidates, odds)
-        chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts) & self._told
+        chosen = best_set(np.where(self._possible, weights, -1.0), self._conflicts) & self._annotated
         return 2 * float(self._right[chosen].sum()) / max(1, int(chosen.sum()) + self._total)
 
 
