@@ -160,12 +160,6 @@ def test_an_obsolete_term_that_several_replace_is_none_of_them(written) -> None:
     assert read_vocabulary(written("a.obo", obo)).find("MESH:D000002") == -1
 
 
-def test_terms_without_a_name_are_left_out(written) -> None:
-    vocabulary = read_vocabulary(written("a.obo", "[Term]\nid: X:1\n\n[Term]\nid: X:2\nname: two\n"))
-    assert list(vocabulary) == [Concept("X:2", "two")]
-    assert kinds(vocabulary) == {"concepts without a name": 1}
-
-
 def test_the_namespace_of_the_file(written) -> None:
     obo = "default-namespace: disease ! all\n[Term]\nid: X:1\nname: a \\! b\n[Term]\nid: X:2\nname: c\nnamespace: d\n"
     assert list(read_vocabulary(written("a.obo", obo))) == [

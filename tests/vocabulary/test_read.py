@@ -7,7 +7,7 @@ from test_medic import COLUMNS
 from vocabulary_helpers import CONCEPTS
 
 from spanloom.data import clinical
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, DataWarning, UsageError
 from spanloom.vocabulary import VOCABULARY_FORMATS, Concept, Vocabulary, read_vocabulary
 
 HEART = [Concept("1", "heart")]
@@ -107,3 +107,25 @@ def test_wrong_usage(written) -> None:
         read_vocabulary(path, "ctd")
     with pytest.raises(UsageError, match=r"found languages and sources for .*a.csv, which is of the format medic"):
         read_vocabulary(path, languages=["ENG"], sources=["MSH"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", "id\tname\tsynonyms\nX:1\t \t\nX:2\ttwo\t\n"),
+        ("a.jsonl", '{"id": "X:1", "name": ""}\n{"id": "X:2", "name": "two"}\n'),
+        ("a.obo", "[Term]\nid: X:1\n\n[Term]\nid: X:2\nname: two\n"),
+        ("a.csv", "# DiseaseName,DiseaseID\n,X:1\ntwo,X:2\n"),
+        ("a.ttl", "<x:1> a <http://www.w3.org/2002/07/owl#Class> .\n"
+         '<x:2> a <http://www.w3.org/2002/07/owl#Class>; <http://www.w3.org/2000/01/rdf-schema#label> "two" .\n'),
+    ],
+)  # fmt: skip
+def test_concepts_without_a_name_are_left_out_and_reported(written, name, content) -> None:
+    with pytest.warns(DataWarning, match="concepts without a name, left out: 1, such as [Xx]:1"):
+        vocabulary = read_vocabulary(written(name, content))
+    assert [concept.name for concept in vocabulary] == ["two"]
+
+
+def test_no_concept_has_a_name(written) -> None:
+    with pytest.warns(DataWarning, match="without a name"), pytest.raises(DataError, match="found no concept"):
+        read_vocabulary(written("a.tsv", "id\tname\nX:1\t \n"))

@@ -63,7 +63,6 @@ def test_the_same_concept_twice_is_kept_once() -> None:
     [
         ([], "found no concept, expected at least one"),
         ([Concept("", "heart")], r"found a concept without an id \('heart'\)"),
-        ([Concept("x:1", "\t ")], r"found a concept without a name \('x:1'\)"),
         (
             [Concept("D000001", "a"), Concept("MESH:D000001", "b")],
             "found the id 'MESH:D000001' twice, with different valu",

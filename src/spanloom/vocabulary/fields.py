@@ -197,7 +197,7 @@ class Gathering:
             place: of a row without a line, for messages.
 
         Raises:
-            DataError: the row has no identifier or no name.
+            DataError: the row has no identifier.
         """
         for name, wanted in self._wanted.items():
             value = "".join(row.get(name, ()))
@@ -211,14 +211,14 @@ class Gathering:
             self._notes.add("inactive or obsolete rows, left out", identifier or None)
             return
         if not identifier:
-            raise self._empty("id", line, place)
+            message = f"{place}found an empty id, expected each concept to have one"
+            raise DataError(message, path=self._path, line=line)
         gathered = self._found.get(identifier)
         if gathered is None:
             gathered = self._found[identifier] = Gathered(line)
         else:
             self._notes.add(JOINED, identifier)
         rank = 0 if "preferred" not in one or one["preferred"].lower() in _PREFERRED else 1
-        before = len(gathered.names)
         if name := one.get("name", ""):
             gathered.names.append((rank, name))
         commas = "wikidata.org/entity/" in one.get("id", "")  # whose labels SPARQL joins by them
@@ -227,13 +227,8 @@ class Gathering:
                 values = [part for value in values for part in value.split(", ")] if commas else values
                 for value in values:
                     self._add_list(gathered, field_, value)
-        if len(gathered.names) == before and not any(cell[0] is gathered for cell in self._unsure[-1:]):
-            raise self._empty("name", line, place)
         if definition := one.get("definition", ""):
             gathered.definition = gathered.definition or definition
-
-    def _empty(self, what: str, line: int | None, place: str) -> DataError:
-        return DataError(f"{place}found an empty {what}, expected each concept to have one", path=self._path, line=line)
 
     def _add_list(self, gathered: Gathered, name: str, value: str) -> None:
         if ";" in value and "|" not in value:

@@ -38,7 +38,7 @@ def scan_json(
     """The concepts of JSON or JSON Lines; several objects of one concept are joined.
 
     Raises:
-        DataError: the file cannot be read, is no JSON, or an object has no identifier or no name.
+        DataError: the file cannot be read, is no JSON, or an object has no field of an identifier or of a name.
         UsageError: a field that is named and in no object, or a language or a source that none has.
     """
     given = given_columns(columns)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, fields
 from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
+from warnings import warn
 
 from spanloom.document.span import normalize_identifier
-from spanloom.errors import DataError, UsageError, clip, one_line
+from spanloom.errors import DataError, DataWarning, UsageError, clip, one_line
 from spanloom.formats.source import decode, raw_lines
 
+NAMELESS: Final = "concepts without a name, left out"
 _QUOTED: Final = re.compile(r"""'([^'\\]*)'|"([^"\\]*)\"""")
 _LIST: Final = re.compile(r"""\s*\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*,?)*+\s*\]\s*""")  # as Python and JSON print them
 
@@ -52,8 +54,8 @@ class Gathered:
 def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Iterator[Record]:
     """The concepts of identifiers with what was gathered for each.
 
-    Obsolete ones, and those without a name, are left out and counted. An obsolete one becomes an alternative identifier
-    of the one that replaces it.
+    Obsolete ones are left out and counted. An obsolete one becomes an alternative identifier of the one that replaces
+    it. Those without a name are left to `merge`.
     """
     listed = list(found)
     replaced: dict[str, list[str]] = {}
@@ -62,12 +64,10 @@ def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Ite
             notes.add("obsolete terms, left out", identifier)
             if len(one.replaced_by) == 1:
                 replaced.setdefault(one.replaced_by[0], []).append(identifier)
-        elif not one.names:
-            notes.add("concepts without a name, left out", identifier)
     for identifier, one in listed:
-        if one.obsolete or not one.names:
+        if one.obsolete:
             continue
-        names = [text for _, text in sorted(one.names, key=itemgetter(0))]  # stable: else the file's order
+        names = [text for _, text in sorted(one.names, key=itemgetter(0))] or [""]  # stable: else the file's order
         categories = "|".join(dict.fromkeys(one.categories)) if len(one.categories) > 1 else "".join(one.categories)
         alternatives, parents = (*one.alternatives, *replaced.get(identifier, ())), tuple(one.parents)
         concept = Concept(identifier, names[0], tuple(names[1:]), alternatives, parents, one.definition, categories)
@@ -112,15 +112,19 @@ def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = Non
     """Cleaned concepts, each identifier once, in the order of their first records.
 
     Identifiers are normalized; runs of white space in names become one space; names and identifiers that occur twice in
-    a concept, and alternatives that are its own identifier, count once. The same concept twice is noted.
+    a concept, and alternatives that are its own identifier, count once. The same concept twice is noted. A concept
+    without a name is left out and noted, with a `DataWarning`, whatever it was read from.
 
     Raises:
-        DataError: no concept, one without an identifier or a name, two that differ under one identifier, or text with
-            NUL or half of a surrogate pair.
+        DataError: no concept, one without an identifier, two that differ under one identifier, or text with NUL or
+            half of a surrogate pair.
     """
     found: dict[str, Record] = {}
     for record in records:
         concept = _clean(record, path)
+        if not concept.name:
+            notes.add(NAMELESS, concept.id)
+            continue
         earlier = found.setdefault(concept.id, Record(concept, record.line))
         if earlier.concept is concept:
             continue
@@ -133,6 +137,8 @@ def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = Non
             )
             raise DataError(message, path=path, line=record.line)
         notes.add("concepts that occur twice with the same content, kept once", concept.id)
+    if nameless := next((note for note in notes.to_tuple() if note.kind == NAMELESS), None):
+        warn(f"vocabulary{'' if path is None else f' {path}'}: {nameless}", DataWarning, stacklevel=2)
     if not found:
         raise DataError("found no concept, expected at least one; is this the right file or format?", path=path)
     return [record.concept for record in found.values()]
@@ -141,10 +147,9 @@ def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = Non
 def _clean(record: Record, path: str | Path | None) -> Concept:
     concept = record.concept
     identifier, name = normalize_identifier(concept.id), _spaced(concept.name)
-    for value, other, what in ((identifier, concept.name, "an id"), (name, concept.id, "a name")):
-        if not value:
-            message = f"found a concept without {what} ({other[:80]!r}), expected each to have one"
-            raise DataError(message, path=path, line=record.line)
+    if not identifier:
+        message = f"found a concept without an id ({concept.name[:80]!r}), expected each to have one"
+        raise DataError(message, path=path, line=record.line)
     names = dict.fromkeys([name, *map(_spaced, concept.synonyms)])
     alternatives = dict.fromkeys(map(normalize_identifier, concept.alternatives))
     parents = dict.fromkeys(map(normalize_identifier, concept.parents))

@@ -39,8 +39,8 @@ def read_concepts(path: str | Path, columns: Columns = None) -> list[Concept]:
         columns: our names of columns -> those of the file, or their numbers from 1 where it has no line of names.
 
     Raises:
-        DataError: a line with more or fewer columns than the first, a column that is missing or occurs twice, an id or
-            a name that is empty, no concept at all, or bytes that are not UTF-8.
+        DataError: a line with more or fewer columns than the first, a column that is missing or occurs twice, an id
+            that is empty, no concept at all, or bytes that are not UTF-8.
         UsageError: a column that the file does not have.
 
     >>> from spanloom.data import clinical
