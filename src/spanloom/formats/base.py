@@ -26,7 +26,6 @@ UNNAMED = "documents without an identifier (called document-000001 and so on)"
 TWICE = "concepts that occur twice"
 UNSTRIPPED = "concepts with white space at their ends"
 OTHER_TEXT = "texts that differ outside the tokens"
-BAD_TYPE = "mentions whose type has a tab or a line end, or is empty"
 LINE_ENDS = "line ends (a space stands for each)"
 ATTRIBUTES, ATTRIBUTE_SCORES, CONCEPT_SCORES = "attributes", "scores of attributes", "scores of concepts"
 # what is counted, but is no news: a user who chooses such a format does not expect it there

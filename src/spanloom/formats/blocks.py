@@ -40,6 +40,7 @@ TAG = re.compile(r"O|[BIESLUM](?:-.+)?")
 NAMES = 120  # characters of the names of columns in a message
 
 UNTYPED = "mention"  # the type of tags that are only a letter
+_NOT_IN_FIELDS = re.compile(r"[\t\r\n|]")
 _UNREADABLE = re.compile(r"[\r\n\0]")  # in a line
 _LINE_ENDS = str.maketrans("\r\n", "  ")
 
@@ -349,22 +350,21 @@ def plain_words(document: Document, path: str | Path) -> list[str]:
 
 
 def tagged_mentions(
-    document: Document, losses: Losses, reserved: str, bad_type: str
+    document: Document, losses: Losses, reserved: re.Pattern[str]
 ) -> Iterator[tuple[int, int, int, Mention]]:
     """Yield the mentions that are a run of whole tokens in a sentence, as tags need them; the others are lost.
 
     Args:
         document: tokenized.
         losses: counts the others by reason.
-        reserved: characters not allowed in a type.
-        bad_type: the kind of loss of mentions whose type holds one.
+        reserved: what no type may contain.
 
     Yields:
         The number of the sentence, the first and the end token, and the mention.
     """
     for mention, ranges, sentence in align(document):
-        if not mention.type or any(character in mention.type for character in reserved):
-            losses.add(bad_type)
+        if not mention.type or reserved.search(mention.type):
+            losses.add("mentions whose type cannot be written")
         elif ranges is None:
             losses.add("mentions that cut a token")
         elif len(ranges) > 1:
@@ -382,7 +382,7 @@ def flat_mentions(document: Document, losses: Losses) -> list[tuple[int, int, st
     """
     kept: list[tuple[int, int, str]] = []
     taken: list[tuple[int, int]] = []  # in order, and apart
-    found = tagged_mentions(document, losses, "\t\r\n|", "mentions whose type cannot be written")
+    found = tagged_mentions(document, losses, _NOT_IN_FIELDS)
     for _, first, end, mention in sorted(found, key=lambda row: (row[1] - row[2], row[1])):
         at = bisect_left(taken, (end, 0))
         if at and taken[at - 1][1] > first:

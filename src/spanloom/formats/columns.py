@@ -26,7 +26,6 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip, meant, plural
 from spanloom.files.output import scratch_file, writing
 from spanloom.formats.base import (
-    BAD_TYPE,
     OTHER_TEXT,
     Losses,
     Scanned,
@@ -66,6 +65,7 @@ _AS_TYPES = "; if tags are types without letters, declare it: --columns word,tag
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
 _UNWRITABLE = pattern(r"[\t\n\r]")
+_UNTAGGED = pattern(r"[\t\n\r]| \Z")  # readers strip the blanks around a value
 _Levels = list[list[tuple[int, int, str]]]
 _KEYED = pattern(r"# (newdoc|newpar|\S+ =)")
 _MOST_FIELDS = 5  # of a token that looks like a comment
@@ -448,7 +448,7 @@ def _spool(document: Document, names: list[str], scheme: str, marked: bool, loss
 def _levels(document: Document, sentences: Sequence[Sequence[int]], losses: Losses) -> list[_Levels]:
     """Return for each sentence its mentions in levels without overlap, longer ones first."""
     levels: list[_Levels] = [[] for _ in sentences]
-    found = tagged_mentions(document, losses, "\t\n\r", BAD_TYPE)
+    found = tagged_mentions(document, losses, _UNTAGGED)
     for number, first, end, mention in sorted(found, key=lambda one: (*one[:2], -one[2], one[3].type)):
         count_mention(losses, mention, *NOT_TAGGED)
         start = sentences[number][0]

@@ -35,7 +35,6 @@ from spanloom.document.surfaces import difference, flat, trimmed
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, plural
 from spanloom.formats.base import (
-    BAD_TYPE,
     DISCONTIGUOUS,
     LINE_ENDS,
     TOUCHING,
@@ -334,7 +333,7 @@ def _rows_of(name: str, document: Document, losses: Losses, path: str | Path) ->
 def _row(mention: Mention, text: str, losses: Losses) -> str | None:
     """Return the mention's row, or count a loss."""
     if not is_writable(mention.type):
-        losses.add(BAD_TYPE)
+        losses.add("mentions whose type has a tab or a line end, or is empty")
         return None
     held = [concept for concept in mention.concepts if is_writable(concept)]
     row = render(mention.replace(concepts=held), text)
