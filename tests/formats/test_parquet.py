@@ -147,6 +147,21 @@ def test_values_that_json_has_not_become_text(tmp_path: Path) -> None:
     write([document], tmp_path / "a.jsonl")
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.binary(), pa.large_binary(), pa.dictionary(pa.int8(), pa.binary()), pa.binary(7)], ids=str
+)
+def test_bytes_of_utf_8_are_text_in_any_column(tmp_path: Path, kind: Any) -> None:
+    values = pa.array([b"no pain", b"fe\xffver."]).cast(kind)
+    pq.write_table(pa.table({"id": pa.array([b"a", b"b"]), "note": values, "scan": values}), tmp_path / "a.parquet")
+    rows = read(tmp_path / "a.parquet", columns="text=note")
+    document = next(rows)
+    assert (document.id, document.text, document.meta) == ("a", "no pain", {"scan": "no pain"})
+    with pytest.raises(DataError, match=r":2: text is .*xff.*, expected the document's text"):
+        next(rows)
+    pq.write_table(pa.table({"text": ["a"], "scan": pa.array([b"\xff"])}), tmp_path / "b.parquet")
+    assert next(read(tmp_path / "b.parquet")).meta == {"scan": "b'\\xff'"}
+
+
 def test_streams_of_arrow_are_read(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([{"text": "mild"}, {"text": "pain"}])
     with pa.ipc.new_stream(str(tmp_path / "a.arrow"), table.schema) as writer:

@@ -166,7 +166,7 @@ def _fits(value: object, kind: Any) -> bool:
 def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the record of a row: of `to_row`, of BigBIO, or of any other that `from_record` reads.
 
-    Values that JSON has no type for, such as dates, become text.
+    Bytes of UTF-8 are text, as in a lake. Values that JSON has no type for, such as dates, become text.
 
     Raises:
         DataError: ``meta`` is text, but not JSON.
@@ -193,6 +193,11 @@ def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any, name: str = "") -> Any:
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError:
+            return value if name else str(value)  # no text: an error if a text is expected
     if name in _CHECKED or value is None or isinstance(value, str | int):
         return value
     if isinstance(value, Mapping):

@@ -412,7 +412,9 @@ def _is_chat(value: object) -> bool:
 def _meta(
     record: dict[str, Any], meta: dict[str, Any], unread: dict[str, Any], problems: list[Problem]
 ) -> dict[str, Any]:
-    others = {name: value for name, value in record.items() if name not in RECORD}
+    others = {
+        name: str(value) if isinstance(value, bytes) else value for name, value in record.items() if name not in RECORD
+    }
     if unread:
         others["unread"] = unread
     for name in others.keys() & meta.keys():
