@@ -423,7 +423,10 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         for text in self.constraints:
             parse(text)
         if self.encoder is not None:
-            self._check_beside_encoder()
+            check_one_pass(self.encoder, self.passes)
+            for name in ("dictionaries", "vocabulary", "clusters", "vectors"):
+                if getattr(self, name) is not None:
+                    raise UsageError(f"{name} beside an encoder, which is trained in place of features; leave it out")
         check_encoder_training(self, several=self.method == "incremental")
         names_from(self.names)
 
@@ -442,12 +445,6 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
                     f"{name} is {value!r}, but a segmenter with a folder (work) has no chains of folds of the text; "
                     f"take another {name}, or train in memory"
                 )
-
-    def _check_beside_encoder(self) -> None:
-        check_one_pass(self.encoder, self.passes)
-        for name in ("dictionaries", "vocabulary", "clusters", "vectors"):
-            if getattr(self, name) is not None:
-                raise UsageError(f"{name} beside an encoder, which is trained in place of features; leave it out")
 
     types_: tuple[str, ...]
     report_: SegmenterReport

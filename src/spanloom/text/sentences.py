@@ -144,7 +144,7 @@ def _is_abbreviation(text: str, stop: int, following: str) -> bool:
     key = word.lower()
     if not before.isascii() and _NO_INITIAL.search(before):
         return False
-    if key in INSIDE and (_has_digit(following) or not _is_acronym(word) or following.isupper()):
+    if key in INSIDE and (_has_digit(following) or not (len(word) > 1 and word.isupper()) or following.isupper()):
         return True
     if (key in BEFORE_NUMBER and _has_digit(following)) or _is_numbering(text, stop):
         return True
@@ -179,10 +179,6 @@ def _is_ordinal(before: str, following: str) -> bool:
     if known and _DAY_STOP.fullmatch(following):  # the month: am 1. 5. 2003
         return True
     return known and _is_capitalized(following) and not _starts_sentence(following)
-
-
-def _is_acronym(word: str) -> bool:
-    return len(word) > 1 and word.isupper()
 
 
 def _is_label(before: str) -> bool:

@@ -254,12 +254,6 @@ def _bdi(text: str) -> str:
     return f"<bdi>{escape(text)}</bdi>"
 
 
-def _name(track: Track, start: int, end: int) -> str:
-    """Return the text beside a track, with arrows if it began before the sentence or continues after it."""
-    before, after = "→ " * (track.start < start), " →" * (track.end > end)
-    return before + shorten(clean(track.label), LABEL) + after
-
-
 class _Place(NamedTuple):
     """The place of a track, and the text beside it."""
 
@@ -282,7 +276,8 @@ def _places(text: str, start: int, end: int, tracks: Sequence[Track], above: boo
     bars, most = 0, MOST_BARS + 4 * (end - start)
     places: list[_Place | None] = []
     for track in tracks:
-        name = _name(track, start, end)
+        before, after = "→ " * (track.start < start), " →" * (track.end > end)
+        name = before + shorten(clean(track.label), LABEL) + after
         low, high = (column[min(max(at, start), end) - start] for at in (track.start, track.end))
         row = next((i for i, at in enumerate(free) if at <= low), len(free))
         last = text.rfind(" ", max(track.start, start), min(track.end, end)) + 1  # what may begin a line

@@ -146,7 +146,10 @@ def fold_word(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     >>> fold_word("hypertensive"), fold_word("nephrotoxicity")
     ((('hypertensive',), ('hypertens',)), (('nephrotoxicity',), ('kidney', 'injury')))
     """
-    plain = _plain(word)
+    low = word.casefold()
+    if not low.isascii():
+        low = "".join(_GREEK.get(c, c) for c in unicodedata.normalize("NFKD", low) if not unicodedata.combining(c))
+    plain = _POSSESSIVE.sub("", low)
     close = tuple(folded for part in _PART.findall(plain) if (folded := _close(part)) not in _EMPTY)
     return close, tuple(folded for part in close for folded in _loose(part))
 
@@ -227,14 +230,6 @@ def sums_of_words(texts: Sequence[Sequence[str]]) -> NDArray[np.uint64]:
     sums = prefix_sums(hashes(list(chain.from_iterable(texts))))
     ends = np.cumsum([len(words) for words in texts], dtype=np.int64)
     return np.diff(sums[ends], prepend=np.uint64(0))
-
-
-def _plain(word: str) -> str:
-    """Lower case without accents and possessive s, Greek letters by their names."""
-    low = word.casefold()
-    if not low.isascii():
-        low = "".join(_GREEK.get(c, c) for c in unicodedata.normalize("NFKD", low) if not unicodedata.combining(c))
-    return _POSSESSIVE.sub("", low)
 
 
 def _close(part: str) -> str:

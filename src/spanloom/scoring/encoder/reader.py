@@ -146,18 +146,13 @@ class WindowScorer(ABC):
                     scores[packed.rows] = found
 
             run.map(part, even_ranges(len(chosen), max(4 * run.workers, len(chosen) // _PACKS)))
-        _check_finite(scores)
+        if scores.size and not -LARGEST <= float(scores.min()) <= float(scores.max()) <= LARGEST:  # NaN is not, either
+            raise ModelError(
+                f"the encoder gives scores from {scores.min():g} to {scores.max():g}, expected none beyond "
+                f"{LARGEST:g}; its weights are damaged, or too large for its precision: train the model again"
+            )
         return Potentials(scores.reshape(tokens, self.roles, self.types), self.constants)
 
     def named(self, document: Document, token: int) -> Whole:
         """Return the scores of a token."""
         return Whole(self.score(Batch.of([document])).roles[token])
-
-
-def _check_finite(scores: Singles) -> None:
-    """Refuse scores that are no numbers, or too large: the engine could not add them up."""
-    if scores.size and not -LARGEST <= float(scores.min()) <= float(scores.max()) <= LARGEST:  # NaN is not, either
-        raise ModelError(
-            f"the encoder gives scores from {scores.min():g} to {scores.max():g}, expected none beyond {LARGEST:g}; "
-            "its weights are damaged, or too large for its precision: train the model again"
-        )
