@@ -29,7 +29,7 @@ from spanloom.learn.shards import Shards, shard_tokens
 from spanloom.learn.training import _TOLERANCE
 from spanloom.model.work import Work
 from spanloom.parallel import threads
-from spanloom.recognize.assembling import assembled
+from spanloom.recognize.fitting import assembled
 from spanloom.recognize.on_disk import prepared_on_disk
 
 L2 = 1.0

@@ -41,7 +41,7 @@ from spanloom.document import Document
 from spanloom.evaluate import exact, paired_test, score
 from spanloom.evaluate.words import evaluate_words
 from spanloom.formats import read
-from spanloom.segment import Segmenter, stacking
+from spanloom.segment import Segmenter
 from spanloom.segment.chains import Tagging
 from spanloom.segment.corpus import Corpus, sentences_of
 from spanloom.segment.model import SegmenterModel
@@ -131,7 +131,7 @@ def run_part(
     Segmenter("incremental", **{**given, "epochs": 1}).fit(train[:300])  # loads kernels, which no training should bear
     stack = Segmenter("incremental", **given)
     spent, _ = timed(lambda: stack.fit(train, dev=dev))
-    with patch.object(stacking, "held_out_models", own_models):
+    with patch("spanloom.segment.training.held_out_models", own_models):
         own = Segmenter("incremental", **given).fit(train, dev=dev)
     joint = Segmenter("joint_labels", **{**given, "l2": chosen.joint_l2, "epochs": chosen.joint_epochs})
     spent_joint, _ = timed(lambda: joint.fit(train, dev=dev))
@@ -157,7 +157,7 @@ def run_part(
 def own_models(
     alone: Trained, model: SegmenterModel, tagged: Mapping[str, Tagging], train: Corpus, *_: object
 ) -> list[tuple[SegmenterModel, list[int]]]:
-    """The model that was trained on all documents, in place of those of folds; see `stacking.held_out_models`."""
+    """The model that was trained on all documents, in place of those of folds; see `training.held_out_models`."""
     return [(model, list(range(len(train.text.batch.documents))))]
 
 

@@ -19,7 +19,7 @@ from spanloom.passes.columns import (
     one_word,
     paint,
 )
-from spanloom.passes.names import BINS, KnownNames, held_out_names
+from spanloom.passes.first import BINS, KnownNames, held_out_names
 from spanloom.text import prepare
 
 KINDS = 3

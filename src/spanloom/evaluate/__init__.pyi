@@ -17,8 +17,6 @@ from spanloom.evaluate.concept_report import evaluate_concepts as evaluate_conce
 from spanloom.evaluate.measures import Interval as Interval
 from spanloom.evaluate.measures import Intervals as Intervals
 from spanloom.evaluate.measures import Score as Score
-from spanloom.evaluate.paired import PairedTest as PairedTest
-from spanloom.evaluate.paired import paired_test as paired_test
 from spanloom.evaluate.reliability import Bin as Bin
 from spanloom.evaluate.reliability import Calibration as Calibration
 from spanloom.evaluate.reliability import Point as Point
@@ -31,6 +29,8 @@ from spanloom.evaluate.report import boundary_kind as boundary_kind
 from spanloom.evaluate.report import compared_kinds as compared_kinds
 from spanloom.evaluate.report import evaluate as evaluate
 from spanloom.evaluate.report import findings as findings
+from spanloom.evaluate.rows import PairedTest as PairedTest
+from spanloom.evaluate.rows import paired_test as paired_test
 from spanloom.evaluate.scorers import f1_macro as f1_macro
 from spanloom.evaluate.scorers import f1_micro as f1_micro
 from spanloom.evaluate.slices import Breakdown as Breakdown

@@ -24,9 +24,8 @@ from spanloom.evaluate.concepts import (
     whole_documents,
 )
 from spanloom.evaluate.measures import Floats, Score, rates
-from spanloom.evaluate.paired import PairedTest, compare_rows
 from spanloom.evaluate.report import accuracy_cell, score_table
-from spanloom.evaluate.rows import ReportRow, scores, unit_counts
+from spanloom.evaluate.rows import PairedTest, ReportRow, compare_rows, scores, unit_counts
 from spanloom.evaluate.units import pair
 
 _SHOWN = 10  # identifiers that the vocabulary lacks, in the text

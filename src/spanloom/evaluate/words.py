@@ -136,7 +136,7 @@ def evaluate_tags(
         gold: with tokens, sentences and the column.
         predicted: the same texts and tokens, with the column.
         column: its name.
-        samples: of the bootstrap (see `spanloom.evaluate.paired`).
+        samples: of the bootstrap (see `spanloom.evaluate.rows`).
         seed: of the bootstrap.
 
     Raises:

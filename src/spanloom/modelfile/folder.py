@@ -20,8 +20,7 @@ from spanloom.errors import ModelError, UsageError, clip, reason_of
 from spanloom.files.output import output_folder, own_files, writing
 from spanloom.files.staging import leftover, leftovers, warn_of_leftovers
 from spanloom.files.walk import meant_path
-from spanloom.modelfile.format1 import from_lists
-from spanloom.modelfile.format2 import from_tree
+from spanloom.modelfile.older import from_lists, from_tree
 from spanloom.modelfile.part import PARTS, STAGES, Array, ModelPart, damaged, place
 from spanloom.modelfile.values import LARGEST, checked
 

@@ -26,7 +26,6 @@ from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes
 from spanloom.recognize import encoding
 from spanloom.recognize.annotating import Annotating, versioned
-from spanloom.recognize.assembling import assembled
 from spanloom.recognize.choosing import AUTO, choose_structure, structure_report
 from spanloom.recognize.completing import Filled, completed, found_of, partly, silent_in
 from spanloom.recognize.crossing import cross_fitted, f1_interval
@@ -37,6 +36,20 @@ from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
 
 if TYPE_CHECKING:
     from spanloom.recognize.recognizer import Recognizer
+from typing import NamedTuple
+
+from spanloom.document.annotation import completeness
+from spanloom.errors import DataError
+from spanloom.features import Built
+from spanloom.hypergraph import Edges
+from spanloom.learn import EdgeTarget, Target, TrainingSet
+from spanloom.model.corpus import Gold
+from spanloom.model.partial import given_mentions
+from spanloom.model.pieces import encode_pieces
+from spanloom.model.structured import LinearModel, StructuredModel
+from spanloom.recognize.parameters import RecognizerParameters
+from spanloom.scoring import LinearScorer, Weights
+from spanloom.structures import Structure
 
 __all__ = ["Work", "check_executor", "check_on_disk", "fit_prepared", "prepared", "prepared_on_disk"]
 
@@ -196,3 +209,68 @@ def _learned(
         potentials = development.score(model.scorer.weights)
     stage = TrainedModel(model, known, unseen, gold, edges, development, potentials, fit, len(data.group_sizes))
     return Learned(features, built, data, fit, stage, tried, filled.report, annotators)
+
+
+# Training data as arrays: index and matrix of features, gold structures, and the target of learning.
+
+
+class Assembled(NamedTuple):
+    """What a recognizer is trained on.
+
+    Args:
+        model: without weights.
+        built: index and matrix.
+        data: the matrix with the target.
+        gold: mentions.
+        edges: their structures, (T, K, D).
+    """
+
+    model: LinearModel
+    built: Built
+    data: TrainingSet
+    gold: Gold
+    edges: Edges
+
+
+def assembled(
+    estimator: RecognizerParameters, structure: Structure, headless: str | None, train: Batch, types: tuple[str, ...],
+    features: FeatureSet, run: Executor, lessons: Lessons | None = None, work: Work | None = None,
+) -> Assembled:  # fmt: skip
+    """Make the arrays of training data.
+
+    Args:
+        estimator: its parameters.
+        structure: that they name.
+        headless: as for `Gold`.
+        train: documents with mentions.
+        types: K names.
+        features: of tokens.
+        run: how pieces of the work are run; the result does not depend on it.
+        lessons: what teachers expect of the raw documents among them.
+        work: the folder that the arrays are made in; they are in memory when ``None``.
+
+    Raises:
+        DataError: no tokens, or a folder without room.
+    """
+    if not len(train.tokens):
+        raise DataError("the training data hold no tokens; give annotated text")
+    room = IN_MEMORY if work is None else work
+    built, scratch = room.built(features, train, estimator.min_count, run), room.scratch
+    offsets = train.sentences
+    empty = Weights.zeros(0, 0, 0, structure.lanes(types))
+    scorer = LinearScorer(features, built.index, empty)
+    model = StructuredModel.build(structure, estimator.counting, types, scorer)
+    gold = Gold(train, types, headless)
+    said = completeness(train, types) if work is None else None  # what comes to a folder is complete
+    if said is not None:
+        gold.keep(given_mentions(gold.table, said, offsets))
+    encoded = encode_pieces(structure, gold.table, offsets, types, scratch)
+    gold.lose(encoded.lost)
+    target: Target = (
+        EdgeTarget(model.engine, offsets, encoded.edges, scratch)
+        if lessons is None
+        else lessons.target(model.engine, offsets, encoded.edges)
+    )
+    sizes = built.index.group_sizes
+    data = TrainingSet(model.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
+    return Assembled(model, built, data, gold, encoded.edges)

@@ -64,9 +64,8 @@ from spanloom.segment.placing import asked_mentions, placed
 from spanloom.segment.preparing import Prepared, prepared
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.second import features_of_chains, fit_second, rescored
-from spanloom.segment.stacking import held_out_models, learn_chains, train_stack
 from spanloom.segment.store import SegmenterValues, model_of, parts_of
-from spanloom.segment.training import Settings, Trained
+from spanloom.segment.training import Settings, Trained, held_out_models, learn_chains, train_stack
 from spanloom.structures.product import MENTION_CHAIN
 from spanloom.text import prepare
 from spanloom.text.splitting import split_at_mentions

@@ -18,12 +18,12 @@ from spanloom.hypergraph import Singles
 from spanloom.modelfile import Array, ModelPart, OtherModelError
 from spanloom.scoring.base import Outputs
 from spanloom.scoring.encoder.adapters import attach, join, merge, shapes
-from spanloom.scoring.encoder.finding import find_encoder
 from spanloom.scoring.encoder.folder import (
     UNWANTED,
     check_computes,
     check_config,
     config_of,
+    find_encoder,
     longest_of,
     open_encoder,
     open_model,
