@@ -214,7 +214,8 @@ def test_spans_out_of_order_are_sorted_and_told(tmp_path: Path, texts: Path) -> 
     told: list[str] = []
     [document] = read(tmp_path / "a.csv", texts=texts, notice=told.append)
     assert document.mentions[0].spans == ((0, 4), (15, 19))
-    assert told == [f"{tmp_path / 'a.csv'}:2: the spans '15-19; 0 - 4' are out of text order; they were sorted"]
+    place = f"{tmp_path / 'a.csv'}:2: mentions[0]"
+    assert told == [f"{place}: the fragments 15-19;0-4 are out of text order; they were sorted"]
 
 
 def test_a_table_of_mentions_needs_texts(tmp_path: Path, texts: Path) -> None:

@@ -304,7 +304,6 @@ def _with_mentions(path: str, scanned: Scanned, found: list[SpanRow]) -> Scanned
     document, problems = scanned.document, list(scanned.problems)
     assert document is not None
     problems += [row.problem for row in found if row.problem is not None]
-    problems += [row.repair for row in found if row.repair is not None]
     pairs = [(row, row.mention) for row in found if row.mention is not None]
     kept = document.copy(mentions=[mention for _, mention in pairs])
     surfaces = [surface_of(row, document.text) for row, _ in pairs]
@@ -366,14 +365,13 @@ _SHOWN: Final = 40
 
 
 class SpanRow(NamedTuple):
-    """A row: its line, the mention and its text, or the problem that it has; ``repair`` is a warning."""
+    """A row: its line, the mention and its text, or the problem that it has."""
 
     line: int
     id: str
     mention: Mention | None
     surface: str | None = None
     problem: Problem | None = None
-    repair: Problem | None = None
 
 
 def cells_of(document: Document, name: str, mention: Mention) -> list[str]:
@@ -421,19 +419,14 @@ def parse_row(row: Row, at: Mapping[str, int], path: str | Path) -> SpanRow:
     cells = {ours: row.cells[place] for ours, place in at.items()}
     name = unguarded(cells.get("id", ""))
     try:
-        spans, repaired = _spans(cells)
         mention = Mention(
-            unguarded(cells["type"]), spans, score=_score(cells.get("score", "")),
+            unguarded(cells["type"]), _spans(cells), score=_score(cells.get("score", "")),
             concepts=_concepts(unguarded(cells.get("concepts", ""))), attributes=_attributes(cells),
         )  # fmt: skip
     except DataError as error:
         problem = Problem("error", "wrong cell", error.message, path=str(path), line=row.line)
         return SpanRow(row.line, name, None, problem=problem)
-    repair = None
-    if repaired:
-        message = f"the spans {clip(cells['spans'])} are out of text order; they were sorted"
-        repair = altered("fragments out of order", message, row.line, str(path))
-    return SpanRow(row.line, name, mention, cells.get("text") or None, repair=repair)
+    return SpanRow(row.line, name, mention, cells.get("text") or None)
 
 
 def surface_of(row: SpanRow, text: str) -> str | None:
@@ -444,8 +437,8 @@ def surface_of(row: SpanRow, text: str) -> str | None:
     return row.surface if row.surface == shown else unguarded(row.surface)
 
 
-def _spans(cells: Mapping[str, str]) -> tuple[list[Span], bool]:
-    """Return the spans of a row, in text order, and whether they had to be sorted.
+def _spans(cells: Mapping[str, str]) -> list[Span]:
+    """Return the spans of a row.
 
     Raises:
         DataError: cells that are no offsets, or that contradict each other.
@@ -453,17 +446,16 @@ def _spans(cells: Mapping[str, str]) -> tuple[list[Span], bool]:
     cell = cells.get("spans", "").strip()
     given = [cells.get("start", "").strip(), cells.get("end", "").strip()]
     if not cell:
-        return [Span(_offset("start", given[0]), _offset("end", given[1]))], False
+        return [Span(_offset("start", given[0]), _offset("end", given[1]))]
     found = [_PART.fullmatch(part) for part in cell.split(";")]
     spans = [Span(int(part[1]), int(part[2])) for part in found if part is not None]
     if len(spans) < len(found):
         raise DataError(f"spans is {_short(cell)}, expected START-END, joined by ; where there are gaps: 12-18;25-30")
-    ordered = sorted(spans)
-    whole = (ordered[0].start, ordered[-1].end)
+    whole = (min(spans).start, max(spans).end)
     if any(given) and whole != (_offset("start", given[0]), _offset("end", given[1])):
         both = f"{given[0][:20]} and {given[1][:20]}"
         raise DataError(f"start and end are {both}, but spans {_short(cell)} goes from {whole[0]} to {whole[1]}")
-    return ordered, ordered != spans
+    return spans
 
 
 def _offset(name: str, cell: str) -> int:
