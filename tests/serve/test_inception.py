@@ -138,9 +138,9 @@ CYCLE = types("a.A", above="a.B").partition("</types>")[0] + types("a.B", above=
 @pytest.mark.parametrize(
     ("part", "value", "word"),
     [
-        ("metadata", None, "'metadata' is 'None', expected an object"),
-        ("document", "x", "'document' is 'x', expected an object"),
-        ("typeSystem", 3, "'typeSystem' is '3', expected a text"),
+        ("metadata", None, "'metadata' is missing, expected an object"),
+        ("document", "x", "'document' is of type str, expected an object"),
+        ("typeSystem", 3, "'typeSystem' is of type int, expected a text"),
         ("typeSystem", "", "no well-formed XML"),
         ("typeSystem", "x", "no well-formed XML"),
         ("typeSystem", EXAMPLE.replace(START, START + LAUGHS), "document type"),
@@ -149,7 +149,7 @@ CYCLE = types("a.A", above="a.B").partition("</types>")[0] + types("a.B", above=
         ("typeSystem", CYCLE, "ircular"),
         ("typeSystem", types("a.A", feature("x=print(1)")), "expected a name of letters"),
         ("typeSystem", types("a.A", feature("x", "Nothing")), "typeSystem"),
-        ("metadata.layer", None, "'layer' is 'None', expected a text"),
+        ("metadata.layer", None, "'layer' is missing, expected a text"),
         ("metadata.layer", "", "name a layer of spans"),
         ("metadata.layer", "a b", "name a layer of spans"),
         ("metadata.layer", "uima.cas.TOP", "no layer of spans"),
@@ -157,7 +157,7 @@ CYCLE = types("a.A", above="a.B").partition("</types>")[0] + types("a.B", above=
         ("metadata.feature", "begin", "expected a text"),
         ("metadata.feature", "self", "name a layer of spans and a feature"),
         ("metadata.feature", "x=print(1)", "expected a name of letters"),
-        ("document.xmi", None, "'xmi' is 'None', expected a text"),
+        ("document.xmi", None, "'xmi' is missing, expected a text"),
         ("document.xmi", "<html></html>", "expected <xmi:XMI>"),
         ("document.xmi", XMI.format(end=1, text='"a"').replace(START, START + LAUGHS), "document type"),
         ("document.xmi", XMI.format(end=1, text='"&a;"').replace(START, START + OUTSIDE), "document type"),
@@ -182,5 +182,7 @@ def test_large_requests_are_refused(client: httpx.Client) -> None:
     refused(client.post("/inception/predict", json=body("chest pain. " * 400_000)), 413, "larger than")
     refused(client.post("/inception/predict", json=body("chest pain. " * 40_000)), 413, "at most 400,000 are taken")
     refused(client.post("/inception/predict", content=b"[" * 100_000), 400, "nested")
-    refused(client.post("/inception/predict", json=[]), 422, "expected an object as INCEpTION sends it")
+    refused(
+        client.post("/inception/predict", json=[]), 422, "expected an object with 'metadata', as INCEpTION sends it"
+    )
     refused(client.post("/inception/none/predict", json=body()), 404, "no model is called 'none'")

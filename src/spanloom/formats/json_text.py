@@ -107,6 +107,22 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object)
 
 
+def field_of(value: object, name: str, kind: type, where: str) -> Any:
+    """Return a field of an object.
+
+    Raises:
+        DataError: the value is no object, or its field is missing or of another kind.
+    """
+    if not isinstance(value, dict):
+        raise DataError(f"{where} is no object, expected an object with {name!r}")
+    found = value.get(name)
+    if not isinstance(found, kind):
+        expected = {"dict": "an object", "list": "a list", "str": "a text"}[kind.__name__]
+        is_there = "missing" if found is None else f"of type {type(found).__name__}"
+        raise DataError(f"{where}: {name!r} is {is_there}, expected {expected}")
+    return found
+
+
 # Kinds of JSON values: lists of values of some types, and pairs of offsets.
 
 

@@ -41,7 +41,7 @@ from spanloom.formats.base import (
     unwritable,
     writing_as,
 )
-from spanloom.formats.json_text import are, loads, some, to_json, write_list
+from spanloom.formats.json_text import are, field_of, loads, some, to_json, write_list
 from spanloom.formats.label_regions import CONCEPT, FRAGMENT, HTML, PARAGRAPHS, Task, Understood, add_mentions, text_of
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, named
 from spanloom.formats.listed import scan_bioc
@@ -164,14 +164,14 @@ def understand(task: object, names: Mapping[str, str] = MappingProxyType({}), ht
     Raises:
         DataError: a field is missing, or not of Label Studio's type.
     """
-    data = _field(task, "data", dict, "the task")
+    data = field_of(task, "data", dict, "the task")
     slot = chosen(task)  # type: ignore[arg-type]
-    results = [] if slot is None else _field(slot.value, "result", list, slot.kind)
+    results = [] if slot is None else field_of(slot.value, "result", list, slot.kind)
     own = {ours: theirs.removeprefix("data.") for ours, theirs in names.items()}
     name = own["text"] if "text" in own else _text_field(data, results)
     shown = text_of(data.get(name), html or _shows_html(task))  # type: ignore[arg-type]
     if shown is None:
-        shown = Task(_field(data, name, str, "data"))
+        shown = Task(field_of(data, name, str, "data"))
     ids = (data.get(own["id"]),) if "id" in own else (data.get("id"), task.get("id"))  # type: ignore[attr-defined]
     known = (str(name) for name in ids if isinstance(name, str | int) and not isinstance(name, bool))
     found = Understood(Document(shown.text, id=next(known, "")), shown, name)
@@ -255,17 +255,6 @@ def chosen(task: dict[str, Any]) -> Slot | None:
     return slots[0] if slots else None
 
 
-def _field(value: object, name: str, kind: type, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise DataError(f"{where} is no object, expected an object with {name!r}")
-    found = value.get(name)
-    if not isinstance(found, kind):
-        expected = {"dict": "an object", "list": "a list", "str": "a text"}[kind.__name__]
-        is_there = "missing" if found is None else f"of type {type(found).__name__}"
-        raise DataError(f"{where}: {name!r} is {is_there}, expected {expected}")
-    return found
-
-
 def write(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:
     """Write a list of tasks, which Label Studio imports.
 
@@ -306,8 +295,8 @@ def _written(document: Document, losses: Losses, path: str | Path) -> str:
 
 def _task(document: Document) -> dict[str, Any]:
     kept = document.meta.get("label_studio", {"data": {}})
-    data = _field(kept, "data", dict, "it")
-    field = _field({TEXT_FIELD: "text", **document.meta}, TEXT_FIELD, str, "meta")
+    data = field_of(kept, "data", dict, "it")
+    field = field_of({TEXT_FIELD: "text", **document.meta}, TEXT_FIELD, str, "meta")
     source = text_of(data.get(field), True)
     shown = Task(document.text)
     task: dict[str, Any] = dict(kept)

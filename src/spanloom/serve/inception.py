@@ -14,6 +14,7 @@ from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.extras import extra
+from spanloom.formats.json_text import field_of
 from spanloom.formats.xmi import add_tokens, cas_of, types_of
 from spanloom.formats.xmi_repair import ANNOTATION, reason
 from spanloom.serve.answers import encode, parse, ready
@@ -32,10 +33,13 @@ def predict(served: Served, raw: bytes, limits: Limits) -> bytes:
         Refused: the body is no such request, or its document or types are not XMI that can be read.
     """
     body = parse(raw)
-    metadata, document = (_field(body, name, dict, "the body") for name in ("metadata", "document"))
-    layer, feature = (_field(metadata, name, str, "metadata") for name in ("layer", "feature"))
-    xmi = _field(document, "xmi", str, "document").encode()
-    types = _field(body, "typeSystem", str, "the body").encode()
+    try:
+        metadata, document = (field_of(body, name, dict, "the body") for name in ("metadata", "document"))
+        layer, feature = (field_of(metadata, name, str, "metadata") for name in ("layer", "feature"))
+        xmi = field_of(document, "xmi", str, "document").encode()
+        types = field_of(body, "typeSystem", str, "the body").encode()
+    except DataError as error:
+        raise Refused(422, f"{error}, as INCEpTION sends it") from None
     if not feature.isidentifier():  # the library makes the code of a class out of it
         raise Refused(422, f"metadata.feature is {clip(feature)}, expected a name of letters, digits and _")
     try:
@@ -88,13 +92,3 @@ def _predictions(types: Any, layer: str, feature: str, document: Document) -> It
             if len(mention.spans) > 1 and f"{feature}_score_explanation" in names:
                 given[f"{feature}_score_explanation"] = f"part {number} of {len(mention.spans)}: {parts}"
             yield kind(begin=start, end=end, **given)
-
-
-def _field(value: object, name: str, kind: type, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise Refused(422, f"{where} is {clip(str(value))}, expected an object as INCEpTION sends it")
-    found = value.get(name)
-    if not isinstance(found, kind):
-        expected = {"dict": "an object", "str": "a text"}[kind.__name__]
-        raise Refused(422, f"{where}: {name!r} is {clip(str(found))}, expected {expected}")
-    return found
