@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
-from staged import as_stages, as_tree
+from staged import as_stages, as_tree, refused
 
 from spanloom import modelfile
 from spanloom.document import Document, Mention
@@ -32,17 +32,6 @@ def original(tmp_path_factory):
 @pytest.fixture
 def model(original, tmp_path):
     return Path(shutil.copytree(original, tmp_path / "model"))
-
-
-def refused(path, *words):
-    with pytest.raises(ModelError) as caught:
-        load(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    assert len(message) < 1000
-    for word in words:
-        assert word in message
 
 
 def describe(path, change):

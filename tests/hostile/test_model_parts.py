@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
-from staged import as_stages, as_tree
+from staged import as_stages, as_tree, refused
 
 from spanloom.document import Document, Mention
 from spanloom.errors import ModelError
@@ -68,16 +68,6 @@ def put(original: Path, path: Path, values: Values, arrays: Arrays) -> Path:
     (path / "weights.safetensors").write_bytes(data)
     (path / "model.json").write_text(json.dumps(as_stages({**values, "sha256": hashlib.sha256(data).hexdigest()})))
     return path
-
-
-def refused(path: Path) -> str:
-    with pytest.raises(ModelError) as caught:
-        load(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    assert len(message) < 1000
-    return message
 
 
 def places(values: Values, *outer: str) -> Iterator[tuple[str, ...]]:

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save
-from staged import as_stages, as_tree
+from staged import as_stages, as_tree, refused
 
 from spanloom.document import Document, Mention
-from spanloom.errors import ModelError
 from spanloom.models import load
 from spanloom.segment import Segmenter
 
@@ -34,17 +33,6 @@ def originals(tmp_path_factory):
 @pytest.fixture
 def model(originals, tmp_path):
     return Path(shutil.copytree(originals / "incremental", tmp_path / "model"))
-
-
-def refused(path, *words):
-    with pytest.raises(ModelError) as caught:
-        load(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    assert len(message) < 1000
-    for word in words:
-        assert word in message
 
 
 def describe(path, change):

@@ -6,6 +6,7 @@ from functools import cache
 from itertools import combinations, product
 
 import numpy as np
+from hypothesis import strategies as st
 
 from spanloom.hypergraph import Potentials, SubgraphEngine, reference
 from spanloom.structures import STRUCTURES, Bilou, MentionTable, Tags, Words
@@ -200,3 +201,17 @@ _READERS = {
     Tags: _tagged,
     Product: _words_and_mentions,
 }
+
+
+@st.composite
+def batches(draw, kinds=2, components=1, longest=30, most=12, again=0):
+    """Lengths of sentences and rows of mentions: nested, crossing, of up to so many parts, and some again."""
+    lengths = draw(st.lists(st.integers(0, longest), min_size=1, max_size=4))
+    filled = [n for n, length in enumerate(lengths) if length]
+    rows = []
+    for _ in range(draw(st.integers(0, most)) if filled else 0):
+        n = draw(st.sampled_from(filled))
+        pieces = draw(st.integers(1, min(components, (lengths[n] + 1) // 2)))
+        cuts = sorted(draw(st.lists(st.integers(0, lengths[n]), min_size=2 * pieces, max_size=2 * pieces, unique=True)))
+        rows.append((n, draw(st.integers(0, kinds - 1)), tuple(zip(cuts[::2], cuts[1::2], strict=True))))
+    return lengths, rows + draw(st.lists(st.sampled_from(rows), max_size=again) if rows else st.just([]))

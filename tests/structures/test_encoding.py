@@ -17,6 +17,7 @@ from structure_helpers import (
     LISTED,
     TYPES,
     WITHOUT_GAPS,
+    batches,
     every_set,
     laid,
     mentions_with_path,
@@ -146,22 +147,6 @@ def test_every_sub_hypergraph_is_read_and_written_again(name, length):
         assert mentions_with_path(structure, [(t, template.edges[e]) for t, e in choices], length) == own
 
 
-@st.composite
-def documents(draw, kinds=2, longest=30, gaps=False):
-    """Lengths of sentences and a table of mentions: nested, crossing, repeated; on request some with gaps."""
-    lengths = draw(st.lists(st.one_of(st.just(0), st.integers(1, longest)), min_size=1, max_size=5))
-    filled = [n for n, length in enumerate(lengths) if length]
-    rows = []
-    for _ in range(draw(st.integers(0, 12)) if filled else 0):
-        n = draw(st.sampled_from(filled))
-        pieces = draw(st.integers(1, 2 if gaps and lengths[n] > 2 else 1))
-        cuts = draw(
-            st.lists(st.integers(0, lengths[n]), min_size=2 * pieces, max_size=2 * pieces, unique=True).map(sorted)
-        )
-        rows.append((n, draw(st.integers(0, kinds - 1)), tuple(zip(cuts[::2], cuts[1::2], strict=True))))
-    return lengths, rows
-
-
 def per_type(rows):
     groups = defaultdict(set)
     for n, kind, ((first, end),) in rows:
@@ -170,7 +155,7 @@ def per_type(rows):
 
 
 @pytest.mark.parametrize("name", FLAGGED)
-@given(document=documents())
+@given(document=batches())
 @settings(max_examples=50, deadline=None)
 def test_any_mentions_of_any_batch(name, document):
     lengths, rows = document
@@ -192,7 +177,7 @@ def test_any_mentions_of_any_batch(name, document):
 
 
 @pytest.mark.parametrize("name", FLAGGED)
-@given(document=documents(kinds=3))
+@given(document=batches(kinds=3))
 @settings(max_examples=50, deadline=None)
 def test_types_and_sentences_never_interact(name, document):
     lengths, rows = document
@@ -207,7 +192,7 @@ def test_types_and_sentences_never_interact(name, document):
 
 
 @pytest.mark.parametrize("name", WITHOUT_GAPS)
-@given(document=documents(gaps=True), reading=st.sampled_from(READINGS))
+@given(document=batches(components=2), reading=st.sampled_from(READINGS))
 @settings(max_examples=50, deadline=None)
 def test_separate_mentions_come_back_and_gaps_are_lost(name, document, reading):
     lengths, rows = document
@@ -226,7 +211,7 @@ def test_separate_mentions_come_back_and_gaps_are_lost(name, document, reading):
 
 
 @pytest.mark.parametrize("name", CHAINS)
-@given(document=documents(gaps=True))
+@given(document=batches(components=2))
 @settings(max_examples=50, deadline=None)
 def test_chains_keep_the_longer_of_two_and_name_the_other(name, document):
     lengths, rows = document

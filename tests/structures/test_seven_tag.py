@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structure_helpers import TYPES, laid, lane_scores, offsets_of, random_potentials
+from structure_helpers import TYPES, batches, laid, lane_scores, offsets_of, random_potentials
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
@@ -162,24 +162,11 @@ def test_all(text, mentions):
     assert read(text, "all") == mentions
 
 
-@st.composite
-def batches(draw, kinds=2, longest=14, components=4):
-    lengths = draw(st.lists(st.integers(0, longest), min_size=1, max_size=4))
-    filled = [n for n, length in enumerate(lengths) if length]
-    rows = []
-    for _ in range(draw(st.integers(0, 7)) if filled else 0):
-        n = draw(st.sampled_from(filled))
-        pieces = draw(st.integers(1, min(components, (lengths[n] + 1) // 2)))
-        cuts = sorted(draw(st.lists(st.integers(0, lengths[n]), min_size=2 * pieces, max_size=2 * pieces, unique=True)))
-        rows.append((n, draw(st.integers(0, kinds - 1)), tuple(zip(cuts[::2], cuts[1::2], strict=True))))
-    return lengths, rows
-
-
 def cells(row):
     return {(row[0], token) for first, end in row[2] for token in range(first, end)}
 
 
-@given(batch=batches(), components=st.integers(1, 4))
+@given(batch=batches(components=4, longest=14, most=7), components=st.integers(1, 4))
 @settings(max_examples=150, deadline=None)
 def test_any_mentions_of_any_batch(batch, components):
     lengths, rows = batch
@@ -205,7 +192,7 @@ def test_any_mentions_of_any_batch(batch, components):
     assert structure.holds(table).tolist() == [len(row[2]) <= components for row in rows]
 
 
-@given(batch=batches())
+@given(batch=batches(components=4, longest=14, most=7))
 @settings(max_examples=80, deadline=None)
 def test_why_mentions_are_lost(batch):
     lengths, rows = batch
@@ -225,7 +212,7 @@ def test_why_mentions_are_lost(batch):
         assert not any(one[1] != row[1] and cells(one) & cells(row) for _, row in kept)
 
 
-@given(batch=batches())
+@given(batch=batches(components=4, longest=14, most=7))
 @settings(max_examples=50, deadline=None)
 def test_sentences_never_interact(batch):
     lengths, rows = batch
@@ -237,7 +224,7 @@ def test_sentences_never_interact(batch):
         np.testing.assert_array_equal(SEVEN.read_tags(edges, TYPES), tags[offsets[n] : offsets[n + 1]])
 
 
-@given(batch=batches(components=1))
+@given(batch=batches(longest=14, most=7))
 @settings(max_examples=50, deadline=None)
 def test_separate_mentions_come_back(batch):
     lengths, rows = batch

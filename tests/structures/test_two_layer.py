@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from structure_helpers import TYPES, laid, lane_scores, offsets_of, picks, random_potentials
+from structure_helpers import TYPES, batches, laid, lane_scores, offsets_of, picks, random_potentials
 
 from spanloom import Document, Mention, Recognizer
 from spanloom.hypergraph import ENGINES, Potentials, SubgraphEngine, reference
@@ -184,20 +184,7 @@ def test_the_most_are_kept_and_of_as_many_those_with_most_tokens(mentions):
     assert worth(kept) == max(worth(chosen) for chosen in subsets(mentions) if holdable(chosen))
 
 
-@st.composite
-def batches(draw, kinds=2, components=3):
-    lengths = draw(st.lists(st.integers(0, 25), min_size=1, max_size=3))
-    filled = [n for n, length in enumerate(lengths) if length]
-    rows = []
-    for _ in range(draw(st.integers(0, 10)) if filled else 0):
-        n = draw(st.sampled_from(filled))
-        pieces = draw(st.integers(1, min(components, (lengths[n] + 1) // 2)))
-        cuts = sorted(draw(st.lists(st.integers(0, lengths[n]), min_size=2 * pieces, max_size=2 * pieces, unique=True)))
-        rows.append((n, draw(st.integers(0, kinds - 1)), tuple(zip(cuts[::2], cuts[1::2], strict=True))))
-    return lengths, rows + draw(st.lists(st.sampled_from(rows), max_size=2) if rows else st.just([]))
-
-
-@given(batch=batches())
+@given(batch=batches(components=3, longest=25, most=10, again=2))
 @settings(max_examples=200, deadline=None)
 def test_any_mentions_of_any_batch(batch):
     lengths, rows = batch
@@ -230,7 +217,7 @@ def encoded_starts(edges):
     return sum(says[e] for e in edges.ravel().tolist() if e >= 0)
 
 
-@given(batch=batches())
+@given(batch=batches(components=3, longest=25, most=10, again=2))
 @settings(max_examples=50, deadline=None)
 def test_types_and_sentences_never_interact(batch):
     lengths, rows = batch

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 import struct
 from pathlib import Path
@@ -20,16 +19,6 @@ LARGEST = 150_000  # bytes of a picture
 OF_MODELS = {"curves.png", "serve.png"}  # whose pages differ with the machine that trained the model
 OF_SITE = {*MAKE["SITE"], MAKE["README"], MAKE["NOTEBOOK"]}  # whose text changes often
 DARK, LIGHT = "rgb(22, 24, 28)", "rgb(255, 255, 255)"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    if MAKE["executable"]() is None:
-        if os.environ.get("SPANLOOM_BROWSER") == "required":
-            pytest.fail("no Chromium on the path, and SPANLOOM_BROWSER is 'required'")
-        pytest.skip("no Chromium on the path; set SPANLOOM_BROWSER=required to fail instead")
-    with MAKE["browser"]() as started:
-        yield started
 
 
 @pytest.fixture

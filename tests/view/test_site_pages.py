@@ -6,7 +6,6 @@ In light on a desktop and in dark on a phone, after WCAG 2.2: 1.4.3 (contrast), 
 
 from __future__ import annotations
 
-import os
 import runpy
 import subprocess
 import sys
@@ -71,16 +70,6 @@ DEFECTS = """
 }
 """
 LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1200), ("dark", MAKE["PHONE"])]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    if MAKE["executable"]() is None:
-        if os.environ.get("SPANLOOM_BROWSER") == "required":
-            pytest.fail("no Chromium on the path, and SPANLOOM_BROWSER is 'required'")
-        pytest.skip("no Chromium on the path; set SPANLOOM_BROWSER=required to fail instead")
-    with MAKE["browser"]() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")
