@@ -43,7 +43,7 @@ R = TypeVar("R")
 REACH: Final = 25
 NEAR: Final = 6
 Flags = NDArray[np.bool_]
-_BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS = range(len(KINDS))
+_BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS, _RELATIONS = range(len(KINDS))
 _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
@@ -217,7 +217,7 @@ class Scopes:
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
         cue: Flags = np.logical_or.reduce(table.kinds[phrase, :_PSEUDO], axis=1)
-        kept = (end > _reached_before(end, cue)) | (table.kinds[phrase, _ENDS] & ~cue)
+        kept = (end > _reached_before(end, cue)) | (table.kinds[phrase, _ENDS:].any(1) & ~cue)
         return Hits(first[kept], end[kept], phrase[kept])
 
     @cached_property
@@ -279,8 +279,8 @@ class Scopes:
             if kind == _PSEUDO or not len(found):
                 return found
             hidden = self.of(pair, _PSEUDO)
-            if kind == _ENDS:
-                hidden = np.unique(np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO))]))
+            if kind in (_ENDS, _RELATIONS):
+                hidden = np.unique(np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR)]))
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
             return found[overlapping <= self.hits.first[found]]
@@ -332,13 +332,17 @@ class Scopes:
         if not len(own) or not len(at):
             return _nothing(parts)
         coordinators, _, stops = self._stops
-        prefix = np.isin(end - 1, self.where(self._words_of("prefixes")))
+        prefixes = self.where(self._words_of("prefixes"))
+        prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & (end - first == 2)))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
         verb = self._predicate(first[row], begin, at)
         clear = same & ~_between(self.ends(pair), begin, verb) & ~_between(self.ends(pair), verb + 1, at)
+        # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
+        relation, items = _last(self._relations(pair), at), self.separators
+        clear &= (relation < begin) | (_between(items, begin, relation) & _between(items, relation, at))
         if near:
             reaches = clear & ~_between(stops, begin, at) & (at - begin <= np.where(prefix[row], 0, NEAR))
         else:
@@ -378,7 +382,11 @@ class Scopes:
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
         auxiliary = np.where(np.isin(begin - 1, verbs), 1, 2 * np.isin(begin - 2, verbs))
         auxiliary = np.minimum(auxiliary, begin - at)
-        clear = same & ~_between(self.ends(-1), at, begin - auxiliary)
+        clear = same & ~_between(self.ends(-1), at, begin - auxiliary) & ~_between(self._relations(-1), at, begin)
+        # "no effect on A was seen", "the cause of A is unclear": of the relation, not of A
+        relation = _last(self._relations(-1), parts.first)
+        related = relation >= self.batch.sentences[self.sentence[np.minimum(parts.first, len(self.sentence) - 1)]]
+        clear &= ~related | _between(verbs, relation, parts.first)
         if near:
             reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
         else:
@@ -431,7 +439,12 @@ class Scopes:
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
         ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
         negation = _between(self.where(self._words_of("negations")), first, begin)
-        return negation & (_between(verbs, joint, at) | (ended & (comma < at)))
+        modifier = np.isin(first, self.where(self._words_of("modifiers"))) & ~np.isin(first, self.batch.sentences)
+        return modifier & _between(verbs, begin, at) | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
+
+    def _relations(self, pair: int) -> Int64:
+        """Return the first tokens of what is said of a relation, such as *effect on*; of all pairs, if it is -1."""
+        return self.hits.first[self.of(pair, _RELATIONS)]
 
     def inside(self, pair: int) -> Flags:
         """Return which mentions hold a cue, (M,)."""
@@ -443,6 +456,12 @@ class Scopes:
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
         return self.hits.first[self.of(pair, _ENDS)]
+
+
+def _last(places: Int64, high: Int64) -> Int64:
+    """Return the last of some places, ascending, before each of others; -1 for none."""
+    found: Int64 = np.append(-1, places)[np.searchsorted(places, high)]
+    return found
 
 
 def _reached_before(end: Int64, counts: Flags) -> Int64:
