@@ -19,7 +19,8 @@ A file has a table for each attribute, or for each value of one that is not just
     [experiencer.family]
     before = ["{person} had"]
 
-In place of words there may be ``<number>`` (but 0), ``<year>``, ``<open>`` and ``<close>`` (brackets).
+In place of words there may be ``<number>`` (but 0), ``<year>``, ``<open>`` and ``<close>`` (brackets),
+``<minus>`` (a sign in *- fever, - cough, + rash*, no hyphen).
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ _SCOPE: Final = (
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
 _CLOSED: Final = "$"
-_PLACES: Final = {"<number>": "<number>", "<year>": "<year>", "<open>": "(", "<close>": ")"}
+MINUS: Final = "<minus>"
+_PLACES: Final = {"<number>": "<number>", "<year>": "<year>", "<open>": "(", "<close>": ")", MINUS: MINUS}
 _GROUP: Final = re.compile(r"\(([^()]*)\)|\{([^{}]*)\}")
 _MOST: Final = 100_000  # phrases that one entry may stand for
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")

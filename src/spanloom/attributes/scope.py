@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.attributes.lexicon import KINDS, Cues, compared
+from spanloom.attributes.lexicon import KINDS, MINUS, Cues, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
@@ -48,6 +48,8 @@ _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
 _SLASH: Final = frozenset("/")
+_HYPHEN, _PLUS, _OPENING = frozenset("-−–"), frozenset("+"), frozenset(",:，：、;；")
+_NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 _LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
@@ -199,7 +201,27 @@ class Scopes:
     def hashes(self) -> UInt64:
         """(T,) hash of each token's word, as it is compared."""
         distinct, ids = self._words
-        return hash_values(distinct)[ids]
+        found: UInt64 = hash_values(distinct)[ids]
+        found[self._minus] = hash_values([MINUS])
+        return found
+
+    @cached_property
+    def _minus(self) -> Int64:
+        """Hyphens that are signs of items, as in *- fever, - cough* or *-fever +cough*.
+
+        A sign begins the sentence, follows a comma or colon, or stands apart from what is before only, as it does before
+        a comma; no number follows. A sentence with signs has one behind a comma, or a plus.
+        """
+        at, tokens, sentence = self.where(_HYPHEN), self.batch.tokens, self.sentence
+        at = at[at + 1 < len(tokens)]
+        apart = tokens[at, 0] > tokens[at - 1, 1]
+        opened, begins = np.isin(at - 1, self.where(_OPENING)), np.isin(at, self.batch.sentences)
+        alone = apart & ~begins & (np.isin(at + 1, self.where(_CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
+        comma = np.isin(at - 1, self.where(_OPENING - _COLONS))
+        several = np.append(at[comma], self.where(_PLUS))
+        signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
+        found: Int64 = at[signs & ~np.isin(at + 1, self.where(_NUMBERS))]
+        return found
 
     @cached_property
     def sentence(self) -> Int64:
@@ -280,7 +302,9 @@ class Scopes:
                 return found
             hidden = self.of(pair, _PSEUDO)
             if kind in (_ENDS, _RELATIONS):
-                hidden = np.unique(np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR)]))
+                hidden = np.unique(
+                    np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR)])
+                )
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
             return found[overlapping <= self.hits.first[found]]
@@ -338,6 +362,7 @@ class Scopes:
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
+        same &= ~self._subject(pair, first[row], parts.end)
         verb = self._predicate(first[row], begin, at)
         clear = same & ~_between(self.ends(pair), begin, verb) & ~_between(self.ends(pair), verb + 1, at)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
@@ -421,6 +446,21 @@ class Scopes:
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
         subject = np.isin(first, self.batch.sentences) | np.isin(first, self.where(self._words_of("subjects")))
         found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
+        return found
+
+    def _subject(self, pair: int, first: Int64, end: Int64) -> Flags:
+        """Return whether what a cue such as *neither* reaches does something to others: *neither CT nor ECG showed*.
+
+        Its verb has an object: neither the clause nor its noun phrase ends behind the verb.
+        """
+        found: Flags = np.isin(first, self.where(self._words_of("subjects")))
+        if found.any():
+            near_ends, verbs = self._stops[2], self.where(self._words_of("predicates"))
+            verbs = verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, near_ends)]
+            verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
+            found &= verb < self.batch.sentences[self.sentence[first] + 1]
+            for stops in near_ends, self.where(self._words_of("verbs")), self.ends(pair):
+                found &= ~_between(stops, end, verb)
         return found
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
