@@ -50,8 +50,8 @@ KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseud
 """What a phrase may be: a cue before or after mentions, of all that follow or of the same noun phrase only; a word of a
 mention that is a cue; no cue; the end of what cues reach, also of those behind it if it is a relation."""
 _SCOPE: Final = (
-    "ends", "relations", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations", "subjects",
-    "modifiers", "predicates", "answers",
+    "ends", "relations", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations",
+    "subjects", "modifiers", "predicates", "answers",
 )  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
