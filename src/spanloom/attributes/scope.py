@@ -362,7 +362,7 @@ class Scopes:
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
-        same &= ~self._subject(pair, first[row], parts.end)
+        same &= ~self._subject(pair, first[row], begin, parts.end)
         verb = self._predicate(first[row], begin, at)
         clear = same & ~_between(self.ends(pair), begin, verb) & ~_between(self.ends(pair), verb + 1, at)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
@@ -434,13 +434,19 @@ class Scopes:
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
         return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
 
+    @cached_property
+    def _predicates(self) -> Int64:
+        """Verbs with an object: neither the clause nor its noun phrase ends behind the verb."""
+        verbs = self.where(self._words_of("predicates"))
+        return verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, self._stops[2])]
+
     def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
 
         It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
         such as *none*, and no comma or coordinator follows it before the verb.
         """
-        verbs = self.where(self._words_of("predicates"))
+        verbs = self._predicates
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
@@ -448,15 +454,11 @@ class Scopes:
         found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
         return found
 
-    def _subject(self, pair: int, first: Int64, end: Int64) -> Flags:
-        """Return whether what a cue such as *neither* reaches does something to others: *neither CT nor ECG showed*.
-
-        Its verb has an object: neither the clause nor its noun phrase ends behind the verb.
-        """
-        found: Flags = np.isin(first, self.where(self._words_of("subjects")))
+    def _subject(self, pair: int, first: Int64, begin: Int64, end: Int64) -> Flags:
+        """Return whether what a cue such as *neither* reaches does something to others: *neither CT nor ECG showed*."""
+        found = _between(self.where(self._words_of("subjects")), first, begin)
         if found.any():
-            near_ends, verbs = self._stops[2], self.where(self._words_of("predicates"))
-            verbs = verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, near_ends)]
+            near_ends, verbs = self._stops[2], self._predicates
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
             found &= verb < self.batch.sentences[self.sentence[first] + 1]
             for stops in near_ends, self.where(self._words_of("verbs")), self.ends(pair):
