@@ -297,14 +297,15 @@ class Scopes:
             hit, role = self._roles
             own, of_kind = self.cues.table.roles[role, :2].T
             found: Int64 = hit[((own == pair) | (own == -1)) & (of_kind == kind)]
-            found = found if len(found) < 2 else np.unique(found)
+            found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
             if kind == _PSEUDO or not len(found):
                 return found
             hidden = self.of(pair, _PSEUDO)
             if kind in (_ENDS, _RELATIONS):
-                hidden = np.unique(
-                    np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR)])
-                )
+                cues = [self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR]
+                hides = np.zeros(len(self.hits.end), np.bool_)
+                hides[np.concatenate([hidden, *cues])] = True
+                hidden = np.flatnonzero(hides)
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
             return found[overlapping <= self.hits.first[found]]
@@ -362,30 +363,31 @@ class Scopes:
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
-        same &= ~self._subject(pair, first[row], begin, parts.end)
-        verb = self._predicate(first[row], begin, at)
-        clear = same & ~_between(self.ends(pair), begin, verb) & ~_between(self.ends(pair), verb + 1, at)
+        reaches, some = np.zeros(len(at), np.bool_), np.flatnonzero(same)  # only these are looked at further
+        cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
+        verb, ends, items = self._predicate(cue, low, high), self.ends(pair), self.separators
+        clear = ~self._subject(pair, cue, low, stop) & ~_between(ends, low, verb) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
-        relation, items = _last(self._relations(pair), at), self.separators
-        clear &= (relation < begin) | (_between(items, begin, relation) & _between(items, relation, at))
+        relation = _last(self._relations(pair), high)
+        clear &= (relation < low) | (_between(items, low, relation) & _between(items, relation, high))
         if near:
-            reaches = clear & ~_between(stops, begin, at) & (at - begin <= np.where(prefix[row], 0, NEAR))
+            clear &= ~_between(stops, low, high) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
-            last = np.append(-1, self.separators)[np.searchsorted(self.separators, at)]
-            reaches = clear & (at - np.maximum(begin, last + 1) <= REACH) & ~self._new_clause(first[row], begin, at)
+            clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
+            clear &= ~self._new_clause(cue, low, high, stop)
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
-        behind = np.append(0, parts.end)[:-1]
-        about = (first[row] >= behind) & ((at == begin) | ~_between(coordinators, behind, first[row]))
-        reaches &= ~later | about
+        behind = np.append(0, parts.end)[some]
+        about = (cue >= behind) & ((high == low) | ~_between(coordinators, behind, cue))
+        reaches[some] = clear & (~later[some] | about)
         # a list below: the cue, a colon, and the end of the line
         open_end = np.isin(end, self.where(_COLONS)) & np.isin(end + 1, self.batch.sentences)
         if open_end.any():
             heads = np.flatnonzero(open_end)
             head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
             below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
-            reaches |= below & ~_between(self.ends(pair), end[head], at)
+            reaches |= below & ~_between(ends, end[head], at)
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
         inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
@@ -403,36 +405,34 @@ class Scopes:
         begin = first[row]
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
+        there, some = np.isin(at, end), np.flatnonzero(same)  # only these are looked at further
+        there &= parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)]
+        low, high, start = at[some], begin[some], parts.first[some]
         verbs = self.where(self._words_of("verbs"))
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
-        auxiliary = np.where(np.isin(begin - 1, verbs), 1, 2 * np.isin(begin - 2, verbs))
-        auxiliary = np.minimum(auxiliary, begin - at)
-        clear = same & ~_between(self.ends(-1), at, begin - auxiliary) & ~_between(self._relations(-1), at, begin)
-        # "no effect on A was seen", "the cause of A is unclear": of the relation, not of A
-        relation = _last(self._relations(-1), parts.first)
-        related = relation >= self.batch.sentences[self.sentence[np.minimum(parts.first, len(self.sentence) - 1)]]
-        clear &= ~related | _between(verbs, relation, parts.first)
+        auxiliary = np.where(np.isin(high - 1, verbs), 1, 2 * np.isin(high - 2, verbs))
+        auxiliary = np.minimum(auxiliary, high - low)
+        clear = ~_between(self.ends(-1), low, high - auxiliary) & ~_between(self._relations(-1), low, high)
+        # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
+        opening, relation = self.batch.sentences[self.sentence[high]], _last(self._relations(-1), start)
+        clear &= (relation < opening) | _between(verbs, relation, start)
         if near:
-            reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
+            clear &= (high - low <= 1) & ~_between(stops, low, high)
         else:
-            place = np.searchsorted(commas, begin)  # 0 is none, in the arrays with -1 before the others
-            comma = np.append(-1, commas)[place]
-            earlier = np.append(-1, commas)[np.maximum(place - 1, 0)]
-            joined = np.append(-1, coordinators)[np.searchsorted(coordinators, begin)]
+            comma, joined = _last(commas, high), _last(coordinators, high)
             # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is not
-            low = self.batch.sentences[self.sentence[begin]]
-            listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
-            clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)
-            listed &= ~_between(verbs, clause, np.maximum(comma, at))
+            listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
+            clause = np.maximum(_last(commas, start) + 1, opening)
+            listed &= ~_between(verbs, clause, np.maximum(comma, low))
             # so is "A, B: absent"
-            answer = np.isin(begin, self.where(_ANSWERED))
-            listed |= answer & ~_between(verbs, at, begin) & ~_between(self.where(_COLONS), at, begin)
-            reaches = clear & ((comma < at) | listed) & ~_between(verbs, at, joined) & (begin - at <= REACH)
-        ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
+            answer = np.isin(high, self.where(_ANSWERED))
+            listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(_COLONS), low, high)
+            clear &= ((comma < low) | listed) & ~_between(verbs, low, joined) & (high - low <= REACH)
+        there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
-        found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
+        found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
-        return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
+        return found._replace(there=there[last] if len(last) else found.there)
 
     @cached_property
     def _predicates(self) -> Int64:
@@ -465,7 +465,7 @@ class Scopes:
                 found &= ~_between(stops, end, verb)
         return found
 
-    def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
+    def _new_clause(self, first: Int64, begin: Int64, at: Int64, stop: Int64) -> Flags:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
 
         That is so where a verb follows a comma or coordinator; at the first comma if *and* follows; also if no other
@@ -476,9 +476,9 @@ class Scopes:
         far = len(self.sentence)
         joint = np.append(joints, far)[np.searchsorted(joints, begin)]
         comma = np.append(commas, far)[np.searchsorted(commas, begin)]
-        end = self.batch.sentences[self.sentence[np.minimum(begin, far - 1)] + 1]
+        end = self.batch.sentences[self.sentence[first] + 1]
         last = ~_between(self._joints, comma + 1, end)
-        ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
+        ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
         ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
         negation = _between(self.where(self._words_of("negations")), first, begin)
         modifier = np.isin(first, self.where(self._words_of("modifiers"))) & ~np.isin(first, self.batch.sentences)
