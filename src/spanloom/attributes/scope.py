@@ -434,10 +434,9 @@ class Scopes:
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
         return found._replace(there=there[last] if len(last) else found.there)
 
-    @cached_property
-    def _predicates(self) -> Int64:
-        """Verbs with an object: neither the clause nor its noun phrase ends behind the verb."""
-        verbs = self.where(self._words_of("predicates"))
+    def _with_object(self, words: frozenset[str]) -> Int64:
+        """Return verbs with an object: neither the clause nor its noun phrase ends behind the verb."""
+        verbs = self.where(words)
         return verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, self._stops[2])]
 
     def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
@@ -446,7 +445,7 @@ class Scopes:
         It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
         such as *none*, and no comma or coordinator follows it before the verb.
         """
-        verbs = self._predicates
+        verbs = self._with_object(self._words_of("predicates"))
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
@@ -458,7 +457,8 @@ class Scopes:
         """Return whether what a cue such as *neither* reaches does something to others: *neither CT nor ECG showed*."""
         found = _between(self.where(self._words_of("subjects")), first, begin)
         if found.any():
-            near_ends, verbs = self._stops[2], self._predicates
+            near_ends = self._stops[2]
+            verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
             found &= verb < self.batch.sentences[self.sentence[first] + 1]
             for stops in near_ends, self.where(self._words_of("verbs")), self.ends(pair):
