@@ -304,7 +304,7 @@ class Scopes:
             if kind in (_ENDS, _RELATIONS):
                 cues = [self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR]
                 hides = np.zeros(len(self.hits.end), np.bool_)
-                hides[np.concatenate([hidden, *cues])] = True
+                hides[np.concatenate([self.of(-1, _PSEUDO), *cues])] = True
                 hidden = np.flatnonzero(hides)
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
@@ -366,10 +366,13 @@ class Scopes:
         reaches, some = np.zeros(len(at), np.bool_), np.flatnonzero(same)  # only these are looked at further
         cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
         verb, ends, items = self._predicate(cue, low, high), self.ends(pair), self.separators
-        clear = ~self._subject(pair, cue, low, stop) & ~_between(ends, low, verb) & ~_between(ends, verb + 1, high)
+        clear = (
+            ~self._subject(pair, cue, low, high, stop) & ~_between(ends, low, verb) & ~_between(ends, verb + 1, high)
+        )
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
         relation = _last(self._relations(pair), high)
-        clear &= (relation < low) | (_between(items, low, relation) & _between(items, relation, high))
+        about = np.where(verb < high, verb, low)
+        clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
         if near:
             clear &= ~_between(stops, low, high) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
@@ -453,14 +456,14 @@ class Scopes:
         found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
         return found
 
-    def _subject(self, pair: int, first: Int64, begin: Int64, end: Int64) -> Flags:
+    def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
         """Return whether what a cue such as *neither* reaches does something to others: *neither CT nor ECG showed*."""
         found = _between(self.where(self._words_of("subjects")), first, begin)
         if found.any():
             near_ends = self._stops[2]
             verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
-            found &= verb < self.batch.sentences[self.sentence[first] + 1]
+            found &= (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
             for stops in near_ends, self.where(self._words_of("verbs")), self.ends(pair):
                 found &= ~_between(stops, end, verb)
         return found
