@@ -7,6 +7,7 @@ A file has a table for each attribute, or for each value of one that is not just
     person = ["mother", "father"]        # lists that phrases name in braces
     [scope]
     ends = ["but"]                       # no cue reaches across these
+    relations = ["effect on"]            # nor these; a cue behind is not about what they precede
     pseudo = ["dr ."]                    # neither a cue nor an end
     [negated]
     before = ["no", "not (seen|noted)"]  # cues before what they mark; one of several alternatives
@@ -18,7 +19,8 @@ A file has a table for each attribute, or for each value of one that is not just
     [experiencer.family]
     before = ["{person} had"]
 
-In place of words there may be ``<number>``, ``<year>``, ``<open>`` and ``<close>`` (brackets).
+In place of words there may be ``<number>`` (but 0), ``<year>``, ``<open>`` and ``<close>`` (brackets),
+``<minus>`` (a sign in *- fever, - cough, + rash*, no hyphen).
 """
 
 from __future__ import annotations
@@ -44,17 +46,18 @@ from spanloom.text import tokenize
 
 ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
 """The attributes that the bundled cues mark."""
-KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseudo", "ends")
+KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseudo", "ends", "relations")
 """What a phrase may be: a cue before or after mentions, of all that follow or of the same noun phrase only; a word of a
-mention that is a cue; no cue; the end of what cues reach."""
+mention that is a cue; no cue; the end of what cues reach, also of those behind it if it is a relation."""
 _SCOPE: Final = (
-    "ends", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations", "subjects",
-    "predicates", "answers",
+    "ends", "relations", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations",
+    "subjects", "modifiers", "predicates", "actions", "answers",
 )  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
 _CLOSED: Final = "$"
-_PLACES: Final = {"<number>": "<number>", "<year>": "<year>", "<open>": "(", "<close>": ")"}
+MINUS: Final = "<minus>"
+_PLACES: Final = {"<number>": "<number>", "<year>": "<year>", "<open>": "(", "<close>": ")", MINUS: MINUS}
 _GROUP: Final = re.compile(r"\(([^()]*)\)|\{([^{}]*)\}")
 _MOST: Final = 100_000  # phrases that one entry may stand for
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
@@ -74,7 +77,7 @@ def compared(word: str) -> str:
     >>> [compared(word) for word in ("Evidencia", "está", "12", "1998", "患")]
     ['evidencia', 'esta', '<number>', '<year>', '患']
     """
-    if word.isdecimal():
+    if word.isdecimal() and word != "0":
         return "<year>" if _YEAR.fullmatch(word) else "<number>"
     low = word.casefold()
     if low.isascii():
@@ -90,7 +93,7 @@ class Cues:
         language: its name; empty for cues of every language.
         phrases: words -> what they mean, by attribute and value, kind, and whether a clause must end behind them.
         scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
-            ``subjects``, ``predicates`` and ``answers``.
+            ``subjects``, ``modifiers``, ``predicates``, ``actions`` and ``answers``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.
@@ -148,7 +151,7 @@ class CueTable(NamedTuple):
         roles: (R, 3) of each the number of its pair, -1 for all, of its kind in `KINDS`, and whether a clause must end
             behind it.
         pairs: G of them.
-        kinds: (P, 7) whether each phrase has a role of each kind.
+        kinds: (P, 8) whether each phrase has a role of each kind.
         closed: (P,) whether a clause must end behind it in all its roles.
     """
 
@@ -221,7 +224,7 @@ class _Reader(NamedTuple):
             if name not in _SCOPE:
                 raise self._error(f"scope.{name}", "a name", _SCOPE)
             texts = self._texts(f"scope.{name}", value)
-            if name in ("ends", "pseudo"):
+            if name in ("ends", "relations", "pseudo"):
                 self._add(phrases, texts, None, name, words)
             else:
                 scope[name] = frozenset(map(compared, texts))

@@ -31,7 +31,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.attributes.lexicon import KINDS, Cues, compared
+from spanloom.attributes.lexicon import KINDS, MINUS, Cues, compared
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
@@ -43,11 +43,13 @@ R = TypeVar("R")
 REACH: Final = 25
 NEAR: Final = 6
 Flags = NDArray[np.bool_]
-_BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS = range(len(KINDS))
+_BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS, _RELATIONS = range(len(KINDS))
 _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
 _SLASH: Final = frozenset("/")
+_HYPHEN, _PLUS, _OPENING = frozenset("-−–"), frozenset("+"), frozenset(",:，：、;；")
+_NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 _LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
@@ -199,7 +201,27 @@ class Scopes:
     def hashes(self) -> UInt64:
         """(T,) hash of each token's word, as it is compared."""
         distinct, ids = self._words
-        return hash_values(distinct)[ids]
+        found: UInt64 = hash_values(distinct)[ids]
+        found[self._minus] = hash_values([MINUS])
+        return found
+
+    @cached_property
+    def _minus(self) -> Int64:
+        """Hyphens that are signs of items, as in *- fever, - cough* or *-fever +cough*.
+
+        A sign begins the sentence, follows a comma or colon, or stands apart only from what is before, or is before a
+        comma; no number follows. A sentence with signs has one behind a comma, or a plus.
+        """
+        at, tokens, sentence = self.where(_HYPHEN), self.batch.tokens, self.sentence
+        at = at[at + 1 < len(tokens)]
+        apart = tokens[at, 0] > tokens[at - 1, 1]
+        opened, begins = np.isin(at - 1, self.where(_OPENING)), np.isin(at, self.batch.sentences)
+        alone = apart & ~begins & (np.isin(at + 1, self.where(_CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
+        comma = np.isin(at - 1, self.where(_OPENING - _COLONS))
+        several = np.append(at[comma], self.where(_PLUS))
+        signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
+        found: Int64 = at[signs & ~np.isin(at + 1, self.where(_NUMBERS))]
+        return found
 
     @cached_property
     def sentence(self) -> Int64:
@@ -217,7 +239,7 @@ class Scopes:
         order = np.lexsort((-end, first))
         first, end, phrase = first[order], end[order], phrase[order]
         cue: Flags = np.logical_or.reduce(table.kinds[phrase, :_PSEUDO], axis=1)
-        kept = (end > _reached_before(end, cue)) | (table.kinds[phrase, _ENDS] & ~cue)
+        kept = (end > _reached_before(end, cue)) | (table.kinds[phrase, _ENDS:].any(1) & ~cue)
         return Hits(first[kept], end[kept], phrase[kept])
 
     @cached_property
@@ -275,12 +297,15 @@ class Scopes:
             hit, role = self._roles
             own, of_kind = self.cues.table.roles[role, :2].T
             found: Int64 = hit[((own == pair) | (own == -1)) & (of_kind == kind)]
-            found = found if len(found) < 2 else np.unique(found)
+            found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
             if kind == _PSEUDO or not len(found):
                 return found
             hidden = self.of(pair, _PSEUDO)
-            if kind == _ENDS:
-                hidden = np.unique(np.concatenate([hidden, *(self.of(pair, cue) for cue in range(_PSEUDO))]))
+            if kind in (_ENDS, _RELATIONS):
+                cues = [self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR]
+                hides = np.zeros(len(self.hits.end), np.bool_)
+                hides[np.concatenate([self.of(-1, _PSEUDO), *cues])] = True
+                hidden = np.flatnonzero(hides)
             reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
             overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
             return found[overlapping <= self.hits.first[found]]
@@ -332,31 +357,40 @@ class Scopes:
         if not len(own) or not len(at):
             return _nothing(parts)
         coordinators, _, stops = self._stops
-        prefix = np.isin(end - 1, self.where(self._words_of("prefixes")))
+        prefixes = self.where(self._words_of("prefixes"))
+        prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & (end - first == 2)))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
-        verb = self._predicate(first[row], begin, at)
-        clear = same & ~_between(self.ends(pair), begin, verb) & ~_between(self.ends(pair), verb + 1, at)
+        reaches, some = np.zeros(len(at), np.bool_), np.flatnonzero(same)  # only these are looked at further
+        cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
+        verb, ends, items = self._predicate(cue, low, high), self.ends(pair), self.separators
+        clear = (
+            ~self._subject(pair, cue, low, high, stop) & ~_between(ends, low, verb) & ~_between(ends, verb + 1, high)
+        )
+        # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
+        relation = _last(self._relations(pair), high)
+        about = np.where(verb < high, verb, low)
+        clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
         if near:
-            reaches = clear & ~_between(stops, begin, at) & (at - begin <= np.where(prefix[row], 0, NEAR))
+            clear &= ~_between(stops, low, high) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
-            last = np.append(-1, self.separators)[np.searchsorted(self.separators, at)]
-            reaches = clear & (at - np.maximum(begin, last + 1) <= REACH) & ~self._new_clause(first[row], begin, at)
+            clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
+            clear &= ~self._new_clause(cue, low, high, stop)
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
-        behind = np.append(0, parts.end)[:-1]
-        about = (first[row] >= behind) & ((at == begin) | ~_between(coordinators, behind, first[row]))
-        reaches &= ~later | about
+        behind = np.append(0, parts.end)[some]
+        about = (cue >= behind) & ((high == low) | ~_between(coordinators, behind, cue))
+        reaches[some] = clear & (~later[some] | about)
         # a list below: the cue, a colon, and the end of the line
         open_end = np.isin(end, self.where(_COLONS)) & np.isin(end + 1, self.batch.sentences)
         if open_end.any():
             heads = np.flatnonzero(open_end)
             head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
             below = (end[head] <= at) & (at < self._below[self.sentence[first[head]]])
-            reaches |= below & ~_between(self.ends(pair), end[head], at)
+            reaches |= below & ~_between(ends, end[head], at)
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
         inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
@@ -374,32 +408,39 @@ class Scopes:
         begin = first[row]
         same = (begin >= at) & (parts.end > parts.first)
         same &= self.sentence[begin] == self.sentence[np.maximum(at - 1, 0)]
+        there, some = np.isin(at, end), np.flatnonzero(same)  # only these are looked at further
+        there &= parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)]
+        low, high, start = at[some], begin[some], parts.first[some]
         verbs = self.where(self._words_of("verbs"))
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
-        auxiliary = np.where(np.isin(begin - 1, verbs), 1, 2 * np.isin(begin - 2, verbs))
-        auxiliary = np.minimum(auxiliary, begin - at)
-        clear = same & ~_between(self.ends(-1), at, begin - auxiliary)
+        auxiliary = np.where(np.isin(high - 1, verbs), 1, 2 * np.isin(high - 2, verbs))
+        auxiliary = np.minimum(auxiliary, high - low)
+        clear = ~_between(self.ends(-1), low, high - auxiliary) & ~_between(self._relations(-1), low, high)
+        # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
+        opening, relation = self.batch.sentences[self.sentence[high]], _last(self._relations(-1), start)
+        clear &= (relation < opening) | _between(verbs, relation, start)
         if near:
-            reaches = clear & (begin - at <= 1) & ~_between(stops, at, begin)
+            clear &= (high - low <= 1) & ~_between(stops, low, high)
         else:
-            place = np.searchsorted(commas, begin)  # 0 is none, in the arrays with -1 before the others
-            comma = np.append(-1, commas)[place]
-            earlier = np.append(-1, commas)[np.maximum(place - 1, 0)]
-            joined = np.append(-1, coordinators)[np.searchsorted(coordinators, begin)]
+            comma, joined = _last(commas, high), _last(coordinators, high)
             # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is not
-            low = self.batch.sentences[self.sentence[begin]]
-            listed = (joined > comma + 1) | ((joined == comma + 1) & (earlier >= low))
-            clause = np.maximum(np.append(-1, commas)[np.searchsorted(commas, parts.first)] + 1, low)
-            listed &= ~_between(verbs, clause, np.maximum(comma, at))
+            listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
+            clause = np.maximum(_last(commas, start) + 1, opening)
+            listed &= ~_between(verbs, clause, np.maximum(comma, low))
             # so is "A, B: absent"
-            answer = np.isin(begin, self.where(_ANSWERED))
-            listed |= answer & ~_between(verbs, at, begin) & ~_between(self.where(_COLONS), at, begin)
-            reaches = clear & ((comma < at) | listed) & ~_between(verbs, at, joined) & (begin - at <= REACH)
-        ends_it = np.isin(at, end) & (parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)])
+            answer = np.isin(high, self.where(_ANSWERED))
+            listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(_COLONS), low, high)
+            clear &= ((comma < low) | listed) & ~_between(verbs, low, joined) & (high - low <= REACH)
+        there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
-        found = _joined(parts, reaches | ends_it, np.where(same, begin - at, -1), phrase)
+        found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
         last = parts.ptr[1:] - 1  # what is behind a gap's first part is about the whole only at its end
-        return found._replace(there=(reaches | ends_it)[last] if len(last) else found.there)
+        return found._replace(there=there[last] if len(last) else found.there)
+
+    def _with_object(self, words: frozenset[str]) -> Int64:
+        """Return verbs with an object: neither the clause nor its noun phrase ends behind the verb."""
+        verbs = self.where(words)
+        return verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, self._stops[2])]
 
     def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
@@ -407,7 +448,7 @@ class Scopes:
         It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
         such as *none*, and no comma or coordinator follows it before the verb.
         """
-        verbs = self.where(self._words_of("predicates"))
+        verbs = self._with_object(self._words_of("predicates"))
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
@@ -415,7 +456,19 @@ class Scopes:
         found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
         return found
 
-    def _new_clause(self, first: Int64, begin: Int64, at: Int64) -> Flags:
+    def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
+        """Return whether what a cue such as *neither* reaches does something to others: *neither CT nor ECG showed*."""
+        found = _between(self.where(self._words_of("subjects")), first, begin)
+        if found.any():
+            near_ends = self._stops[2]
+            verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
+            verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
+            found &= (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
+            for stops in near_ends, self.where(self._words_of("verbs")), self.ends(pair):
+                found &= ~_between(stops, end, verb)
+        return found
+
+    def _new_clause(self, first: Int64, begin: Int64, at: Int64, stop: Int64) -> Flags:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
 
         That is so where a verb follows a comma or coordinator; at the first comma if *and* follows; also if no other
@@ -426,12 +479,17 @@ class Scopes:
         far = len(self.sentence)
         joint = np.append(joints, far)[np.searchsorted(joints, begin)]
         comma = np.append(commas, far)[np.searchsorted(commas, begin)]
-        end = self.batch.sentences[self.sentence[np.minimum(begin, far - 1)] + 1]
+        end = self.batch.sentences[self.sentence[first] + 1]
         last = ~_between(self._joints, comma + 1, end)
-        ended = last & (_between(coordinators, begin, comma) | ~self._closed[self.parts.end])
+        ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
         ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
         negation = _between(self.where(self._words_of("negations")), first, begin)
-        return negation & (_between(verbs, joint, at) | (ended & (comma < at)))
+        modifier = np.isin(first, self.where(self._words_of("modifiers"))) & ~np.isin(first, self.batch.sentences)
+        return modifier & _between(verbs, begin, at) | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
+
+    def _relations(self, pair: int) -> Int64:
+        """Return the first tokens of what is said of a relation, such as *effect on*; of all pairs, if it is -1."""
+        return self.hits.first[self.of(pair, _RELATIONS)]
 
     def inside(self, pair: int) -> Flags:
         """Return which mentions hold a cue, (M,)."""
@@ -443,6 +501,12 @@ class Scopes:
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
         return self.hits.first[self.of(pair, _ENDS)]
+
+
+def _last(places: Int64, high: Int64) -> Int64:
+    """Return the last of some places, ascending, before each of others; -1 for none."""
+    found: Int64 = np.append(-1, places)[np.searchsorted(places, high)]
+    return found
 
 
 def _reached_before(end: Int64, counts: Flags) -> Int64:
