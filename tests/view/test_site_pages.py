@@ -130,6 +130,10 @@ def test_the_readme_as_a_package_index_shows_it(opened: Page, tmp_path: Path) ->
     (tmp_path / "readme.html").write_text(head + body, encoding="utf-8")
     opened.goto((tmp_path / "readme.html").as_uri())
     assert defects(opened) == []
+    opened.set_viewport_size({"width": 1000, "height": 1000})
+    first = opened.locator("body > :has(+ h2)").first  # picture, sentence, commands, Python and links are on one screen
+    box = first.bounding_box()
+    assert first.locator("a").count() > 3 and box is not None and box["y"] + box["height"] < 900
     assert opened.evaluate("[...document.images].filter((one) => !one.naturalWidth).map((one) => one.src)") == []
 
 
