@@ -217,7 +217,8 @@ def main() -> None:
         "# First steps\n\n"
         f"`python benchmarks/first_steps.py`, {datetime.now(UTC):%Y-%m-%d}, commit {commit}. {before} (load at the end "
         f"{os.getloadavg()[0]:.1f}). All commands take {total / 60:.1f} minutes on the clock, "
-        f"installation included; the rest of a first quarter of an hour is for reading. The environment has {size:.0f} MB afterwards.\n\n"
+        f"installation included; the rest of a first quarter of an hour is for reading. "
+        f"The environment has {size:.0f} MB afterwards.\n\n"
         "| command | seconds of the processor | seconds on the clock | exit code |\n|---|---|---|---|\n"
     )
     out.write_text(heading + "\n".join(table) + "\n\n" + "\n\n".join(sections) + "\n", encoding="utf-8")

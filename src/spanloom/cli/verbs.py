@@ -246,7 +246,7 @@ class Kinds(_WithExamples, TyperGroup):
         """Parse a command line; an option in the place of the second word is reported as what is missing."""
         word = args[0] if args and not ctx.resilient_parsing else ""
         if word in _MOVED and word not in self.commands:
-            ctx.fail(f"{ctx.info_name} {word} is now: spanloom lab {word}; pip install spanloom-lab")
+            ctx.fail(f"{ctx.info_name} {word} is now: spanloom lab {word}; pip install ./lab in Spanloom's folder")
         if word.startswith("-") and word not in _SETTINGS["help_option_names"]:
             ctx.fail(f"found {word} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
@@ -400,7 +400,7 @@ def only(first: str) -> typer.Typer:
     if one is not None:
         return one
     if first in _OF_THE_LAB:
-        sys.exit(fail(f"{first} needs spanloom-lab; pip install spanloom-lab", WRONG_USAGE))
+        sys.exit(fail(f"{first} needs spanloom-lab: pip install ./lab in Spanloom's folder", WRONG_USAGE))
     return app
 
 
