@@ -155,7 +155,7 @@ Dev = Annotated[
     list[str] | None,
     option(
         "--dev DATA",
-        "Annotated development documents; repeatable. [a tenth of the training data; few are cross-validated]",
+        "Annotated development documents; repeatable. [a tenth of the training data; recognizers cross-validate few]",
     ),
 ]
 ModelOutput = Annotated[str | None, option("--output -o DIR", "Output model directory.")]

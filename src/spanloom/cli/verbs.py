@@ -290,27 +290,30 @@ class Once(_WithExamples, TyperCommand):
                 ctx.fail(f"{parameter.opts[0]} is given {given[id(parameter)]} times, but may be given once")
         return super().parse_args(ctx, args)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line, without the library's braces."""
+        return [piece.translate({ord("{"): None, ord("}"): None}) for piece in super().collect_usage_pieces(ctx)]
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options; many of them in groups, the most used first."""
-        shown = {one.name: one for one in self.get_params(ctx) if one.param_type_name == "option"}
-        if len(shown) <= _MANY + 1:  # with --help
-            super().format_options(ctx, formatter)
-            return
-        if arguments := [one.get_help_record(ctx) for one in self.params if one.param_type_name == "argument"]:
-            with formatter.section("Arguments"):
-                formatter.write_dl(arguments)
-        verb = ctx.command_path.partition(" ")[2]
-        listed = MOST_USED.get(verb, MOST_USED[""]).split()
-        groups = {"Most used options": [name for name in listed if name in shown][:_FIRST]}
-        taken = set(groups["Most used options"])
-        for title, names in OPTION_GROUPS.items():
-            groups[title] = [name for name in shown if name in names.split() and name not in taken]
-            taken.update(groups[title])
-        groups["Other options"] = [name for name in shown if name not in taken]
-        for title, found in groups.items():
-            if found:
+        """Write arguments without types of Python, and options; many of them in groups, the most used first."""
+        shown = {one.name: one for one in self.get_params(ctx)}
+        options = [name for name, one in shown.items() if one.param_type_name == "option"]
+        groups = {"Arguments": [name for name in shown if name not in options]}
+        if len(options) <= _MANY + 1:  # with --help
+            groups["Options"] = options
+        else:
+            listed = MOST_USED.get(ctx.command_path.partition(" ")[2], MOST_USED[""]).split()
+            groups["Most used options"] = first = [name for name in listed if name in shown][:_FIRST]
+            rest = [name for name in options if name not in first]
+            groups |= {
+                title: [name for name in rest if name in names.split()] for title, names in OPTION_GROUPS.items()
+            }
+            groups["Other options"] = [name for name in rest if not any(name in found for found in groups.values())]
+        for title, names in groups.items():
+            if names:
+                records = [shown[name].get_help_record(ctx) for name in names]
                 with formatter.section(title):
-                    formatter.write_dl([shown[name].get_help_record(ctx) for name in found])
+                    formatter.write_dl([(re.sub(r" <.*>$", "", name), said) for name, said in records])
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
