@@ -7,6 +7,7 @@ In light on a desktop and in dark on a phone, after WCAG 2.2: 1.4.3 (contrast), 
 from __future__ import annotations
 
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -118,6 +119,12 @@ def test_pages_of_the_site(opened: Page, site: Path) -> None:
         opened.goto(page.as_uri())
         found += [(page.relative_to(site).as_posix(), *defect) for defect in defects(opened)]
     assert found == []
+
+
+def test_the_method_has_four_printed_pages(opened: Page, site: Path) -> None:
+    opened.goto((site / "docs" / "method.html").as_uri())
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
+    assert len(re.findall(rb"/Type\s*/Page\b", opened.pdf(format="A4", margin=margins))) == 4
 
 
 def test_the_readme_as_a_package_index_shows_it(opened: Page, tmp_path: Path) -> None:
