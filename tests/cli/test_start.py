@@ -96,3 +96,11 @@ def test_what_cannot_be_read_leads_to_validate(here, command):
     (here / "table.csv").write_text("a,b\n1,2\n")
     assert suggested(command) == ["spanloom validate notes.jsonl"]
     assert command("validate", "notes.jsonl").returncode == 1
+
+
+def test_a_large_file_and_a_text_of_any_encoding_are_not_read(here, command, monkeypatch):
+    (here / "note.txt").write_bytes("naïve".encode("cp1252"))
+    (here / "train.jsonl").write_text("no JSON\n")
+    monkeypatch.setattr(start, "_LARGE", 3)
+    assert suggested(command)[1] == "spanloom train recognizer --train train.jsonl --output model"
+    assert suggested(command)[3] == "spanloom predict genia note.txt"

@@ -18,6 +18,7 @@ from spanloom.view.cells import aligned
 
 _ENTRIES: Final = (100, 10, 10)  # of the folder that are looked at, of each folder in it, of each in these
 _DEPTH: Final = 2  # of folders in it
+_LARGE: Final = 20_000_000  # bytes of a file that is not opened, as some formats read it whole
 _DOCUMENTS: Final = 5  # of a file that are read
 _CERTAIN: Final = ("jsonl", "brat", "i2b2", "conll", "conllu", "pubtator", "bioc", "xmi", "webanno", "spacy")
 _NOTE: Final = "echo 'No chest pain or dyspnea.' |"
@@ -117,7 +118,10 @@ def _look(folder: Path, found: Found, depth: int) -> None:
 
 
 def _add(path: Path, kind: str, found: Found) -> None:
-    """Add a file, or a folder of brat files, by its first documents."""
+    """Add a file, or a folder of brat files, by its first documents; a large file, and any text, by its format."""
+    if kind == "text" or (path.is_file() and path.stat().st_size > _LARGE):
+        (found.texts if kind == "text" else found.annotated).append(str(path))
+        return
     try:
         with warnings.catch_warnings(action="ignore"):  # `validate`, which is suggested, lists them
             mentions = [one.mentions for one in islice(read(path, kind), _DOCUMENTS)]
