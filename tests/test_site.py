@@ -57,6 +57,38 @@ def test_every_page_of_the_side_bar_is_two_clicks_from_the_first() -> None:
     assert set(contents) - reached == set()
 
 
+QUESTIONS = {
+    "How do I train on my brat files?": ("tutorials/own-brat-files", "spanloom train recognizer --train mine"),
+    "Which model suits my data, and how much do I annotate?": ("which-model", "A few hundred annotated sentences"),
+    "Do I need a graphics card?": ("which-model", "No graphics card is needed"),
+    "Does it read other languages? Does it learn relations?": (
+        "which-model",
+        "Relations are kept in files, not learned",
+    ),
+    "How do I find negated problems?": ("negation", "--attributes negated"),
+    "Can it remove the names of patients?": ("tasks", "De-identification"),
+    "How do I link to UMLS?": ("vocabularies", "`MRCONSO.RRF`"),
+    "How do I get from brat to spaCy?": ("tasks", "spanloom convert notes/dev dev.spacy"),
+    "How do I replace GLiNER?": ("how-to/migrate", "-from gliner import GLiNER"),
+    "How do I run it on Spark?": ("how-to/lake", "with_spark(frame, annotator)"),
+    "How accurate is it?": ("results", "Figures on test data"),
+    "May I use the ready models in a product?": ("models-ready", "| licence |"),
+    "What does a probability of 0.8 mean?": ("how-to/calibration", "four in five are right"),
+    "What does this message mean?": ("errors", "cause and remedy"),
+    "How do I correct predictions by hand?": ("how-to/from-brat", "To correct predictions by hand"),
+    "Is there an image for Docker?": ("how-to/containers", "docker run --rm"),
+    "Does it send my text anywhere?": ("conventions", "network access or telemetry"),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_is_answered_one_click_from_the_first_page_and_two_from_the_readme(question: str) -> None:
+    page, answer = QUESTIONS[question]
+    assert "](docs/index.md)" in (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert f"]({page}.md)" in (DOCS / "index.md").read_text(encoding="utf-8")
+    assert answer in " ".join((DOCS / f"{page}.md").read_text(encoding="utf-8").split())
+
+
 def test_the_page_of_python_has_the_public_names() -> None:
     text = (DOCS / "api.md").read_text(encoding="utf-8")
     named = re.findall(r"^\.\. auto(?:class|function|exception):: (\S+)$", text, re.MULTILINE)

@@ -13,7 +13,9 @@ __all__ = ["__version__", *_names]
 
 def __getattr__(name: str) -> object:
     if name == "Cascade":  # until 0.3
-        message = "spanloom.Cascade is deprecated: from spanloom_lab import Cascade (pip install spanloom-lab)"
+        message = (
+            "spanloom.Cascade is deprecated: from spanloom_lab import Cascade (pip install ./lab in Spanloom's folder)"
+        )
         warn(message, DeprecationWarning, stacklevel=2)
         return lazily(__name__, {"class_of": "spanloom.model.kinds"})("class_of")("cascade")
     return _exported(name)

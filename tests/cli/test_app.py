@@ -18,7 +18,7 @@ def test_version(process):
     assert (result.returncode, result.stdout, result.stderr) == (0, f"spanloom {__version__}\n", "")
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", sorted({*VERBS} - {""}))
 def test_every_verb_has_a_module_and_help(command, verb):
     assert callable(resolve_name(VERBS[verb]))
     result = command(*verb.split(), "--help")

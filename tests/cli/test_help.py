@@ -13,7 +13,7 @@ from typer.main import get_command
 
 from spanloom.cli.app import app
 from spanloom.cli.execute import VERBS
-from spanloom.cli.verbs import EXAMPLES, GROUPS, load_plugins
+from spanloom.cli.verbs import EXAMPLES, GROUPS, MOST_USED, OPTION_GROUPS, load_plugins
 from spanloom_lab.cli.verbs import EXAMPLES as OF_THE_LAB
 
 load_plugins()
@@ -62,6 +62,36 @@ def test_every_verb_is_in_one_group(command: Callable[..., Any]) -> None:
     shown = command("--help").stdout
     places = [shown.index(f"\n{title}:\n") for title in GROUPS]
     assert places == sorted(places)
+
+
+def test_no_option_is_in_two_groups() -> None:
+    names = " ".join(OPTION_GROUPS.values()).split()
+    assert len(names) == len(set(names))
+
+
+def verbs_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Each verb with its command."""
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for word, one in command.commands.items():
+        yield from verbs_of(one, f"{name} {word}".strip())
+
+
+@pytest.mark.parametrize(("verb", "one"), [*verbs_of(ROOT)], ids=lambda value: value if isinstance(value, str) else "")
+def test_many_options_are_grouped_and_the_most_used_are_first(command: Callable[..., Any], verb: str, one: Any) -> None:
+    options = {option.name: max(option.opts, key=len) for option in one.params if option.param_type_name == "option"}
+    shown = command(*verb.split(), "--help").stdout
+    listed = re.findall(r"^  (?:-\w, )?(--[\w-]+)", shown, re.MULTILINE)
+    assert sorted(listed) == sorted([*options.values(), "--help"])
+    titles = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
+    assert "Other options" not in titles
+    if len(options) <= 14:
+        assert titles in (["Options", "Examples"], ["Arguments", "Options", "Examples"])
+    else:
+        first = [options[name] for name in MOST_USED.get(verb, MOST_USED[""]).split() if name in options][:10]
+        assert listed[: len(first)] == first
+    assert {*MOST_USED} - {name for name, _ in verbs_of(ROOT)} == {""}
 
 
 @pytest.mark.parametrize("verb", ["predict", "serve", "explain", "inspect", "export", "compact"])

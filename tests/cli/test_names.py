@@ -92,3 +92,8 @@ def test_a_prediction_says_where_it_is(command, model, tmp_path):
     result = command("predict", model, clinical() / "sample.txt", "--output", tmp_path / "out")
     assert result.stderr.endswith(f" in 1 document, written to {tmp_path / 'out'} as jsonl\n")
     assert json.loads((tmp_path / "out").read_text())["id"] == "sample"
+
+
+def test_a_folder_without_a_model_is_not_suggested_in_its_own_place(command, tmp_path):
+    result = command("inspect", tmp_path)
+    assert result.returncode == 1 and "model.json is missing" in result.stderr and "did you mean" not in result.stderr

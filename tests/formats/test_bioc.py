@@ -64,7 +64,7 @@ def test_a_composite_mention_has_all_concepts_and_its_parts_are_kept(tmp_path: P
         assert not write([document], tmp_path / name)
         assert list(read(tmp_path / name)) == [document]
     losses = write([document.copy(mentions=[])], tmp_path / "b.xml")
-    assert losses.counts == {"parts of composite mentions that are gone": 2}
+    assert losses.counts == {"parts of removed composite mentions": 2}
     (alone,) = read(source(tmp_path, passage(0, "Ocular and auditory toxicity.", *COMPOSITE[1:])))
     assert surfaces(alone) == ["Ocular toxicity", "auditory toxicity"]
 

@@ -135,7 +135,7 @@ def test_lines_of_mentions_that_are_gone_go(tmp_path: Path) -> None:
     (document,) = read(pair(tmp_path / "in", TEXT, ANN))
     document.mentions = [m for m in document.mentions if m.id != "T2"] + [Mention("day", [(23, 28)], score=0.25)]
     losses = write([document], tmp_path / "out", format="brat")
-    assert str(losses) == "not written: 7 lines of mentions that are gone"
+    assert str(losses) == "not written: 7 lines of removed mentions"
     assert (tmp_path / "out/a.ann").read_bytes().decode() == (
         "T1\tproblem  0 4; 5 9\tMild pain\r\n"
         "\r\n"
@@ -154,7 +154,7 @@ def test_predictions_replace_mentions(tmp_path: Path) -> None:
     (document,) = read(pair(tmp_path / "in", TEXT, ANN))
     predicted = document.copy(mentions=[Mention("problem", [(5, 9)])])
     losses = write([predicted], tmp_path / "out", format="brat")
-    assert losses.counts["lines of mentions that are gone"] == 14
+    assert losses.counts["lines of removed mentions"] == 14
     assert (tmp_path / "out/a.ann").read_bytes() == b"\r\nT10\tproblem 5 9\tpain\r\n"
 
 

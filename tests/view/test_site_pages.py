@@ -6,6 +6,7 @@ In light on a desktop and in dark on a phone, after WCAG 2.2: 1.4.3 (contrast), 
 
 from __future__ import annotations
 
+import re
 import runpy
 import subprocess
 import sys
@@ -109,6 +110,12 @@ def test_pages_of_the_site(opened: Page, site: Path) -> None:
     assert found == []
 
 
+def test_the_method_has_four_printed_pages(opened: Page, site: Path) -> None:
+    opened.goto((site / "docs" / "method.html").as_uri())
+    margins = dict.fromkeys(("top", "bottom", "left", "right"), "18mm")
+    assert len(re.findall(rb"/Type\s*/Page\b", opened.pdf(format="A4", margin=margins))) == 4
+
+
 def test_the_readme_as_a_package_index_shows_it(opened: Page, tmp_path: Path) -> None:
     body = MarkdownIt("commonmark").enable("table").render((ROOT / "README.md").read_text(encoding="utf-8"))
     style = (
@@ -119,6 +126,10 @@ def test_the_readme_as_a_package_index_shows_it(opened: Page, tmp_path: Path) ->
     (tmp_path / "readme.html").write_text(head + body, encoding="utf-8")
     opened.goto((tmp_path / "readme.html").as_uri())
     assert defects(opened) == []
+    opened.set_viewport_size({"width": 1000, "height": 1000})
+    first = opened.locator("body > :has(+ h2)").first  # picture, sentence, commands, Python and links are on one screen
+    box = first.bounding_box()
+    assert first.locator("a").count() > 3 and box is not None and box["y"] + box["height"] < 900
     assert opened.evaluate("[...document.images].filter((one) => !one.naturalWidth).map((one) => one.src)") == []
 
 

@@ -91,7 +91,7 @@ class CascadeReport(ReportLines):
         documents, sentences, tokens, mentions: of the training data.
         development: sentences of the development data.
         lost: reason -> how many mentions the chains cannot hold for it.
-        ambiguous: mentions that are held, but read back otherwise.
+        ambiguous: mentions that are represented, but decoded as others.
         dropped: templates of a preset that the data cannot serve.
         rows: rows of weights, of all chains.
         steps: passes or iterations, of all chains.

@@ -165,7 +165,7 @@ def ranked(
     if by == "random":
         return [Chosen(number, 0.0, True) for number in drawn]
     if model is None:
-        raise UsageError(f"the order {by} needs a model; name it with --model, or take random")
+        raise UsageError(f"the order {by} needs a model; name it with --model, or use --order random")
     ready = [prepare(document.copy(mentions=[])) for document in documents]
     lengths = np.array([max(document.token_count, 1) for document in ready])
     values = _entropy(model, ready) / lengths if by == "entropy" else _errors(model, ready)

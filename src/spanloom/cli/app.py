@@ -22,7 +22,7 @@ import typer
 from spanloom import __version__
 from spanloom.cli import data_verbs as data_verbs
 from spanloom.cli import options
-from spanloom.cli.execute import INTERRUPTED, catch_signals, open_streams, refused
+from spanloom.cli.execute import INTERRUPTED, catch_signals, execute, open_streams, refused
 from spanloom.cli.options import (
     Data,
     Format,
@@ -54,6 +54,7 @@ def _log(form: str | None) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, option("--version", "Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
@@ -67,7 +68,8 @@ def _root(
         ),
     ] = None,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        raise typer.Exit(execute("", {}))
 
 
 @verb("demo", shared="force seed jobs quiet")
@@ -369,7 +371,7 @@ def _completion(
     """Print a shell completion script."""
 
 
-@verb("warm")
+@verb("warm", hidden=True)
 def _warm(quiet: Quiet = False) -> None:
     """Do nothing (deprecated): kernels are compiled when Spanloom is installed."""
 

@@ -39,6 +39,7 @@ _OWN = (
 )  # fmt: skip
 # verb -> what takes its options; imported when the verb runs: `--help` must not wait for them
 VERBS = {verb: f"spanloom.cli.{verb}:run" for verb in _OWN} | {
+    "": "spanloom.cli.start:run",
     "compact": "spanloom.cli.train:compact_run",
     "completion": "spanloom.cli.verbs:completion_run",
     "export": "spanloom.cli.train:export_run",

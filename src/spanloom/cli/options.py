@@ -153,7 +153,10 @@ Executor = Annotated[
 ]
 Dev = Annotated[
     list[str] | None,
-    option("--dev DATA", "Annotated development documents; repeatable. [a tenth of the training data]"),
+    option(
+        "--dev DATA",
+        "Annotated development documents; repeatable. [a tenth of the training data; recognizers cross-validate few]",
+    ),
 ]
 ModelOutput = Annotated[str | None, option("--output -o DIR", "Output model directory.")]
 Config = Annotated[

@@ -56,7 +56,7 @@ def run(args: Validate) -> int:
     elif not failed:
         print(counts.to_text())
     found = " and ".join(plural(number, severity) for severity, number in severities.items())
-    Messages(args.quiet)(found + "; what is in the data is counted once it has no errors" * bool(severities["error"]))
+    Messages(args.quiet)(found + "; contents are counted when there are no errors" * bool(severities["error"]))
     return FAILED if failed else DONE
 
 

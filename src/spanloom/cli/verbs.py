@@ -144,9 +144,53 @@ GROUPS: Final = {
     "Train a model": ("demo", "train", "teach", "compact", "export"),
     "Prepare data": ("annotate", "next", "convert", "label", "split", "validate", "vocabulary"),
     "Judge": ("evaluate", "inspect", "clean", "lab"),
-    "Serve, set up": ("serve", "warm", "completion"),
+    "Serve, set up": ("serve", "completion"),
 }
 """Sections of the program's help, with their verbs in order."""
+
+_MANY, _FIRST = 14, 10  # a verb with more options than this has groups; this many are listed first
+MOST_USED: Final = {
+    "": "train dev test output structure features types l2 link encoder config",
+    "annotate": "output model learn vocabulary annotator types order export agreed history",
+    "clean": "output html limit least folds types features structure l2 config",
+    "convert": "output_format types from_llm scheme texts columns input_format on_error force quiet",
+    "evaluate": "model html compare types concepts attributes words known as_json seed",
+    "next": "model count order output output_format",
+    "predict": "output output_format threshold attributes sections expand keep rely columns jobs",
+    "teach": "train dev output teacher weight features l2 link attributes config",
+    "train linker": "train dev output vocabulary features types method candidates clusters config",
+    "train segmenter": "train dev output features dictionaries vocabulary types link encoder config",
+    "train tagger": "train dev output column l2 epochs clusters vectors vocabulary config",
+}
+"""Verb -> the options that its help lists first, by parameter; of the empty verb, which is any other, the first ten."""
+
+OPTION_GROUPS: Final = {
+    "Mentions and structure": (
+        "annotation density annotators types structure components longest counting reading headless overlap mentions "
+        "keep require forbid dictionary expand answers rely rely_data heads words column known mention_type ambiguous "
+        "scheme single_word constraints task segments history nil composites layer order random_share start groups"
+    ),
+    "Features": (
+        "features clusters vectors pos ignore sections split_tokens passes min_count hash_bits names language_model "
+        "language_words state_features nonlocal_features dictionaries"
+    ),
+    "Vocabularies, concepts and attributes": (
+        "vocabulary vocabulary_columns link concepts document_concepts attributes language cues candidates evidence "
+        "gold_candidates own_memory"
+    ),
+    "Training": (
+        "optimizer l2 epochs iterations runs rate tune_penalty tune_bias rescore rescore_all method weight "
+        "dual_iterations beam patience margin word_rate folds least crossed work executor direction price level steps "
+        "seconds tokens"
+    ),
+    "Encoder": (
+        "with_features encoder encoder_epochs encoder_rate head_rate adapters layer_decay seeds step_subwords "
+        "accumulate recompute window context pooling precision device checkpoint"
+    ),
+    "Input": "input_format columns texts tag_names on_error encoding offsets",
+    "General": "config output_format as_markdown host port allow_host as_json force seed jobs quiet help",
+}
+"""Groups of the other options of such a verb, by parameter."""
 
 
 class _Unchanged:
@@ -202,7 +246,7 @@ class Kinds(_WithExamples, TyperGroup):
         """Parse a command line; an option in the place of the second word is reported as what is missing."""
         word = args[0] if args and not ctx.resilient_parsing else ""
         if word in _MOVED and word not in self.commands:
-            ctx.fail(f"{ctx.info_name} {word} is now: spanloom lab {word}; pip install spanloom-lab")
+            ctx.fail(f"{ctx.info_name} {word} is now: spanloom lab {word}; pip install ./lab in Spanloom's folder")
         if word.startswith("-") and word not in _SETTINGS["help_option_names"]:
             ctx.fail(f"found {word} after {ctx.info_name}, expected first one of: {', '.join(self.commands)}")
         return super().parse_args(ctx, args)
@@ -246,6 +290,31 @@ class Once(_WithExamples, TyperCommand):
                 ctx.fail(f"{parameter.opts[0]} is given {given[id(parameter)]} times, but may be given once")
         return super().parse_args(ctx, args)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line, without the library's braces."""
+        return [piece.translate({ord("{"): None, ord("}"): None}) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments without types of Python, and options; many of them in groups, the most used first."""
+        shown = {one.name: one for one in self.get_params(ctx)}
+        options = [name for name, one in shown.items() if one.param_type_name == "option"]
+        groups = {"Arguments": [name for name in shown if name not in options]}
+        if len(options) <= _MANY + 1:  # with --help
+            groups["Options"] = options
+        else:
+            listed = MOST_USED.get(ctx.command_path.partition(" ")[2], MOST_USED[""]).split()
+            groups["Most used options"] = first = [name for name in listed if name in shown][:_FIRST]
+            rest = [name for name in options if name not in first]
+            groups |= {
+                title: [name for name in rest if name in names.split()] for title, names in OPTION_GROUPS.items()
+            }
+            groups["Other options"] = [name for name in rest if not any(name in found for found in groups.values())]
+        for title, names in groups.items():
+            if names:
+                records = [shown[name].get_help_record(ctx) for name in names]
+                with formatter.section(title):
+                    formatter.write_dl([(re.sub(r" <.*>$", "", name), said) for name, said in records])
+
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
 _WRONG_LINE: Final[Any] = typer.BadParameter.__base__  # of all that is wrong with a command line; it has no public name
@@ -258,8 +327,9 @@ app = typer.Typer(
     name="spanloom",
     cls=Verbs,
     epilog=EXAMPLES[""],
-    help="Recognizes mentions that nest, overlap or cross, with exact probabilities. Try: spanloom demo",
-    no_args_is_help=True,
+    help="Recognize mentions that nest, overlap, cross or skip words, with exact probabilities. "
+    "Without a command, suggest the next step for the current folder.",
+    invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -333,7 +403,7 @@ def only(first: str) -> typer.Typer:
     if one is not None:
         return one
     if first in _OF_THE_LAB:
-        sys.exit(fail(f"{first} needs spanloom-lab; pip install spanloom-lab", WRONG_USAGE))
+        sys.exit(fail(f"{first} needs spanloom-lab: pip install ./lab in Spanloom's folder", WRONG_USAGE))
     return app
 
 
@@ -393,7 +463,7 @@ class _Call:
 def verb(
     name: str, group: typer.Typer = app, *, was: str = "", parameters: str | None = None,
     around: Sequence[Declaration] = (), without: str | Sequence[str] = (), place: str = "", examples: str = "",
-    shared: str = "",
+    shared: str = "", hidden: bool = False,
 ) -> Callable[[D], D]:  # fmt: skip
     """Register a verb: what it decorates is its command line.
 
@@ -407,6 +477,7 @@ def verb(
         place: ``module:function`` that accepts its options, for verbs of other distributions; from `VERBS` by default.
         examples: at the end of its help; from `EXAMPLES` by default.
         shared: further options, with blanks between their names: fields of `options.Options`.
+        hidden: not in the list of verbs.
     """
     if place:
         VERBS[name] = place
@@ -415,7 +486,7 @@ def verb(
         call = _Call(name, declaration, parameters, around, without, shared)
         # without a short help of its own, the list of verbs would cut the sentence
         said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}
-        group.command(name.split()[-1], **said)(call)
+        group.command(name.split()[-1], hidden=hidden, **said)(call)
         if was:
             app.command(was, hidden=True, **said)(call)
         return declaration

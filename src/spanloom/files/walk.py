@@ -88,7 +88,7 @@ def meant_path(path: Path) -> str:
             found /= same.get(close) or others[close]
     except (OSError, ValueError):  # a name that no system has, or a folder that cannot be read
         return ""
-    return f"; did you mean {found}?"
+    return "" if found == path else f"; did you mean {found}?"
 
 
 def is_closed_link(path: Path) -> bool:

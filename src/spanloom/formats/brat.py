@@ -194,7 +194,7 @@ EXPECTED = {
 }
 _NOTES = ("Head", "Score")
 _ABOUT = ("concept", "head", "score", "attribute")  # kinds of lines about a mention
-GONE = "lines of mentions that are gone"
+GONE = "lines of removed mentions"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
 
 

@@ -34,7 +34,7 @@ def _place(kind: str) -> str:
         if entry.name == kind:
             return entry.value
     if kind in _OF_THE_LAB:
-        raise ModelError(f"a model of kind {kind!r} needs the distribution spanloom-lab; pip install spanloom-lab")
+        raise ModelError(f"a model of kind {kind!r} needs spanloom-lab: pip install ./lab in Spanloom's folder")
     raise ModelError(f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}")
 
 

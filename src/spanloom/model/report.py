@@ -60,7 +60,7 @@ class TrainingCounts:
         documents, sentences, tokens, mentions: of the training data.
         development: sentences of the development data.
         lost: reason -> how many mentions the model cannot hold for it.
-        ambiguous: mentions that are held, but read back otherwise, such as crossing ones read as nested.
+        ambiguous: mentions that are represented, but decoded as others, such as crossing ones as nested.
         dropped: templates of a preset that the data cannot serve.
     """
 
@@ -83,6 +83,7 @@ class ReportLines(TrainingCounts):
     interval: tuple[float, float] | None = None
     folds: int = 0
     attributes: dict[str, AttributeQuality] | None = None
+    structure: StructureReport | None = None
 
     def chosen(self) -> Iterator[str]:
         """Yield lines on what training chose."""
@@ -108,10 +109,10 @@ class ReportLines(TrainingCounts):
             yield from self.splitting.lines()
         yield from self.chosen()
         if self.dropped:
-            yield f"features left out, for want of their columns: {', '.join(self.dropped)}"
+            yield f"features left out, because their columns are missing: {', '.join(self.dropped)}"
         yield from lost_lines(self.lost, lost)
-        if self.ambiguous:
-            yield f"held, but read back otherwise, as overlapping ones may be: {plural(self.ambiguous, 'mention')}"
+        if self.ambiguous and self.structure is None:  # else it has them
+            yield f"represented, but decoded as others, such as nested ones: {plural(self.ambiguous, 'mention')}"
         yield from self.calibrated()
         if self.compact is not None:
             yield from self.compact.lines()

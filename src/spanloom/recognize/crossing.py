@@ -115,8 +115,12 @@ def cross_fitted(
 
 
 def _to_the_end(training: Training, steps: int) -> Training:
-    """Return a training of so many steps."""
-    return replace(training, epochs=steps, iterations=steps, judge=_Unjudged())
+    """Return a training of so many steps, whose progress has no F1."""
+    listener = training.callback
+    return replace(
+        training, epochs=steps, iterations=steps, judge=_Unjudged(),
+        callback=lambda progress: listener(replace(progress, dev_f1=None)),
+    )  # fmt: skip
 
 
 class _Part(NamedTuple):

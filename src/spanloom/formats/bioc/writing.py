@@ -25,7 +25,7 @@ from spanloom.formats.bioc.syntax import COLLECTION, BiocNode, Infons, from_valu
 from spanloom.formats.source import output_file
 
 _HELD = ("collection", "infons", "offset", "passages", "mentions", "annotations", "relations")
-GONE = "parts of composite mentions that are gone"
+GONE = "parts of removed composite mentions"
 
 
 class Spelling(NamedTuple):

@@ -1,0 +1,149 @@
+"""`spanloom` without a verb: what the current folder holds, and commands for it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from spanloom.errors import SpanloomError
+from spanloom.formats import FORMATS, Format, read
+from spanloom.modelfile.folder import is_model
+from spanloom.models import installed
+from spanloom.view.cells import aligned
+
+_ENTRIES: Final = (100, 10, 10)  # of the folder that are looked at, of each folder in it, of each in these
+_DEPTH: Final = 2  # of folders in it
+_LARGE: Final = 20_000_000  # bytes of a file that is not opened, as some formats read it whole
+_DOCUMENTS: Final = 5  # of a file that are read
+_CERTAIN: Final = ("jsonl", "brat", "i2b2", "conll", "conllu", "pubtator", "bioc", "xmi", "webanno", "spacy")
+_NOTE: Final = "echo 'No chest pain or dyspnea.' |"
+
+
+class Found(NamedTuple):
+    """The paths that Spanloom can use, by what they hold."""
+
+    models: list[str]
+    annotated: list[str]
+    texts: list[str]
+    stores: list[str]
+    invalid: list[str]
+
+
+def run() -> None:
+    """Print what is here, and the commands to try next."""
+    found = found_in(Path())
+    print("Spanloom recognizes mentions that nest, overlap, cross or skip words, with exact probabilities.\n")
+    here = zip(("model", "annotated", "text", "annotation store", "not readable"), found, strict=True)
+    rows = [(f"{what}:", ", ".join(paths[:4]) + ", ..." * (len(paths) > 4)) for what, paths in here if paths]
+    if rows:
+        print("In this folder:", *(f"  {line}" for line in aligned(rows)), "", sep="\n")
+    print("Try next:", *(f"  {line}" for line in aligned([*suggested(found, list(installed()))])), "", sep="\n")
+    print("All commands: spanloom --help", flush=True)
+
+
+def suggested(found: Found, ready: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield commands, each with its result.
+
+    Args:
+        found: what the folder holds.
+        ready: names of installed models.
+    """
+    for path in found.invalid[:1]:
+        yield f"spanloom validate {_quoted(path)}", "list problems with file and line"
+    train, dev, test = (_parts(found.annotated, part) for part in ("train", "dev", "test"))
+    text = _quoted(found.texts[0]) if found.texts else ""
+    if found.models:
+        model = _quoted(found.models[0])
+        yield f"spanloom predict {model} {text}" if text else f"{_NOTE} spanloom predict {model} -", "find mentions"
+        for path in (*test, *dev)[:1]:
+            yield f"spanloom evaluate {_quoted(path)} --model {model}", "precision, recall and F1"
+        yield f"spanloom inspect {model}", "structure, types, size"
+        yield f"spanloom serve {model}", "a web page and an HTTP API"
+    elif train:
+        given = f"--train {_quoted(train[0])}" + "".join(
+            f" --dev {_quoted(path)}" for path in dev[:1] if path not in train
+        )
+        yield f"spanloom validate {_quoted(train[0])}", "list problems, count mentions"
+        yield f"spanloom train recognizer {given} --output model", "train a model"
+        yield f"spanloom view {_quoted(train[0])} --limit 1", "draw the first document"
+    for path in found.stores[:1]:
+        yield f"spanloom annotate {_quoted(path)}", "annotate in the browser"
+        yield f"spanloom annotate {_quoted(path)} --export annotated.jsonl", "write the annotations"
+    if text and not found.models:
+        if ready:
+            yield f"spanloom predict {ready[0]} {text}", "find mentions; others: spanloom models"
+        yield f"spanloom annotate {text} --output annotations.store", "annotate in the browser"
+    if not any(found):
+        yield "spanloom demo", "train on bundled notes, and annotate a new one"
+        if ready:
+            yield f"{_NOTE} spanloom predict {ready[0]} -", "use a ready model; others: spanloom models"
+        else:
+            yield "spanloom models", "ready models"
+
+
+def found_in(folder: Path) -> Found:
+    """Return what a folder holds, and the folders in it and in these; hidden ones are left out."""
+    found = Found([], [], [], [], [])
+    _look(folder, found, 0)
+    return found
+
+
+def _look(folder: Path, found: Found, depth: int) -> None:
+    """Add a model, or the data files of a folder and of the folders in it."""
+    if is_model(folder):
+        found.models.append(str(folder))
+        return
+    with os.scandir(folder) as entries:
+        names = sorted(one.name for one in islice(entries, _ENTRIES[depth]) if not one.name.startswith("."))
+    kinds = dict[Path, Format]()
+    for path in map(folder.joinpath, names):
+        if path.is_file() and path.suffix != ".py":
+            if (kind := next((kind for kind in FORMATS.values() if kind.knows(path)), None)) is not None:
+                kinds[path] = kind
+        elif path.is_dir() and not path.is_symlink() and depth < _DEPTH and os.access(path, os.R_OK | os.X_OK):
+            _look(path, found, depth + 1)
+    if whole := next((kind.name for kind in kinds.values() if kind.folders), None):
+        _add(folder, whole, found)
+        return
+    for path, kind in kinds.items():
+        if kind.name == "store":
+            found.stores.append(str(path))
+        else:
+            _add(path, kind.name, found)
+
+
+def _add(path: Path, kind: str, found: Found) -> None:
+    """Add a file, or a folder of brat files, by its first documents; a large file, and any text, by its format."""
+    if kind == "text" or (path.is_file() and path.stat().st_size > _LARGE):
+        (found.texts if kind == "text" else found.annotated).append(str(path))
+        return
+    try:
+        with warnings.catch_warnings(action="ignore"):  # `validate`, which is suggested, lists them
+            mentions = [one.mentions for one in islice(read(path, kind), _DOCUMENTS)]
+    except SpanloomError:
+        if kind in _CERTAIN:  # of the others any file may have the name
+            found.invalid.append(str(path))
+        return
+    (found.annotated if any(mentions) else found.texts).append(str(path))
+
+
+def _parts(paths: list[str], part: str) -> list[str]:
+    """Return the paths that are named as a part of annotated data; for training any that are no other part.
+
+    >>> _parts(["notes/dev", "notes/train"], "train"), _parts(["notes/dev"], "train"), _parts(["a.jsonl"], "dev")
+    (['notes/train'], ['notes/dev'], [])
+    """
+    named = [path for path in paths if Path(path).name.lower().startswith(part)]
+    if part != "train" or named:
+        return named
+    return [path for path in paths if not Path(path).name.lower().startswith(("dev", "test"))] or paths
+
+
+def _quoted(path: str) -> str:
+    """Return a path as a shell and the command line read it."""
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
