@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention
+from spanloom.document.span import found_mention
 from spanloom.errors import DataError, UsageError, clip, meant, plural
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.hypergraph.guards import Demands, GuardedEngine
@@ -48,13 +49,13 @@ class Pattern(NamedTuple):
         spec: the entry.
         type: of the mentions; any if ``*``.
         expression: of their text.
-        begin: the first word of the text; empty if it is a regular expression.
+        word: the longest word of the text; empty if it is a regular expression.
     """
 
     spec: str
     type: str
     expression: re.Pattern[str]
-    begin: str
+    word: str
 
     def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
         """Yield the characters of all occurrences in a text that are whole words."""
@@ -67,7 +68,7 @@ class Pattern(NamedTuple):
         Raises:
             DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
         """
-        if self.begin:
+        if self.word:
             yield from (match.span() for match in self.expression.finditer(document.text))
             return
         text, match, narrow = document.text, self.expression.match, not _SEEN_BEHIND.search(self.expression.pattern)
@@ -121,7 +122,7 @@ def _pattern(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | tup
             return Pattern(spec, name, re.compile(words[1:-1]), "")
         except re.error as error:
             raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
-    return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), words.split()[0])
+    return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), max(words.split(), key=len))
 
 
 @dataclass(frozen=True)
@@ -243,24 +244,31 @@ class Constraints:
         if unused:
             notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
 
+    @cached_property
+    def _named(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Documents that something is given about, and words of which a document has one if a pattern may occur."""
+        documents = frozenset(key for given in self._given.values() for key in given)
+        return documents, tuple({one.word for own in self._patterns.values() for one in own})
+
     def _concerns(self, document: Document) -> bool:
         """Return whether something may be required or forbidden in a document."""
+        documents, words = self._named
         return (
             bool(self.keep is True and document.mentions)
-            or any((document.id or document.text) in given for given in self._given.values())
-            or any(one.begin in document.text for own in self._patterns.values() for one in own)
+            or (document.id or document.text) in documents
+            or any(map(document.text.__contains__, words))
         )
 
     def asked(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
         """Return the mentions that a prepared document must have, and those that it may not have."""
-        of_type = {name: [name] for name in types} | {ANY: list(types)}
         places = {"require": Pattern.occurrences, "forbid": Pattern.mentions}
         found = {option: self._of(option, document) for option in places}
         for option, place in places.items():
             for one in self._patterns[option]:
-                if one.begin in document.text and (spans := [*place(one, document)]):
+                if one.word in document.text and (spans := [*place(one, document)]):
                     self._used.add(f"{option}: {one.spec}")
-                    found[option] += [Mention(name, [span]) for span in spans for name in of_type[one.type]]
+                    names = types if one.type == ANY else [one.type]
+                    found[option] += [found_mention(name, [span], None, (), None) for span in spans for name in names]
         return self.kept(document) + found["require"], found["forbid"]
 
     def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
@@ -291,22 +299,29 @@ class Constraints:
             raise UsageError(
                 f"the structure {model.structure} finds heads, which constraints do not support; take another model"
             )
-        rules, reads_tokens = self.rules(model.types), any(not one.begin for one in self._patterns["forbid"])
-        mentions, counts = [], []
+        rules, reads_tokens = self.rules(model.types), any(not one.word for one in self._patterns["forbid"])
+        mentions: list[list[Mention]] = []
+        counts = np.zeros(len(batch.documents), np.int64)
         for i, document in enumerate(batch.documents):
-            asked: tuple[Sequence[Mention], ...] = ((), ())
-            if self._concerns(document):
-                asked = self.asked(batch.view(i) if reads_tokens else document, model.types)
-            own, other = ({one.key: one for one in some}.values() for some in asked)
-            mentions.append([*own, *other])
-            counts.append(len(own))
+            own, other = (
+                self.asked(batch.view(i) if reads_tokens else document, model.types)
+                if self._concerns(document)
+                else ([], [])
+            )
+            mentions.append(own + other)
+            counts[i] = len(own)
         if not rules.forbid and not any(mentions):
             return None
         gold = Gold(batch, model.types, mentions=mentions)
         document_of, number = gold.places.T
-        must = number < np.array(counts, np.int64)[document_of]
-        wanted = [(one, mentions[i][: counts[i]]) for i, one in enumerate(batch.documents) if counts[i]]
-        unheld = self._unheld(gold, must, wanted, batch, model, rules)
+        must, names = number < counts[document_of], identities(gold.table)
+        once = np.zeros(len(names), np.bool_)
+        for some in map(np.flatnonzero, (must, ~must)):
+            once[some[np.unique(names[some], return_index=True)[1]]] = True
+        gold.keep(once)
+        must = must[once]
+        required = [(batch.documents[i], one) for i in np.flatnonzero(counts) for one in mentions[i][: counts[i]]]
+        unheld = self._unheld(gold, must, required, batch, model, rules)
         if not second:
             for row, reason in sorted(unheld.items()):
                 _refuse(*gold.owner(row), reason)
@@ -319,21 +334,25 @@ class Constraints:
         return laid
 
     def _unheld(
-        self, gold: Gold, must: Mask, wanted: Sequence[tuple[Document, Sequence[Mention]]], batch: Batch,
-        model: AnyModel, rules: OverlapRules,
+        self, gold: Gold, must: Mask, required: Sequence[tuple[Document, Mention]], batch: Batch, model: AnyModel,
+        rules: OverlapRules,
     ) -> dict[int, str]:  # fmt: skip
         """Return why the structure cannot hold required mentions, by row of ``gold``; refuse what nothing can hold."""
-        required = {(document.id, one.key): (document, one) for document, own in wanted for one in own}
-        for document, mention in required.values():
-            if mention.type not in model.types:
+        types = frozenset(model.types)
+        for document, mention in required:
+            if mention.type not in types:
                 _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
+        owners = {id(mention): document for document, mention in required} if gold.lost else {}
+        for one in gold.lost:
+            if id(one.mention) in owners:
+                _refuse(owners[id(one.mention)], one.mention, one.reason)
         numbers, table = np.flatnonzero(must), gold.table.take(must)
         held = model.structure.holds(table)
-        encoded = model.structure.encode(table, batch.sentences, model.types).lost
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
-        for one in gold.lost:
-            if owned := required.get((one.document, one.mention.key)):
-                _refuse(*owned, one.reason)
+        several = np.flatnonzero(np.bincount(table.sentence)[table.sentence] > 1)
+        if len(several):
+            encoded = model.structure.encode(table.take(several), batch.sentences, model.types).lost
+            reasons |= {int(several[row]): reason for row, reason in encoded.items()}
         order = table.order()
         pairs = rules.conflicts(table.take(order))
         if len(pairs.one):
@@ -344,7 +363,7 @@ class Constraints:
                 inner,
                 f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
             )
-        return {int(numbers[row]): reason for row, reason in {**reasons, **encoded}.items()}
+        return {int(numbers[row]): reason for row, reason in reasons.items()}
 
     def restored(self, given: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
         """Yield documents whose kept mentions have what they had before, and what is new."""
@@ -352,8 +371,15 @@ class Constraints:
             yield from found
             return
         for own, document in zip(given, found, strict=True):
-            if kept := {mention.key: mention for mention in self.kept(own)}:
-                document.mentions = [_merged(kept.get(one.key), one) for one in document.mentions]
+            said = {
+                one.key: one
+                for one in self.kept(own)
+                if one.id is not None or one.head or one.concepts or one.attributes
+            }
+            if said:
+                document.mentions = [
+                    _merged(said[one.key], one) if one.key in said else one for one in document.mentions
+                ]
             yield document
 
 
@@ -422,8 +448,6 @@ class Laid:
         engine = GuardedEngine(model.engine, offsets, model.structure.lanes(self.types), self.demands(model))
         guarded = replace(model, engine=engine)
         if isinstance(way, TwoStages) and way.reading != "all":  # what the best structures are does not matter
-            for sentence in engine.contradictions(potentials, offsets, model.structure.covers, way.run):
-                self.refuse_sentence(sentence)
             return self._candidates(way, guarded, potentials)
         best = engine.viterbi(model.penalized(potentials), offsets, way.run)
         for sentence, _ in np.argwhere(np.isneginf(best.score)).tolist():
@@ -451,6 +475,10 @@ class Laid:
         second = way.second
         scored = second.scored(guarded, self.batch, potentials, way.reading, way.run, self.required)
         every, names = scored.candidates.table, identities(scored.candidates.table)
+        # a required mention that the structure holds has probability 1, or 0 where no structure is left
+        none = np.isin(names, identities(self.demanded)) & (scored.candidates.odds < 0)
+        for sentence in every.sentence[none].tolist():
+            self.refuse_sentence(sentence)
         # with a required mention others of the structure may be impossible, however sure the second stage is
         bound = np.isin(every.sentence, self.required.sentence) & (scored.candidates.odds <= -FARTHEST)
         bound &= guarded.structure.holds(every)
@@ -586,10 +614,8 @@ def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
     )
 
 
-def _merged(kept: Mention | None, found: Mention) -> Mention:
+def _merged(kept: Mention, found: Mention) -> Mention:
     """Return a kept mention, in which values that it lacks are those of the found one."""
-    if kept is None or (kept.id, kept.head, kept.concepts, kept.attributes) == (None, None, (), {}):
-        return found
     changes: dict[str, Any] = {"score": found.score}
     if not kept.concepts and found.concepts:
         changes |= {"concepts": found.concepts, "concept_scores": found.concept_scores}
