@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotators import remarked
 from spanloom.document.span import found_mention, join_spans
-from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
+from spanloom.errors import DataError, DataWarning, UsageError, clip, meant, named
 from spanloom.formats.unread import unread_fields
 from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
@@ -234,7 +234,7 @@ def place(
     values: list[float | None] = [None] * len(found) if scores is None else scores[order].tolist()
     links = [()] * len(found) if concepts is None else [concepts[at] for at in order.tolist()]
     documents = []
-    with _uncollected():
+    with uncollected():
         for i, document in enumerate(batch.documents):
             mentions = []
             for at in range(bounds[i], bounds[i + 1]):
@@ -258,7 +258,7 @@ def crowd_notice(crowd: Crowd, batch: Batch, types: Sequence[str]) -> str:
     """Return the notice that the reading ``all`` of a sentence of the batch is cut short."""
     at, sentence = batch.locate(crowd.sentence)
     return (
-        f"document {clip(batch.documents[at].id)}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
+        f"{named(batch.documents[at])}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
         f"of type {types[crowd.kind]!r} have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
     )
 
@@ -390,13 +390,13 @@ def _continues(before: Document, document: Document) -> bool:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Disable the garbage collector of cycles while many objects without cycles are made, such as mentions.
 
     It would traverse all objects repeatedly, a sixth of the time of prediction. Reference counting remains active. All
     threads share the collector: if several threads use this, it may run meanwhile, or start a little later.
 
-    >>> with _uncollected():
+    >>> with uncollected():
     ...     gc.isenabled()
     False
     >>> gc.isenabled()

@@ -8,121 +8,35 @@ no such pair is searched by branch and bound, from the best one on, forbidding o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention
 from spanloom.document.span import found_mention
-from spanloom.errors import DataError, UsageError, clip, meant, plural
+from spanloom.errors import DataError, UsageError, clip, meant, named, plural
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Gold, Notice
+from spanloom.model.corpus import Gold, Notice, uncollected
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.pairs import NESTED
 from spanloom.model.structured import AnyModel
+from spanloom.recognize.expressions import ANY, Pattern, pattern_of
 from spanloom.recognize.finding import Finder, Found, OneStage, TwoStages
 from spanloom.rescoring.candidates import FARTHEST, identities
 from spanloom.rescoring.rescorer import ScoredCandidates
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
-MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
 MOST_STEPS: Final = 1000  # of the search of a sentence's best structure without forbidden pairs
-ANY: Final = "*"
-_SEEN_BEHIND: Final = re.compile(r"[$\\]|\(\?")  # such an expression may match a part alone, and not where it stands
 Mask = NDArray[np.bool_]
-
-
-class Pattern(NamedTuple):
-    """Text whose mentions are required or forbidden.
-
-    Args:
-        spec: the entry.
-        type: of the mentions; any if ``*``.
-        expression: of their text.
-        word: the longest word of the text; empty if it is a regular expression.
-    """
-
-    spec: str
-    type: str
-    expression: re.Pattern[str]
-    word: str
-
-    def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all occurrences in a text that are whole words."""
-        whole = re.compile(rf"(?<!\w)(?:{self.expression.pattern})(?!\w)", self.expression.flags)
-        yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
-
-    def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all ranges of tokens of a sentence whose text it is.
-
-        Raises:
-            DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
-        """
-        if self.word:
-            yield from (match.span() for match in self.expression.finditer(document.text))
-            return
-        text, match, narrow = document.text, self.expression.match, not _SEEN_BEHIND.search(self.expression.pattern)
-        if document.tokens is None or document.sentences is None or (narrow and not self.expression.search(text)):
-            return
-        found = 0
-        for first, end in document.sentences.tolist():
-            tokens = document.tokens[first:end].tolist()
-            for i, (start, _) in enumerate(tokens):
-                if narrow and not match(text, start, tokens[-1][1]):
-                    continue
-                for _, stop in tokens[i:]:
-                    if self.expression.fullmatch(text, start, stop):
-                        found += 1
-                        yield start, stop
-                if found > MOST_RANGES:
-                    raise DataError(
-                        f"document {clip(document.id)}: {clip(self.spec)} matches more than {MOST_RANGES:,} ranges of "
-                        "tokens; name shorter ones, as by '.{1,80}' in place of '.*', or give the sentences"
-                    )
-
-
-def _pattern(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | tuple[str, str]:
-    """Return a pattern, or the types (inner, outer) of a rule.
-
-    Args:
-        spec: the entry.
-        option: of which it is one.
-        types: of the model, whose names may have colons.
-
-    Raises:
-        UsageError: it is neither.
-
-    >>> _pattern("problem: pain scale", "forbid").expression.pattern, _pattern("drug inside problem", "forbid")
-    ('pain\\\\s+scale', ('drug', 'problem'))
-    >>> _pattern("GO:BP: growth", "require", ["GO:BP", "GO:CC"]).type
-    'GO:BP'
-    """
-    named = max((one for one in types if spec.lstrip().startswith(f"{one}:")), key=len, default=spec.partition(":")[0])
-    name, colon, words = (part.strip() for part in (named, *spec.lstrip()[len(named.lstrip()) :].partition(":")[1:]))
-    inner, inside, outer = (part.strip() for part in spec.partition(" inside "))
-    if inside and option == "forbid" and (not colon or {inner, outer} <= {ANY, *types}):
-        return inner, outer
-    if not (name and words):
-        rule = ", or as in 'drug inside problem'" if option == "forbid" else ""
-        raise UsageError(
-            f"{option}: {spec!r}, expected a type and words, 'problem: pain scale' or 'problem: /regex/'{rule}"
-        )
-    if len(words) > 2 and words[0] == words[-1] == "/":
-        try:
-            return Pattern(spec, name, re.compile(words[1:-1]), "")
-        except re.error as error:
-            raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
-    return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), max(words.split(), key=len))
 
 
 @dataclass(frozen=True)
@@ -168,7 +82,7 @@ class Constraints:
     @cached_property
     def _patterns(self) -> dict[str, list[Pattern]]:
         parsed = {
-            n: [_pattern(one, n, self._types) for one in getattr(self, n) if isinstance(one, str)]
+            n: [pattern_of(one, n, self._types) for one in getattr(self, n) if isinstance(one, str)]
             for n in ("require", "forbid")
         }
         return {name: [one for one in found if isinstance(one, Pattern)] for name, found in parsed.items()}
@@ -176,7 +90,7 @@ class Constraints:
     @cached_property
     def nesting(self) -> list[tuple[str, str]]:
         """Types of which the first may not be inside the second."""
-        found = (_pattern(one, "forbid", self._types) for one in self.forbid if isinstance(one, str))
+        found = (pattern_of(one, "forbid", self._types) for one in self.forbid if isinstance(one, str))
         return [one for one in found if not isinstance(one, Pattern)]
 
     @cached_property
@@ -230,7 +144,7 @@ class Constraints:
         self._used.add(f"{option} {document.id or document.text}")
         if given.text != document.text:
             raise DataError(
-                f"document {clip(document.id)}: the {option} constraints are about another text of this id; give "
+                f"{named(document)}: the {option} constraints are about another text of this id; give "
                 "mentions of the same text"
             )
         return list(given.mentions)
@@ -302,14 +216,14 @@ class Constraints:
         rules, reads_tokens = self.rules(model.types), any(not one.word for one in self._patterns["forbid"])
         mentions: list[list[Mention]] = []
         counts = np.zeros(len(batch.documents), np.int64)
-        for i, document in enumerate(batch.documents):
-            own, other = (
-                self.asked(batch.view(i) if reads_tokens else document, model.types)
-                if self._concerns(document)
-                else ([], [])
-            )
-            mentions.append(own + other)
-            counts[i] = len(own)
+        with uncollected():
+            for i, document in enumerate(batch.documents):
+                own: list[Mention] = []
+                other: list[Mention] = []
+                if self._concerns(document):
+                    own, other = self.asked(batch.view(i) if reads_tokens else document, model.types)
+                mentions.append(own + other)
+                counts[i] = len(own)
         if not rules.forbid and not any(mentions):
             return None
         gold = Gold(batch, model.types, mentions=mentions)
@@ -320,8 +234,10 @@ class Constraints:
             once[some[np.unique(names[some], return_index=True)[1]]] = True
         gold.keep(once)
         must = must[once]
-        required = [(batch.documents[i], one) for i in np.flatnonzero(counts) for one in mentions[i][: counts[i]]]
-        unheld = self._unheld(gold, must, required, batch, model, rules)
+        wanted = [
+            (batch.documents[i], one) for i in np.flatnonzero(counts).tolist() for one in mentions[i][: counts[i]]
+        ]
+        unheld = self._unheld(gold, must, wanted, batch, model, rules)
         if not second:
             for row, reason in sorted(unheld.items()):
                 _refuse(*gold.owner(row), reason)
@@ -571,9 +487,7 @@ class Laid:
         """Refuse the first of some mentions."""
         [at] = np.flatnonzero(np.arange(len(table)) == 0)
         document, _ = self.batch.locate(int(table.sentence[at]))
-        raise DataError(
-            f"document {clip(self.batch.documents[document].id)}: {self._shown(table.take(np.array([at])))} {why}"
-        )
+        raise DataError(f"{named(self.batch.documents[document])}: {self._shown(table.take(np.array([at])))} {why}")
 
     def refuse_sentence(self, sentence: int) -> NoReturn:
         """Refuse constraints on a sentence that contradict each other."""
@@ -584,7 +498,7 @@ class Laid:
             if len(own := table.take(table.sentence == sentence))
         ]
         raise DataError(
-            f"document {clip(self.batch.documents[document].id)}, sentence {number + 1}: no structure meets the "
+            f"{named(self.batch.documents[document])}, sentence {number + 1}: no structure meets the "
             f"constraints: {'; '.join(parts)}; leave one of them out"
         )
 
@@ -609,7 +523,7 @@ def _where(mention: Mention) -> str:
 
 def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
     raise DataError(
-        f"document {clip(document.id)}: characters {_where(mention)} are required to be a mention of type "
+        f"{named(document)}: characters {_where(mention)} are required to be a mention of type "
         f"{clip(mention.type)}, but {why}; leave it out"
     )
 
