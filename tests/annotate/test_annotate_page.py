@@ -320,6 +320,23 @@ def test_right_to_left_and_chinese(opened: Callable[..., Page], folder: Path) ->
     assert marked(folder, "far", "chinese") == [("problem", "发热")]
 
 
+def test_suggestions_go_with_what_is_marked_and_rejected(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("live", "note")
+    page.wait_for_selector("#text .b.o button", timeout=60_000)
+    press(page, "g")
+    with page.expect_response("**/api/suggestions?*") as answer:
+        press(page, "d")
+    [document] = [one for one in read(folder / "a.store", layer="live") if one.id == "note"]
+    [claim] = document.meta["annotation"]["not"]
+    found = answer.value.json()
+    spans = [[mention["type"], mention["spans"]] for mention in found["mentions"]]
+    assert found["problem"] == "" and [claim["types"][0], claim["spans"]] not in spans
+    with page.expect_response("**/api/suggestions?*") as answer:
+        press(page, "u")
+    again = [[mention["type"], mention["spans"]] for mention in answer.value.json()["mentions"]]
+    assert len(again) > 5 and again != spans
+
+
 def test_suggestions_that_come_during_a_drag_leave_it_alone(opened: Callable[..., Page], folder: Path) -> None:
     page, held = opened("slow"), list[Route]()
     page.route("**/api/suggestions?*", lambda route: held.append(route))

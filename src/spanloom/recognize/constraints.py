@@ -194,6 +194,15 @@ class Constraints:
         laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
         return way.find(batch, potentials, notice) if laid is None else laid.find(way, potentials, notice)
 
+    def considered(
+        self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice
+    ) -> tuple[Found, tuple[MentionTable, Floats]]:
+        """Find the mentions of a batch, as `find`, and all that have a chance, as `Finder.plausible`."""
+        laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
+        if laid is None:
+            return way.find(batch, potentials, notice), way.plausible(batch, potentials)
+        return laid.find(way, potentials, notice), laid.plausible(way, potentials)
+
     def __bool__(self) -> bool:
         return bool(self.keep or self.require or self.forbid)
 
@@ -360,9 +369,8 @@ class Laid:
         Raises:
             DataError: nothing meets the constraints.
         """
-        model, offsets = way.model, self.batch.sentences
-        engine = GuardedEngine(model.engine, offsets, model.structure.lanes(self.types), self.demands(model))
-        guarded = replace(model, engine=engine)
+        model, offsets, guarded = way.model, self.batch.sentences, self._guarded(way.model)
+        engine = guarded.engine
         if isinstance(way, TwoStages) and way.reading != "all":  # what the best structures are does not matter
             return self._candidates(way, guarded, potentials)
         best = engine.viterbi(model.penalized(potentials), offsets, way.run)
@@ -385,6 +393,21 @@ class Laid:
             edges = np.where(np.repeat(changed, np.diff(offsets))[:, None, None], others, edges)
         scores = np.where(required, 1.0, model.scalings.mentions(marginals))[kept]
         return Found(table.take(kept), scores, lambda: guarded.answers(potentials, offsets, edges))
+
+    def plausible(self, way: Finder, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        """Return the mentions that have a chance under the constraints, as `Finder.plausible`."""
+        guarded = self._guarded(way.model)
+        table, scores = replace(way, model=guarded).plausible(self.batch, potentials)
+        allowed = ~np.isin(identities(table), identities(self.forbidden))
+        held = np.flatnonzero(guarded.structure.holds(table))
+        chances = guarded.probabilities(potentials, self.batch.sentences, table.take(held), way.run, calibrated=False)
+        allowed[held] &= chances > 0
+        return table.take(allowed), scores[allowed]
+
+    def _guarded(self, model: AnyModel) -> AnyModel:
+        """Return a model of the structures that meet the demands."""
+        lanes = model.structure.lanes(self.types)
+        return replace(model, engine=GuardedEngine(model.engine, self.batch.sentences, lanes, self.demands(model)))
 
     def _candidates(self, way: TwoStages, guarded: AnyModel, potentials: Potentials) -> Found:
         """Find the best set of candidates that meets the constraints."""
