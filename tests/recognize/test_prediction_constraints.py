@@ -195,3 +195,17 @@ def test_alternatives_under_constraints(request, notes, which):
 def test_a_document_without_an_id_is_named_by_its_text(trained):
     with pytest.raises(DataError, match=r"^text 'no chest pain': characters 3-13 as 'problem' is required, and it"):
         trained.predict("no chest pain", constraints={"require": ["problem: chest pain"], "forbid": ["* : /chest.*/"]})
+
+
+def test_contradictions_are_refused_with_either_stage(notes):
+    """Separators that hold two crossing mentions hold their union, too."""
+    model = Recognizer("separators", features="fast", epochs=4).fit(notes.train, dev=notes.dev)
+    assert model.second_ is not None
+    tokens = {"tokens": [[0, 4], [5, 11], [12, 16]], "sentences": [[0, 3]]}
+    own = Document("mild severe pain", "n", **tokens)
+    own.mentions = [Mention("problem", [(0, 11)]), Mention("problem", [(5, 16)])]
+    rules = {"keep": True, "forbid": [own.copy(mentions=[Mention("problem", [(0, 16)])])]}
+    for second in (model.second_, None):
+        model.second_ = second
+        with pytest.raises(DataError, match=r"^document 'n', sentence 1: no structure meets the constraints"):
+            model.predict([own], constraints=rules)
