@@ -446,6 +446,16 @@ def test_the_mention_that_is_meant_is_chosen_by_clicks(opened: Callable[..., Pag
     assert page.inner_text("#detail h2 >> nth=0") == "ventricle … dilated"  # parts are not run together
 
 
+def test_parts_are_added_one_after_another(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("parts")
+    drag(page, "left", "left")
+    for word in ("mildly", "chest", "fever"):
+        page.wait_for_timeout(400)  # no click is the end of the drag before
+        drag(page, word, word, "Control")
+    [(_, text)] = marked(folder, "parts")
+    assert text == "left|mildly|chest|fever"
+
+
 def test_each_of_many_mentions_has_its_label(opened: Callable[..., Page]) -> None:
     page = opened("dense", "dense")
     page.evaluate(_THRESHOLD, 100)

@@ -3,7 +3,7 @@
 import { $, element, explanation, named, percent, say, shownValue, table, visible } from "./parts.js";
 import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
 import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
-import { atRest, choose, keyOf, listen, moveTo, show, wasMarked } from "./keys.js";
+import { atRest, choose, keyOf, listen, moveTo, show } from "./keys.js";
 import { history } from "./history.js";
 
 const ROUNDS = 12; // of learning that are shown
@@ -92,7 +92,6 @@ function markWith(type, dragged = false) {
   const span = selection();
   if (!span) return undefined;
   return act("add", () => ({ "m:#": { type, spans: [span] } })).then((changes) => {
-    wasMarked();
     state.selection = state.anchor = null;
     choose(created(changes) ?? state.chosen);
     redraw(span);
@@ -127,7 +126,6 @@ function addPart() {
   const mention = own();
   if (!mention || !span) return undefined;
   return change(mention.key, ({ spans }) => ({ spans: [...spans, span] })).then(() => {
-    wasMarked();
     state.selection = state.anchor = null;
     redraw(span);
     describe();
