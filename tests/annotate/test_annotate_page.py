@@ -320,6 +320,23 @@ def test_right_to_left_and_chinese(opened: Callable[..., Page], folder: Path) ->
     assert marked(folder, "far", "chinese") == [("problem", "发热")]
 
 
+def test_suggestions_go_with_what_is_marked_and_rejected(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("live", "note")
+    page.wait_for_selector("#text .b.o button", timeout=60_000)
+    press(page, "g")
+    with page.expect_response("**/api/suggestions?*") as answer:
+        press(page, "d")
+    [document] = [one for one in read(folder / "a.store", layer="live") if one.id == "note"]
+    [claim] = document.meta["annotation"]["not"]
+    found = answer.value.json()
+    spans = [[mention["type"], mention["spans"]] for mention in found["mentions"]]
+    assert found["problem"] == "" and [claim["types"][0], claim["spans"]] not in spans
+    with page.expect_response("**/api/suggestions?*") as answer:
+        press(page, "u")
+    again = [[mention["type"], mention["spans"]] for mention in answer.value.json()["mentions"]]
+    assert len(again) > 5 and again != spans
+
+
 def test_suggestions_that_come_during_a_drag_leave_it_alone(opened: Callable[..., Page], folder: Path) -> None:
     page, held = opened("slow"), list[Route]()
     page.route("**/api/suggestions?*", lambda route: held.append(route))
@@ -427,6 +444,16 @@ def test_the_mention_that_is_meant_is_chosen_by_clicks(opened: Callable[..., Pag
     assert seen == [*names.items(), seen[0]]
     press(page, *["ArrowRight"] * 3, "p")
     assert page.inner_text("#detail h2 >> nth=0") == "ventricle … dilated"  # parts are not run together
+
+
+def test_parts_are_added_one_after_another(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("parts")
+    drag(page, "left", "left")
+    for word in ("mildly", "chest", "fever"):
+        page.wait_for_timeout(400)  # no click is the end of the drag before
+        drag(page, word, word, "Control")
+    [(_, text)] = marked(folder, "parts")
+    assert text == "left|mildly|chest|fever"
 
 
 def test_each_of_many_mentions_has_its_label(opened: Callable[..., Page]) -> None:

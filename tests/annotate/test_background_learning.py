@@ -152,7 +152,7 @@ def test_a_page_learns_and_survives_kills(tmp_path: Path) -> None:
                 break
             time.sleep(0.1)
         assert found["models"] >= 1 and found["curve"][0]["used"], found
-        answer = server.client.get("api/suggestions?number=8&layer=ann&part=0").json()
+        answer = server.client.get("api/suggestions?number=8&layer=ann&part=0").json()["mentions"]
         assert [3, 13] in [one["spans"][0] for one in answer]
         [process] = children(server)
         os.kill(process, signal.SIGKILL)
@@ -170,7 +170,7 @@ def test_a_page_learns_and_survives_kills(tmp_path: Path) -> None:
         else:
             pytest.fail("the process that learns is still there")
     with running(store, learn=str(folder)) as server:  # the model that was learned suggests at once
-        answer = server.client.get("api/suggestions?number=7&layer=ann&part=0").json()
+        answer = server.client.get("api/suggestions?number=7&layer=ann&part=0").json()["mentions"]
         assert [3, 13] in [one["spans"][0] for one in answer]
         assert len(learning(server)["curve"]) >= 1
     assert (tmp_path / "a.jsonl").read_bytes() == before

@@ -88,7 +88,7 @@ def test_the_verb_next_leaves_out_what_is_finished(tmp_path: Path, model: Recogn
     assert done.exit_code == 2 and "--order is 'best', expected one of: gain, entropy, errors, random" in done.stderr
 
 
-def test_export_and_agreement_of_the_verb_annotate(tmp_path: Path) -> None:
+def test_export_and_agreement_of_the_verb_annotate(tmp_path: Path, model: Recognizer) -> None:
     path = tmp_path / "a.store"
     with Store(path, write=True, create=True) as store:
         import_documents(store, [Document(TEXT, "a")])
@@ -113,6 +113,15 @@ def test_export_and_agreement_of_the_verb_annotate(tmp_path: Path) -> None:
         ("ann", "bea"),
     ]
     assert rows[0]["corrected"] == 1
+    model.save(tmp_path / "model")
+    code, _, told = run("--export", tmp_path / "x.jsonl", "--model", tmp_path / "model")
+    assert code == 2 and "--model has an effect only for the page" in told
+    for option in ("--learn", "--vocabulary", "--type", "--output", "--annotator", "--host"):
+        code, _, told = run("--export", tmp_path / "x.jsonl", option, "x")
+        assert code == 2 and f"{option} has an effect only for the page" in told
+    assert not (tmp_path / "x.jsonl").exists()
+    assert "--layer has an effect only with --export or --history" in run("--agreement", "--layer", "ann")[2]
+    assert "--format has an effect only with --export" in run("--history", "-", "--format", "brat")[2]
     code, _, told = run("--output", tmp_path / "b.store")
     assert code == 2 and "is a store already; leave out --output" in told
     write([Document(TEXT, "a", mentions=[Mention("x", [(0, 2)])])], tmp_path / "a.jsonl")

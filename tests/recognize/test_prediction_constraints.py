@@ -173,3 +173,39 @@ def test_what_the_second_stage_found_can_be_kept(notes):
     flat = [one.copy(mentions=[m for m in one.mentions if len(m.spans) == 1][:1]) for one in found]
     others = model.predict(flat, constraints={"keep": True})
     assert any(len(m.spans) > 1 for document in others for m in document.mentions)
+
+
+@pytest.mark.parametrize("which", ["trained", "rescored"])
+def test_alternatives_under_constraints(request, notes, which):
+    model = request.getfixturevalue(which)
+    for note in notes.test[:5]:
+        [free] = model.alternatives(note)
+        [found] = model.predict([note])
+        own = note.copy(mentions=found.mentions[:1])
+        no = note.copy(mentions=[*found.mentions[1:2], *free.mentions[:1]])
+        rules = {"keep": True, "forbid": [no]}
+        [others], [again] = model.alternatives([own], constraints=rules), model.predict([own], constraints=rules)
+        keys = {one.key for one in others.mentions}
+        assert not keys & {one.key for one in (*no.mentions, *again.mentions)}
+        assert all(0.05 <= one.score <= 1 for one in others.mentions)
+        [same] = model.alternatives([note.copy(mentions=[])], constraints={"keep": True})
+        assert same.mentions == free.mentions
+
+
+def test_a_document_without_an_id_is_named_by_its_text(trained):
+    with pytest.raises(DataError, match=r"^text 'no chest pain': characters 3-13 as 'problem' is required, and it"):
+        trained.predict("no chest pain", constraints={"require": ["problem: chest pain"], "forbid": ["* : /chest.*/"]})
+
+
+def test_contradictions_are_refused_with_either_stage(notes):
+    """Separators that hold two crossing mentions hold their union, too."""
+    model = Recognizer("separators", features="fast", epochs=4).fit(notes.train, dev=notes.dev)
+    assert model.second_ is not None
+    tokens = {"tokens": [[0, 4], [5, 11], [12, 16]], "sentences": [[0, 3]]}
+    own = Document("mild severe pain", "n", **tokens)
+    own.mentions = [Mention("problem", [(0, 11)]), Mention("problem", [(5, 16)])]
+    rules = {"keep": True, "forbid": [own.copy(mentions=[Mention("problem", [(0, 16)])])]}
+    for second in (model.second_, None):
+        model.second_ = second
+        with pytest.raises(DataError, match=r"^document 'n', sentence 1: no structure meets the constraints"):
+            model.predict([own], constraints=rules)

@@ -151,10 +151,11 @@ class Workplace:
         """What a model suggests for a part of a document; of the adjudicated layer what its annotators marked."""
         document = self._document(number)
         if layer == ADJUDICATED:
-            return JSONResponse(of_annotators(self._store, number))
+            return JSONResponse({"mentions": of_annotators(self._store, number), "problem": ""})
         if self._model is None or part >= len(parts_of(document)):
             raise Refused(404, "there is no model, or no such part of the document; start with --model M")
-        return JSONResponse(await self._model.of_part(number, document, part, lambda: hung_up(request)))
+        values = self._store.state(number, layer).values
+        return JSONResponse(await self._model.of_part(number, document, part, values, lambda: hung_up(request)))
 
     async def explain(self, request: Request) -> Response:
         """Why the model suggests a mention, or does not."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from spanloom.document import Document
@@ -86,15 +86,41 @@ class Suggestions:
         self._name, self._model, self._others = name, digest, True
         return ""
 
-    async def of_part(self, number: int, document: Document, part: int, gone: Callable[[], Awaitable[None]]) -> Any:
-        """Return the suggestions for a part of a document, by probability."""
+    async def of_part(
+        self, number: int, document: Document, part: int, values: Mapping[str, Any],
+        gone: Callable[[], Awaitable[None]],
+    ) -> dict[str, Any]:  # fmt: skip
+        """Return the suggestions for a part of a document, by probability, and why they disregard what was marked.
+
+        Args:
+            number: of the document.
+            document: prepared.
+            part: its number.
+            values: of the document in a layer: suggestions go with what is marked, without what was rejected.
+            gone: ends when nobody waits for the answer.
+        """
+        asked, start = _part(document, *parts_of(document)[part])
+        end = start + len(asked.text)
+        own: dict[str, list[dict[str, Any]]] = {"m": [], "r": []}
+        for key, value in values.items():
+            if key[0] in own and start <= value["spans"][0][0] and value["spans"][-1][1] <= end:
+                own[key[0]].append(_moved({"type": value["type"], "spans": value["spans"]}, -start))
+        if not (own["m"] or own["r"]):
+            return {"mentions": await self._plain(number, asked, start, part, gone), "problem": ""}
+        body = {"document": {**to_record(asked), "mentions": own["m"]}, "rejected": own["r"]}
+        found: dict[str, Any] = await self._ask(Job("suggest", self._name), body, gone)
+        return {**found, "mentions": [_moved(mention, start) for mention in found["mentions"]]}
+
+    async def _plain(
+        self, number: int, asked: Document, start: int, part: int, gone: Callable[[], Awaitable[None]]
+    ) -> Any:
+        """Return the suggestions for a part in which nothing is marked; they are kept in the store."""
         key = number, part, self._model  # that of the name which is asked, also if it is replaced meanwhile
         row = self._store.connection.execute(
             "SELECT mentions FROM suggestions WHERE document = ? AND part = ? AND model = ?", key
         ).fetchone()
         if row is not None:
             return json.loads(row[0])
-        asked, start = _part(document, *parts_of(document)[part])
         record = await self._ask(Job("predict", self._name, others=self._others), to_record(asked), gone)
         considered = record.get("meta", {}).get("others", [])
         found = [_moved(mention, start) for mention in [*record["mentions"], *considered]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,12 +36,32 @@ if TYPE_CHECKING:
 
 Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed
+_SERVING = (
+    "output",
+    "model",
+    "learn",
+    "vocabulary",
+    "annotator",
+    "types",
+    "order",
+    "host",
+    "port",
+    "allow_host",
+    "encoder",
+)
+_NAMES = {"types": "--type", "output_format": "--format"}
 
 
 def run(args: Annotate) -> int | None:
     """Import, and serve the page until a signal comes; or export, write the history, or compare the annotators."""
     say = Messages(args.quiet)
-    if args.export is not None or args.history is not None or args.agreed:
+    reads = args.export is not None or args.history is not None
+    if args.export is None:
+        _refuse(args, ("output_format",), "only with --export")
+    if not reads:
+        _refuse(args, ("layer",), "only with --export or --history")
+    if reads or args.agreed:
+        _refuse(args, _SERVING, "only for the page, not with --export, --history or --agreement")
         if args.export is not None:
             given: dict[str, Any] = {} if args.layer is None else {"layer": args.layer}
             kind = output_format_of(args.export, args.output_format)
@@ -94,6 +114,14 @@ def run(args: Annotate) -> int | None:
             started=lambda: say(f"spanloom: {path} at {place}, open it in a browser; Ctrl-C stops"),
         )  # fmt: skip
     return INTERRUPTED if ended == signal.SIGINT else 0
+
+
+def _refuse(args: Annotate, names: Iterable[str], why: str) -> None:
+    """Refuse options that are given and would not be read."""
+    given = [name for name in names if getattr(args, name) != getattr(type(args), name)]
+    if given:
+        shown = ", ".join(_NAMES.get(name, f"--{name.replace('_', '-')}") for name in given)
+        raise UsageError(f"{shown} has an effect {why}; leave it out")
 
 
 def _import(data: str, output: str | None, given: Reader, say: Messages) -> tuple[str, list[str]]:

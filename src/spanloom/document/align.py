@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spanloom.document.document import Document, Offsets
+from spanloom.document.document import Document
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, clip
 
@@ -51,18 +51,12 @@ def align(document: Document, mentions: Sequence[Mention] | None = None) -> list
     """
     if document.tokens is None:
         raise DataError(f"document {clip(document.id)} has no tokens; tokenize it first")
+    tokens = document.tokens
     bounds = np.zeros(0, np.int64) if document.sentences is None else document.sentences[:, 1]
-    return align_with(document.tokens, bounds, document.mentions if mentions is None else mentions)
-
-
-def align_with(tokens: Offsets, bounds: Offsets, mentions: Sequence[Mention]) -> list[Alignment]:
-    """Align mentions with tokens, (T, 2), of sentences that end before some tokens; see `align`."""
-    if not mentions:
-        return []
     starts = {start: i for i, start in enumerate(tokens[:, 0].tolist())}
     ends = {end: i + 1 for i, end in enumerate(tokens[:, 1].tolist())}
     aligned = []
-    for mention in mentions:
+    for mention in document.mentions if mentions is None else mentions:
         ranges = _ranges(mention, starts, ends)
         sentence = -1
         if ranges is not None and len(bounds):

@@ -108,6 +108,27 @@ class Batch:
         """(T,) number of the document of each token."""
         return np.repeat(np.arange(len(self.documents)), np.diff(self.starts))
 
+    def token_ranges(self, documents: Offsets, spans: Offsets) -> tuple[Offsets, Offsets]:
+        """Return the first token and the end of spans, counted in the batch; T and 0 where none begins or ends so.
+
+        Args:
+            documents: (S,) number of the document of each span.
+            spans: (S, 2) characters.
+
+        >>> batch = Batch.of([Document("No pain.", tokens=[[0, 2], [3, 7], [7, 8]], sentences=[[0, 3]])])
+        >>> batch.token_ranges(np.zeros(2, int), np.array([[0, 7], [4, 8]]))
+        (array([0, 3]), array([2, 3]))
+        """
+        size = 1 + max(self.tokens.max(initial=0), spans.max(initial=0))
+        found = []
+        for side, none in ((0, len(self.tokens)), (1, -1)):
+            places = np.append(self.owners * size + self.tokens[:, side], -1)
+            order = np.argsort(places, kind="stable")
+            asked = documents * size + spans[:, side]
+            at = order[np.searchsorted(places, asked, side="right", sorter=order) - 1]
+            found.append(np.where(places[at] == asked, at, none))
+        return found[0], found[1] + 1
+
     @property
     def words(self) -> list[str]:
         """The text of each token."""

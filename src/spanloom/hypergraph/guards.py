@@ -65,12 +65,7 @@ class Demands(NamedTuple):
     def take(self, chosen: Bools) -> Demands:
         """Return some of the demands, (D,); the paths keep their numbers."""
         kept = chosen[self.owner]
-        size = np.diff(self.paths.run_ptr)
-        runs = np.repeat(kept, size)
-        paths = Paths(
-            self.paths.sentence[kept], self.paths.kind[kept], self.paths.first[kept],
-            np.append(0, size[kept].cumsum()), self.paths.row[runs], self.paths.size[runs], self.paths.allowed,
-        )  # fmt: skip
+        paths = self.paths.take(kept)
         return Demands(paths, (np.cumsum(chosen) - 1)[self.owner[kept]], self.wanted[chosen])
 
 
@@ -220,10 +215,7 @@ class GuardedEngine(Engine):
 
     def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands) -> None:
         self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
-        self._base, self._offsets = base, offsets
-        some = demands.wanted[demands.owner]
-        self._wanting = np.zeros((len(offsets) - 1, types), np.bool_)
-        self._wanting[demands.paths.sentence[some], demands.paths.kind[some]] = True
+        self._base, self._offsets, self._types = base, offsets, types
         # 1. A demand that wants one path is a mask.
         single = demands.wanted & (np.bincount(demands.owner, minlength=len(demands.wanted)) == 1)
         paths = demands.take(single).paths
@@ -244,11 +236,11 @@ class GuardedEngine(Engine):
         self._parts = _parts(base) if len(self._demands.owner) else []
         lanes = np.unique(self._lane_codes(self._demands.paths))
         self._sentence, self._kind = np.divmod(lanes, types)
-        self._number = np.full(self._wanting.size, -1)
+        self._number = np.full((len(offsets) - 1) * types, -1)
         self._number[lanes] = np.arange(len(lanes))
 
     def _lane_codes(self, paths: Paths) -> Ints:
-        return paths.sentence * self._wanting.shape[1] + paths.kind
+        return paths.sentence * self._types + paths.kind
 
     @property
     def _automata(self) -> Sequence[Automaton]:
@@ -284,25 +276,6 @@ class GuardedEngine(Engine):
         for sentence, kind in zip(self._sentence[lanes].tolist(), self._kind[lanes].tolist(), strict=True):
             edges[self._offsets[sentence] : self._offsets[sentence + 1], kind] = -1
 
-    def contradictions(self, potentials: Potentials, offsets: Ints, covers: bool, run: Executor) -> list[int]:
-        """Return the sentences that no structure is left for.
-
-        Args:
-            potentials: scores.
-            offsets: (N + 1,) first token of each sentence.
-            covers: whether mentions hold every token; if not, a structure without mentions meets what is forbidden, and
-                only types of which something is wanted are looked at.
-            run: how pieces of the work are run.
-        """
-        scores = self._masked(Masked.of(potentials, None, self.template))
-        none: set[int] = set()
-        if len(self._gate):
-            best = self._base._best(scores, offsets, self._automata, run)
-            none |= set(np.flatnonzero(np.isneginf(best.score).any(1)).tolist())
-        lanes = np.flatnonzero(covers | self._wanting[self._sentence, self._kind])
-        total, _ = self._ask(scores, lanes, run)
-        return sorted(none | set(self._sentence[lanes[np.isneginf(total[lanes])]].tolist()))
-
     def _broken(self, edges: Edges) -> Ints:
         """Return the lanes whose structures do not meet their demands."""
         paths, owner, wanted = self._demands
@@ -318,8 +291,9 @@ class GuardedEngine(Engine):
 
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
         scores = self._masked(scores)
-        result = self._base._path_probability(scores, offsets, paths, run)
         lane = self._number[self._lane_codes(paths)]
+        result = np.empty(len(lane))
+        result[lane < 0] = self._base._path_probability(scores, offsets, paths.take(lane < 0), run)
         queries = np.argsort(lane, kind="stable")[np.count_nonzero(lane < 0) :]
         lane, size = lane[queries], _sizes(paths)
         row_ptr = np.append(0, size[queries].cumsum())
@@ -328,7 +302,8 @@ class GuardedEngine(Engine):
             np.searchsorted(lane, np.arange(len(self._sentence) + 1)), paths.first[queries], row_ptr,
             np.repeat(paths.row, paths.size)[at],
         )  # fmt: skip
-        result[queries] = self._ask(scores, np.unique(lane), run, asked=asked, allowed=paths.allowed)[1]
+        total, probability = self._ask(scores, np.unique(lane), run, asked=asked, allowed=paths.allowed)
+        result[queries] = np.where(np.isneginf(total[lane]), 0.0, probability)
         return result
 
     @cached_property
@@ -412,14 +387,14 @@ class GuardedEngine(Engine):
         return total, probability
 
     def _ranking(self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int) -> Ranking:
-        if self._number[sentence * self._wanting.shape[1] + kind] >= 0:
+        if self._number[sentence * self._types + kind] >= 0:
             self._refuse("a ranking")
         return self._base._ranking(self._masked(scores), offsets, sentence, kind, count)
 
     def _drawn(
         self, scores: Masked, offsets: Ints, sentence: int, kind: int, count: int, random: np.random.Generator
     ) -> tuple[Choices, ...]:
-        if self._number[sentence * self._wanting.shape[1] + kind] >= 0:
+        if self._number[sentence * self._types + kind] >= 0:
             self._refuse("samples")
         return self._base._drawn(self._masked(scores), offsets, sentence, kind, count, random)
 

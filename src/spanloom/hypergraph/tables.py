@@ -117,6 +117,15 @@ class Paths(NamedTuple):
         run_ptr = np.concatenate([[0], np.cumsum(kept.sum(1))])
         return cls(sentence, kind, first, run_ptr, row[kept], size[kept], allowed)
 
+    def take(self, kept: NDArray[np.bool_]) -> Paths:
+        """Return some of the paths, (Q,)."""
+        size = np.diff(self.run_ptr)
+        runs = np.repeat(kept, size)
+        return Paths(
+            self.sentence[kept], self.kind[kept], self.first[kept], np.append(0, size[kept].cumsum()),
+            self.row[runs], self.size[runs], self.allowed,
+        )  # fmt: skip
+
     def spread(self, number: int) -> NDArray[np.uint8]:
         """Return (S, E) the hyperedges that one of the paths allows at each of its tokens."""
         runs = slice(self.run_ptr[number], self.run_ptr[number + 1])

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
-from spanloom.document.align import align_with
 from spanloom.document.annotators import remarked
 from spanloom.document.span import found_mention, join_spans
-from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
+from spanloom.errors import DataError, DataWarning, UsageError, clip, meant, named
 from spanloom.formats.unread import unread_fields
 from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention
@@ -91,36 +90,53 @@ class Gold:
     ) -> tuple[MentionTable, Ints]:
         """Return the table of a part's mentions, and of each its document, and its number there."""
         number = {name: k for k, name in enumerate(types)}
-        rows: list[TokenMention] = []
-        heads: list[tuple[int, int]] = []
-        owners: list[tuple[int, int]] = []
-        edges, firsts = batch.starts.tolist(), batch.firsts.tolist()
+        # 1. All mentions, one behind the other.
+        mentions: list[Mention] = []
+        heads: list[tuple[int, int] | str] = []
+        places: list[tuple[int, int]] = []
         for i, document in enumerate(batch.documents):
-            mentions = document.mentions if given is None else given[i]
-            if not mentions:
-                continue
-            covered = int(batch.tokens[edges[i + 1] - 1, 1]) if edges[i] < edges[i + 1] else 0
-            bounds = batch.sentences[firsts[i] : firsts[i + 1] + 1] - edges[i]
-            sentences = bounds.tolist()
-            places = [n for n, mention in enumerate(mentions) if mention.type in number]
-            wanted = [mentions[n] for n in places]
-            own = [NO_HEAD] * len(wanted) if headless is None else head_tokens(document, wanted, headless)
-            aligned = align_with(batch.tokens[edges[i] : edges[i + 1]], bounds[1:], wanted)
-            self.total += len(wanted)
-            for n, (mention, ranges, sentence), head in zip(places, aligned, own, strict=True):
-                if ranges is None or sentence < 0:
-                    cuts = ranges is None and mention.end <= covered
-                    self.lost.append(lost(document, mention, CUTS_TOKEN if cuts else CROSSES_SENTENCES))
-                    continue
-                if isinstance(head, str):
-                    self.lost.append(lost(document, mention, head))
-                    continue
-                first = sentences[sentence]
-                heads.append(NO_HEAD if head == NO_HEAD else (head[0] - first, head[1] - first))
-                pieces = tuple((a - first, b - first) for a, b in ranges)
-                rows.append((firsts[i] + sentence, number[mention.type], pieces))
-                owners.append((i, n))
-        return MentionTable.build(rows, heads), np.array(owners, np.int64).reshape(-1, 2)
+            every = document.mentions if given is None else given[i]
+            own = [n for n, mention in enumerate(every) if mention.type in number]
+            if own:
+                wanted = [every[n] for n in own]
+                mentions += wanted
+                places += [(i, n) for n in own]
+                heads += [NO_HEAD] * len(own) if headless is None else head_tokens(document, wanted, headless)
+        self.total += len(mentions)
+        if not mentions:
+            return MentionTable.build([]), np.zeros((0, 2), np.int64)
+        # 2. The tokens of their spans, and the sentence of the first one.
+        owners, count = np.array(places, np.int64), np.array([len(one.spans) for one in mentions], np.int64)
+        flat = chain.from_iterable(chain.from_iterable(one.spans for one in mentions))
+        spans = np.fromiter(flat, np.int64, 2 * int(count.sum())).reshape(-1, 2)
+        first, end = batch.token_ranges(np.repeat(owners[:, 0], count), spans)
+        last = count.cumsum() - 1
+        begin = last - count + 1
+        whole = np.logical_and.reduceat(first < end, begin)
+        sentence = np.searchsorted(batch.sentences[1:], np.where(whole, first[begin], -1), side="right")
+        placed = whole & (end[last] <= batch.sentences[np.minimum(sentence + 1, len(batch.sentences) - 1)])
+        kept = placed & np.array([not isinstance(head, str) for head in heads])
+        for n in np.flatnonzero(~kept).tolist():
+            tokens = batch.tokens[slice(*batch.starts[owners[n, 0] : owners[n, 0] + 2].tolist())]
+            cuts = not whole[n] and mentions[n].end <= tokens[-1:, 1].max(initial=0)
+            why = str(heads[n]) if placed[n] else CUTS_TOKEN if cuts else CROSSES_SENTENCES
+            self.lost.append(lost(batch.documents[places[n][0]], mentions[n], why))
+        # 3. Spans that touch in tokens are one range.
+        opens = np.append(True, first[1:] != end[:-1])
+        opens[begin] = True
+        some = np.repeat(kept, count)
+        sizes = np.add.reduceat(opens, begin, dtype=np.int64)[kept]
+        closes = np.append(opens[1:], True)[some]
+        sentence, owners = sentence[kept], owners[kept]
+        base = batch.sentences[sentence]
+        token = np.repeat(base, sizes)
+        head = np.array([NO_HEAD if isinstance(head, str) else head for head in heads], np.int64)[kept]
+        head -= np.where(head[:, :1] < 0, 0, (base - batch.starts[owners[:, 0]])[:, None])
+        table = MentionTable(
+            sentence, np.array([number[one.type] for one in mentions], np.int64)[kept], np.append(0, sizes.cumsum()),
+            first[some & opens] - token, end[some][closes] - token, head,
+        )  # fmt: skip
+        return table, owners
 
     def owner(self, number: int) -> tuple[Document, Mention]:
         """Return the document of a mention of the table, and the mention itself."""
@@ -218,7 +234,7 @@ def place(
     values: list[float | None] = [None] * len(found) if scores is None else scores[order].tolist()
     links = [()] * len(found) if concepts is None else [concepts[at] for at in order.tolist()]
     documents = []
-    with _uncollected():
+    with uncollected():
         for i, document in enumerate(batch.documents):
             mentions = []
             for at in range(bounds[i], bounds[i + 1]):
@@ -242,7 +258,7 @@ def crowd_notice(crowd: Crowd, batch: Batch, types: Sequence[str]) -> str:
     """Return the notice that the reading ``all`` of a sentence of the batch is cut short."""
     at, sentence = batch.locate(crowd.sentence)
     return (
-        f"document {clip(batch.documents[at].id)}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
+        f"{named(batch.documents[at])}, sentence {sentence + 1}: {crowd.mentions:,} mentions "
         f"of type {types[crowd.kind]!r} have a path; the reading 'all' gives the first {MOST_MENTIONS:,}"
     )
 
@@ -374,13 +390,13 @@ def _continues(before: Document, document: Document) -> bool:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Disable the garbage collector of cycles while many objects without cycles are made, such as mentions.
 
     It would traverse all objects repeatedly, a sixth of the time of prediction. Reference counting remains active. All
     threads share the collector: if several threads use this, it may run meanwhile, or start a little later.
 
-    >>> with _uncollected():
+    >>> with uncollected():
     ...     gc.isenabled()
     False
     >>> gc.isenabled()

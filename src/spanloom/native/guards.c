@@ -25,8 +25,9 @@ typedef struct {
     int64_t *nothing; /* (E,) zeros */
     double *base, *p; /* (E,) weights of hyperedges without roles, (T, R) of roles */
     double *w;        /* (T, E) weights of hyperedges */
-    double *at;       /* (S, width) scratch */
+    double *at;       /* (S, states of the guard at a token) scratch */
     double *factor;   /* (T,) */
+    int64_t *arc_ptr, *arc; /* the usable arcs of each row of `usable`, and behind them all arcs */
 } walk;
 
 static inline double add_logs(double one, double two) {
@@ -98,56 +99,67 @@ static int lane_fits(const guarded_arguments *a, int64_t lane) {
 /* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next. */
 static void pull(const walk *s, int64_t token, const double *following, double *here, int64_t *best) {
     const int linear = s->linear;
-    const Automaton automaton = s->a->automaton;
+    const Automaton *automaton = &s->a->automaton;
     const stage g = stage_at(s, token);
-    int64_t exits = automaton.order.n, width = s->width;
+    int64_t exits = automaton->order.n, width = s->width, count = g.count;
+    const int64_t *source = automaton->source.at, *target = automaton->target.at, *edge = automaton->edge.at;
     double *at = s->at;
     const double *w = s->w + token * s->edges;
-    for (int64_t i = 0; i < s->states * width; i++) at[i] = s->none;
+    for (int64_t i = 0; i < s->states * count; i++) at[i] = s->none;
     for (int64_t x = 0; x < s->entries; x++)
-        for (int64_t q = 0; q < g.count; q++)
-            if (g.exit[q] >= 0) at[(exits + x) * width + q] = following[x * width + g.exit[q]];
-    for (int64_t i = automaton.source.n - 1; i >= 0; i--) {
-        int64_t e = automaton.edge.at[i];
-        double *own = at + automaton.source.at[i] * width, *ahead = at + automaton.target.at[i] * width;
-        for (int64_t q = 0; q < g.count; q++) {
-            double value = both_of(linear, w[e], ahead[g.next[q * g.letters + g.letter[e]]]);
-            if (best == NULL) {
-                own[q] = sum_of(linear, own[q], value);
-            } else if (value > -INFINITY && value >= own[q]) { /* arcs come from the last on: the first wins */
-                own[q] = value;
-                best[automaton.source.at[i] * width + q] = i;
+        for (int64_t q = 0; q < count; q++)
+            if (g.exit[q] >= 0) at[(exits + x) * count + q] = following[x * width + g.exit[q]];
+    if (linear && count == 1) { /* between guards, at most tokens */
+        for (int64_t i = automaton->source.n - 1; i >= 0; i--) at[source[i]] += w[edge[i]] * at[target[i]];
+    } else {
+        for (int64_t i = automaton->source.n - 1; i >= 0; i--) {
+            int64_t e = edge[i], letter = g.letter[e];
+            double *own = at + source[i] * count, *ahead = at + target[i] * count;
+            for (int64_t q = 0; q < count; q++) {
+                double value = both_of(linear, w[e], ahead[g.next[q * g.letters + letter]]);
+                if (best == NULL) {
+                    own[q] = sum_of(linear, own[q], value);
+                } else if (value > -INFINITY && value >= own[q]) { /* arcs come from the last on: the first wins */
+                    own[q] = value;
+                    best[source[i] * width + q] = i;
+                }
             }
         }
     }
-    memcpy(here, at, (size_t)(s->entries * width) * sizeof *here);
+    for (int64_t x = 0; x < s->entries; x++)
+        for (int64_t q = 0; q < width; q++) here[x * width + q] = q < count ? at[x * count + q] : s->none;
 }
 
-/* Lead the flow into a token's entries on to the next token's, by usable choices; by all, if NULL. */
-static void push(const walk *s, int64_t token, double *flow, const uint8_t *usable) {
+/* Lead the flow into a token's entries on to the next token's, by the usable arcs of a row. */
+static void push(const walk *s, int64_t token, double *flow, int64_t row) {
     const int linear = s->linear;
-    const Automaton automaton = s->a->automaton;
+    const Automaton *automaton = &s->a->automaton;
     const stage g = stage_at(s, token);
-    int64_t exits = automaton.order.n, width = s->width;
+    int64_t exits = automaton->order.n, width = s->width, count = g.count;
+    const int64_t *source = automaton->source.at, *target = automaton->target.at, *edge = automaton->edge.at;
     double *at = s->at;
     const double *w = s->w + token * s->edges;
-    for (int64_t i = s->entries * width; i < s->states * width; i++) at[i] = s->none;
-    memcpy(at, flow, (size_t)(s->entries * width) * sizeof *flow);
-    for (int64_t i = 0; i < automaton.source.n; i++) {
-        if (usable != NULL && !usable[i]) continue;
-        int64_t e = automaton.edge.at[i];
-        double *own = at + automaton.source.at[i] * width, *ahead = at + automaton.target.at[i] * width;
-        for (int64_t q = 0; q < g.count; q++) {
-            double *target = ahead + g.next[q * g.letters + g.letter[e]];
-            *target = sum_of(linear, *target, both_of(linear, w[e], own[q]));
+    for (int64_t i = s->entries * count; i < s->states * count; i++) at[i] = s->none;
+    for (int64_t x = 0; x < s->entries; x++)
+        for (int64_t q = 0; q < count; q++) at[x * count + q] = flow[x * width + q];
+    for (int64_t j = s->arc_ptr[row]; j < s->arc_ptr[row + 1]; j++) {
+        int64_t i = s->arc[j], e = edge[i];
+        if (linear && count == 1) {
+            at[target[i]] += w[e] * at[source[i]];
+            continue;
+        }
+        double *own = at + source[i] * count, *ahead = at + target[i] * count;
+        for (int64_t q = 0; q < count; q++) {
+            double *to = ahead + g.next[q * g.letters + g.letter[e]];
+            *to = sum_of(linear, *to, both_of(linear, w[e], own[q]));
         }
     }
     for (int64_t i = 0; i < s->entries * width; i++) flow[i] = s->none;
     for (int64_t x = 0; x < s->entries; x++)
-        for (int64_t q = 0; q < g.count; q++)
+        for (int64_t q = 0; q < count; q++)
             if (g.exit[q] >= 0) {
-                double *target = flow + x * width + g.exit[q];
-                *target = sum_of(linear, *target, both_of(linear, at[(exits + x) * width + q], s->factor[token]));
+                double *to = flow + x * width + g.exit[q];
+                *to = sum_of(linear, *to, both_of(linear, at[(exits + x) * count + q], s->factor[token]));
             }
 }
 
@@ -215,7 +227,7 @@ static void answer(const walk *s, int64_t lane, const double *beta, double *alph
     for (int64_t token = 0; token < last; token++) {
         double *ahead = alpha + (token + 1) * layer;
         memcpy(ahead, alpha + token * layer, (size_t)layer * sizeof *alpha);
-        push(s, token, ahead, NULL);
+        push(s, token, ahead, a->usable.n);
         for (int64_t i = 0; i < layer; i++) /* what leads nowhere could grow without an end */
             if (beta[(token + 1) * layer + i] == s->none) ahead[i] = s->none;
     }
@@ -223,7 +235,7 @@ static void answer(const walk *s, int64_t lane, const double *beta, double *alph
         int64_t token = a->first.at[i];
         memcpy(flow, alpha + token * layer, (size_t)layer * sizeof *flow);
         for (int64_t j = a->row_ptr.at[i]; j < a->row_ptr.at[i + 1]; j++)
-            push(s, token++, flow, &AT2(a->usable, a->row.at[j], 0));
+            push(s, token++, flow, a->row.at[j]);
         double sum = s->none;
         for (int64_t j = 0; j < layer; j++)
             if (flow[j] > s->none) sum = sum_of(s->linear, sum, both_of(s->linear, flow[j], beta[token * layer + j]));
@@ -236,11 +248,24 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
     if (!automaton_fits(automaton, &a->scores, a->offsets) || !is_simple(automaton) || !guards_fit(a)) return BAD_INDEX;
     if (automaton->bundle_ptr.n != 1) return BAD_INDEX;
     if (a->edges.n > 0 && (a->edges.n != a->scores.roles.n || a->edges.m != a->scores.roles.l)) return BAD_INDEX;
+    if (a->usable.n > 0 && a->usable.m != automaton->edge.n) return BAD_INDEX;
+    int64_t rows = a->usable.n, arcs = automaton->edge.n, some = arcs;
+    for (int64_t i = 0; i < rows * arcs; i++) some += a->usable.at[i] != 0;
+    memory shared = {0};
+    int64_t *arc_ptr = TAKE_ZEROS(&shared, int64_t, rows + 2), *arc = TAKE(&shared, int64_t, some);
+    if (shared.failed) return give_back(&shared, NO_MEMORY);
+    for (int64_t row = 0; row <= rows; row++) {
+        arc_ptr[row + 1] = arc_ptr[row];
+        for (int64_t i = 0; i < arcs; i++)
+            if (row == rows || AT2(a->usable, row, i)) arc[arc_ptr[row + 1]++] = i;
+    }
     for (int64_t i = 0; i < a->lanes.n; i++) {
         int64_t lane = a->lanes.at[i];
-        if (!lane_fits(a, lane)) return BAD_INDEX;
+        if (!lane_fits(a, lane)) return give_back(&shared, BAD_INDEX);
         int64_t n = a->sentence.at[lane], length = a->offsets.at[n + 1] - a->offsets.at[n];
         walk s = {.a = a, .start = a->offsets.at[n], .end = a->offsets.at[n + 1], .kind = a->kind.at[lane], .width = 1};
+        s.arc_ptr = arc_ptr;
+        s.arc = arc;
         s.edges = automaton->number.n;
         s.entries = automaton->accept.n;
         s.states = automaton->first.n;
@@ -248,7 +273,7 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         s.none = s.linear ? 0.0 : -INFINITY;
         memory own = {0};
         s.row = TAKE(&own, int64_t, length);
-        if (own.failed) return give_back(&own, NO_MEMORY);
+        if (own.failed) return give_back(&own, give_back(&shared, NO_MEMORY));
         for (int64_t token = 0; token < length; token++) s.row[token] = -1;
         for (int64_t j = a->placed_ptr.at[lane]; j < a->placed_ptr.at[lane + 1]; j++) {
             const int64_t *begin = a->guards.begin.at + a->guard.at[j];
@@ -266,7 +291,7 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         s.w = TAKE(&own, double, length *s.edges);
         s.factor = TAKE(&own, double, length);
         s.at = TAKE(&own, double, 2 * all);
-        if (own.failed) return give_back(&own, NO_MEMORY);
+        if (own.failed) return give_back(&own, give_back(&shared, NO_MEMORY));
         double total = fill(&s, beta, best);
         if (isnan(total) && s.linear) {
             s.linear = 0;
@@ -278,7 +303,7 @@ int64_t spanloom_guarded(const guarded_arguments *a) {
         if (total > -INFINITY && best != NULL) room = follow(&s, best);
         else if (total > -INFINITY) answer(&s, lane, beta, alpha, s.at + all);
         give_back(&own, 0);
-        if (!room) return BAD_INDEX;
+        if (!room) return give_back(&shared, BAD_INDEX);
     }
-    return 0;
+    return give_back(&shared, 0);
 }

@@ -7,11 +7,12 @@ from copy import copy
 from typing import Any
 
 from spanloom.document import Document, Mention, batches
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError, clip, named
 from spanloom.model.corpus import Notice
 from spanloom.model.parameters import FLOOR, MentionEstimator
 from spanloom.model.stages import Stage, run_stages
-from spanloom.recognize.constraints import ANY, Constraints
+from spanloom.recognize.constraints import Constraints
+from spanloom.recognize.expressions import ANY
 from spanloom.text import prepare
 
 _AT_ONCE = 20_000  # tokens
@@ -80,7 +81,7 @@ def _check(
             why = f"the model has other types ({', '.join(types)})"
         if why:
             raise DataError(
-                f"document {clip(document.id)}: characters {one.start}-{one.end} are required to be a mention of type "
+                f"{named(document)}: characters {one.start}-{one.end} are required to be a mention of type "
                 f"{clip(one.type)}, but {why}; leave it out"
             )
 

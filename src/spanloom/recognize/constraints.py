@@ -8,120 +8,35 @@ no such pair is searched by branch and bound, from the best one on, forbidding o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention
-from spanloom.errors import DataError, UsageError, clip, meant, plural
+from spanloom.document.span import found_mention
+from spanloom.errors import DataError, UsageError, clip, meant, named, plural
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.model.choices import WhichMentions
-from spanloom.model.corpus import Gold, Notice
+from spanloom.model.corpus import Gold, Notice, uncollected
 from spanloom.model.overlaps import OverlapRules, best_set
 from spanloom.model.pairs import NESTED
 from spanloom.model.structured import AnyModel
+from spanloom.recognize.expressions import ANY, Pattern, pattern_of
 from spanloom.recognize.finding import Finder, Found, OneStage, TwoStages
 from spanloom.rescoring.candidates import FARTHEST, identities
 from spanloom.rescoring.rescorer import ScoredCandidates
 from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
-MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
 MOST_STEPS: Final = 1000  # of the search of a sentence's best structure without forbidden pairs
-ANY: Final = "*"
-_SEEN_BEHIND: Final = re.compile(r"[$\\]|\(\?")  # such an expression may match a part alone, and not where it stands
 Mask = NDArray[np.bool_]
-
-
-class Pattern(NamedTuple):
-    """Text whose mentions are required or forbidden.
-
-    Args:
-        spec: the entry.
-        type: of the mentions; any if ``*``.
-        expression: of their text.
-        begin: the first word of the text; empty if it is a regular expression.
-    """
-
-    spec: str
-    type: str
-    expression: re.Pattern[str]
-    begin: str
-
-    def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all occurrences in a text that are whole words."""
-        whole = re.compile(rf"(?<!\w)(?:{self.expression.pattern})(?!\w)", self.expression.flags)
-        yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
-
-    def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all ranges of tokens of a sentence whose text it is.
-
-        Raises:
-            DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
-        """
-        if self.begin:
-            yield from (match.span() for match in self.expression.finditer(document.text))
-            return
-        text, match, narrow = document.text, self.expression.match, not _SEEN_BEHIND.search(self.expression.pattern)
-        if document.tokens is None or document.sentences is None or (narrow and not self.expression.search(text)):
-            return
-        found = 0
-        for first, end in document.sentences.tolist():
-            tokens = document.tokens[first:end].tolist()
-            for i, (start, _) in enumerate(tokens):
-                if narrow and not match(text, start, tokens[-1][1]):
-                    continue
-                for _, stop in tokens[i:]:
-                    if self.expression.fullmatch(text, start, stop):
-                        found += 1
-                        yield start, stop
-                if found > MOST_RANGES:
-                    raise DataError(
-                        f"document {clip(document.id)}: {clip(self.spec)} matches more than {MOST_RANGES:,} ranges of "
-                        "tokens; name shorter ones, as by '.{1,80}' in place of '.*', or give the sentences"
-                    )
-
-
-def _pattern(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | tuple[str, str]:
-    """Return a pattern, or the types (inner, outer) of a rule.
-
-    Args:
-        spec: the entry.
-        option: of which it is one.
-        types: of the model, whose names may have colons.
-
-    Raises:
-        UsageError: it is neither.
-
-    >>> _pattern("problem: pain scale", "forbid").expression.pattern, _pattern("drug inside problem", "forbid")
-    ('pain\\\\s+scale', ('drug', 'problem'))
-    >>> _pattern("GO:BP: growth", "require", ["GO:BP", "GO:CC"]).type
-    'GO:BP'
-    """
-    named = max((one for one in types if spec.lstrip().startswith(f"{one}:")), key=len, default=spec.partition(":")[0])
-    name, colon, words = (part.strip() for part in (named, *spec.lstrip()[len(named.lstrip()) :].partition(":")[1:]))
-    inner, inside, outer = (part.strip() for part in spec.partition(" inside "))
-    if inside and option == "forbid" and (not colon or {inner, outer} <= {ANY, *types}):
-        return inner, outer
-    if not (name and words):
-        rule = ", or as in 'drug inside problem'" if option == "forbid" else ""
-        raise UsageError(
-            f"{option}: {spec!r}, expected a type and words, 'problem: pain scale' or 'problem: /regex/'{rule}"
-        )
-    if len(words) > 2 and words[0] == words[-1] == "/":
-        try:
-            return Pattern(spec, name, re.compile(words[1:-1]), "")
-        except re.error as error:
-            raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
-    return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), words.split()[0])
 
 
 @dataclass(frozen=True)
@@ -167,7 +82,7 @@ class Constraints:
     @cached_property
     def _patterns(self) -> dict[str, list[Pattern]]:
         parsed = {
-            n: [_pattern(one, n, self._types) for one in getattr(self, n) if isinstance(one, str)]
+            n: [pattern_of(one, n, self._types) for one in getattr(self, n) if isinstance(one, str)]
             for n in ("require", "forbid")
         }
         return {name: [one for one in found if isinstance(one, Pattern)] for name, found in parsed.items()}
@@ -175,7 +90,7 @@ class Constraints:
     @cached_property
     def nesting(self) -> list[tuple[str, str]]:
         """Types of which the first may not be inside the second."""
-        found = (_pattern(one, "forbid", self._types) for one in self.forbid if isinstance(one, str))
+        found = (pattern_of(one, "forbid", self._types) for one in self.forbid if isinstance(one, str))
         return [one for one in found if not isinstance(one, Pattern)]
 
     @cached_property
@@ -229,7 +144,7 @@ class Constraints:
         self._used.add(f"{option} {document.id or document.text}")
         if given.text != document.text:
             raise DataError(
-                f"document {clip(document.id)}: the {option} constraints are about another text of this id; give "
+                f"{named(document)}: the {option} constraints are about another text of this id; give "
                 "mentions of the same text"
             )
         return list(given.mentions)
@@ -243,24 +158,31 @@ class Constraints:
         if unused:
             notice(f"constraints of {plural(unused, 'document')} were not used: no document read has their id")
 
+    @cached_property
+    def _named(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Documents that something is given about, and words of which a document has one if a pattern may occur."""
+        documents = frozenset(key for given in self._given.values() for key in given)
+        return documents, tuple({one.word for own in self._patterns.values() for one in own})
+
     def _concerns(self, document: Document) -> bool:
         """Return whether something may be required or forbidden in a document."""
+        documents, words = self._named
         return (
             bool(self.keep is True and document.mentions)
-            or any((document.id or document.text) in given for given in self._given.values())
-            or any(one.begin in document.text for own in self._patterns.values() for one in own)
+            or (document.id or document.text) in documents
+            or any(map(document.text.__contains__, words))
         )
 
     def asked(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
         """Return the mentions that a prepared document must have, and those that it may not have."""
-        of_type = {name: [name] for name in types} | {ANY: list(types)}
         places = {"require": Pattern.occurrences, "forbid": Pattern.mentions}
         found = {option: self._of(option, document) for option in places}
         for option, place in places.items():
             for one in self._patterns[option]:
-                if one.begin in document.text and (spans := [*place(one, document)]):
+                if one.word in document.text and (spans := [*place(one, document)]):
                     self._used.add(f"{option}: {one.spec}")
-                    found[option] += [Mention(name, [span]) for span in spans for name in of_type[one.type]]
+                    names = types if one.type == ANY else [one.type]
+                    found[option] += [found_mention(name, [span], None, (), None) for span in spans for name in names]
         return self.kept(document) + found["require"], found["forbid"]
 
     def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
@@ -271,6 +193,15 @@ class Constraints:
         """
         laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
         return way.find(batch, potentials, notice) if laid is None else laid.find(way, potentials, notice)
+
+    def considered(
+        self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice
+    ) -> tuple[Found, tuple[MentionTable, Floats]]:
+        """Find the mentions of a batch, as `find`, and all that have a chance, as `Finder.plausible`."""
+        laid = self.lay(batch, way.model, second=isinstance(way, TwoStages)) if self else None
+        if laid is None:
+            return way.find(batch, potentials, notice), way.plausible(batch, potentials)
+        return laid.find(way, potentials, notice), laid.plausible(way, potentials)
 
     def __bool__(self) -> bool:
         return bool(self.keep or self.require or self.forbid)
@@ -291,21 +222,30 @@ class Constraints:
             raise UsageError(
                 f"the structure {model.structure} finds heads, which constraints do not support; take another model"
             )
-        rules, reads_tokens = self.rules(model.types), any(not one.begin for one in self._patterns["forbid"])
-        mentions, counts = [], []
-        for i, document in enumerate(batch.documents):
-            asked: tuple[Sequence[Mention], ...] = ((), ())
-            if self._concerns(document):
-                asked = self.asked(batch.view(i) if reads_tokens else document, model.types)
-            own, other = ({one.key: one for one in some}.values() for some in asked)
-            mentions.append([*own, *other])
-            counts.append(len(own))
+        rules, reads_tokens = self.rules(model.types), any(not one.word for one in self._patterns["forbid"])
+        mentions: list[list[Mention]] = []
+        counts = np.zeros(len(batch.documents), np.int64)
+        with uncollected():
+            for i, document in enumerate(batch.documents):
+                own: list[Mention] = []
+                other: list[Mention] = []
+                if self._concerns(document):
+                    own, other = self.asked(batch.view(i) if reads_tokens else document, model.types)
+                mentions.append(own + other)
+                counts[i] = len(own)
         if not rules.forbid and not any(mentions):
             return None
         gold = Gold(batch, model.types, mentions=mentions)
         document_of, number = gold.places.T
-        must = number < np.array(counts, np.int64)[document_of]
-        wanted = [(one, mentions[i][: counts[i]]) for i, one in enumerate(batch.documents) if counts[i]]
+        must, names = number < counts[document_of], identities(gold.table)
+        once = np.zeros(len(names), np.bool_)
+        for some in map(np.flatnonzero, (must, ~must)):
+            once[some[np.unique(names[some], return_index=True)[1]]] = True
+        gold.keep(once)
+        must = must[once]
+        wanted = [
+            (batch.documents[i], one) for i in np.flatnonzero(counts).tolist() for one in mentions[i][: counts[i]]
+        ]
         unheld = self._unheld(gold, must, wanted, batch, model, rules)
         if not second:
             for row, reason in sorted(unheld.items()):
@@ -319,21 +259,25 @@ class Constraints:
         return laid
 
     def _unheld(
-        self, gold: Gold, must: Mask, wanted: Sequence[tuple[Document, Sequence[Mention]]], batch: Batch,
-        model: AnyModel, rules: OverlapRules,
+        self, gold: Gold, must: Mask, required: Sequence[tuple[Document, Mention]], batch: Batch, model: AnyModel,
+        rules: OverlapRules,
     ) -> dict[int, str]:  # fmt: skip
         """Return why the structure cannot hold required mentions, by row of ``gold``; refuse what nothing can hold."""
-        required = {(document.id, one.key): (document, one) for document, own in wanted for one in own}
-        for document, mention in required.values():
-            if mention.type not in model.types:
+        types = frozenset(model.types)
+        for document, mention in required:
+            if mention.type not in types:
                 _refuse(document, mention, f"the model has other types ({', '.join(model.types)})")
+        owners = {id(mention): document for document, mention in required} if gold.lost else {}
+        for one in gold.lost:
+            if id(one.mention) in owners:
+                _refuse(owners[id(one.mention)], one.mention, one.reason)
         numbers, table = np.flatnonzero(must), gold.table.take(must)
         held = model.structure.holds(table)
-        encoded = model.structure.encode(table, batch.sentences, model.types).lost
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
-        for one in gold.lost:
-            if owned := required.get((one.document, one.mention.key)):
-                _refuse(*owned, one.reason)
+        several = np.flatnonzero(np.bincount(table.sentence)[table.sentence] > 1)
+        if len(several):
+            encoded = model.structure.encode(table.take(several), batch.sentences, model.types).lost
+            reasons |= {int(several[row]): reason for row, reason in encoded.items()}
         order = table.order()
         pairs = rules.conflicts(table.take(order))
         if len(pairs.one):
@@ -344,7 +288,7 @@ class Constraints:
                 inner,
                 f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
             )
-        return {int(numbers[row]): reason for row, reason in {**reasons, **encoded}.items()}
+        return {int(numbers[row]): reason for row, reason in reasons.items()}
 
     def restored(self, given: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
         """Yield documents whose kept mentions have what they had before, and what is new."""
@@ -352,8 +296,15 @@ class Constraints:
             yield from found
             return
         for own, document in zip(given, found, strict=True):
-            if kept := {mention.key: mention for mention in self.kept(own)}:
-                document.mentions = [_merged(kept.get(one.key), one) for one in document.mentions]
+            said = {
+                one.key: one
+                for one in self.kept(own)
+                if one.id is not None or one.head or one.concepts or one.attributes
+            }
+            if said:
+                document.mentions = [
+                    _merged(said[one.key], one) if one.key in said else one for one in document.mentions
+                ]
             yield document
 
 
@@ -418,12 +369,9 @@ class Laid:
         Raises:
             DataError: nothing meets the constraints.
         """
-        model, offsets = way.model, self.batch.sentences
-        engine = GuardedEngine(model.engine, offsets, model.structure.lanes(self.types), self.demands(model))
-        guarded = replace(model, engine=engine)
+        model, offsets, guarded = way.model, self.batch.sentences, self._guarded(way.model)
+        engine = guarded.engine
         if isinstance(way, TwoStages) and way.reading != "all":  # what the best structures are does not matter
-            for sentence in engine.contradictions(potentials, offsets, model.structure.covers, way.run):
-                self.refuse_sentence(sentence)
             return self._candidates(way, guarded, potentials)
         best = engine.viterbi(model.penalized(potentials), offsets, way.run)
         for sentence, _ in np.argwhere(np.isneginf(best.score)).tolist():
@@ -446,11 +394,30 @@ class Laid:
         scores = np.where(required, 1.0, model.scalings.mentions(marginals))[kept]
         return Found(table.take(kept), scores, lambda: guarded.answers(potentials, offsets, edges))
 
+    def plausible(self, way: Finder, potentials: Potentials) -> tuple[MentionTable, Floats]:
+        """Return the mentions that have a chance under the constraints, as `Finder.plausible`."""
+        guarded = self._guarded(way.model)
+        table, scores = replace(way, model=guarded).plausible(self.batch, potentials)
+        allowed = ~np.isin(identities(table), identities(self.forbidden))
+        held = np.flatnonzero(guarded.structure.holds(table))
+        chances = guarded.probabilities(potentials, self.batch.sentences, table.take(held), way.run, calibrated=False)
+        allowed[held] &= chances > 0
+        return table.take(allowed), scores[allowed]
+
+    def _guarded(self, model: AnyModel) -> AnyModel:
+        """Return a model of the structures that meet the demands."""
+        lanes = model.structure.lanes(self.types)
+        return replace(model, engine=GuardedEngine(model.engine, self.batch.sentences, lanes, self.demands(model)))
+
     def _candidates(self, way: TwoStages, guarded: AnyModel, potentials: Potentials) -> Found:
         """Find the best set of candidates that meets the constraints."""
         second = way.second
         scored = second.scored(guarded, self.batch, potentials, way.reading, way.run, self.required)
         every, names = scored.candidates.table, identities(scored.candidates.table)
+        # a required mention that the structure holds has probability 1, or 0 where no structure is left
+        none = np.isin(names, identities(self.demanded)) & (scored.candidates.odds < 0)
+        for sentence in every.sentence[none].tolist():
+            self.refuse_sentence(sentence)
         # with a required mention others of the structure may be impossible, however sure the second stage is
         bound = np.isin(every.sentence, self.required.sentence) & (scored.candidates.odds <= -FARTHEST)
         bound &= guarded.structure.holds(every)
@@ -543,9 +510,7 @@ class Laid:
         """Refuse the first of some mentions."""
         [at] = np.flatnonzero(np.arange(len(table)) == 0)
         document, _ = self.batch.locate(int(table.sentence[at]))
-        raise DataError(
-            f"document {clip(self.batch.documents[document].id)}: {self._shown(table.take(np.array([at])))} {why}"
-        )
+        raise DataError(f"{named(self.batch.documents[document])}: {self._shown(table.take(np.array([at])))} {why}")
 
     def refuse_sentence(self, sentence: int) -> NoReturn:
         """Refuse constraints on a sentence that contradict each other."""
@@ -556,7 +521,7 @@ class Laid:
             if len(own := table.take(table.sentence == sentence))
         ]
         raise DataError(
-            f"document {clip(self.batch.documents[document].id)}, sentence {number + 1}: no structure meets the "
+            f"{named(self.batch.documents[document])}, sentence {number + 1}: no structure meets the "
             f"constraints: {'; '.join(parts)}; leave one of them out"
         )
 
@@ -581,15 +546,13 @@ def _where(mention: Mention) -> str:
 
 def _refuse(document: Document, mention: Mention, why: str) -> NoReturn:
     raise DataError(
-        f"document {clip(document.id)}: characters {_where(mention)} are required to be a mention of type "
+        f"{named(document)}: characters {_where(mention)} are required to be a mention of type "
         f"{clip(mention.type)}, but {why}; leave it out"
     )
 
 
-def _merged(kept: Mention | None, found: Mention) -> Mention:
+def _merged(kept: Mention, found: Mention) -> Mention:
     """Return a kept mention, in which values that it lacks are those of the found one."""
-    if kept is None or (kept.id, kept.head, kept.concepts, kept.attributes) == (None, None, (), {}):
-        return found
     changes: dict[str, Any] = {"score": found.score}
     if not kept.concepts and found.concepts:
         changes |= {"concepts": found.concepts, "concept_scores": found.concept_scores}

@@ -25,7 +25,7 @@ from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice, place
 from spanloom.model.explain import explain
 from spanloom.model.overlaps import OverlapRules
-from spanloom.model.parameters import renamed
+from spanloom.model.parameters import LEAST, renamed
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.model.report import TrainingReport, of_structures
 from spanloom.model.stages import Stage, Staged, explained, run_stages
@@ -198,13 +198,27 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         found = self._found(self._watched(documents_of(X), notice), splitting, notice)
         return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
 
-    def _considered(self, X: Given, notice: Notice, least: float) -> Iterator[tuple[Document, list[Mention]]]:
+    def alternatives(
+        self, X: Given, *, constraints: Constraints | Mapping[str, Any] | None = None
+    ) -> Iterator[Document]:
+        """Documents with mentions that are considered, but not found, of a probability of at least 0.05; lazily.
+
+        Args:
+            X: as of `stream`.
+            constraints: as of `stream`; probabilities are conditional on them.
+        """
+        asked = constraints_of(constraints, self.fitted.types)
+        for found, others in self._considered(X, lambda _: None, LEAST, asked):
+            yield found.copy(mentions=others)
+
+    def _considered(
+        self, X: Given, notice: Notice, least: float, constraints: Constraints = FREE
+    ) -> Iterator[tuple[Document, list[Mention]]]:
         """As of all estimators of mentions; features are scored once."""
         splitting, way, types = SplittingStream(self.splitter_, notice), self._finder(), self.fitted.types
         for batch in self._batches(self._watched(documents_of(X), notice), splitting):
             potentials = way.score(batch)
-            found = way.find(batch, potentials, notice)
-            table, scores = way.plausible(batch, potentials)
+            found, (table, scores) = constraints.considered(way, batch, potentials, notice)
             more = ~np.isin(identities(table), identities(found.table)) & (scores >= least)
             every = concatenate([found.table, table.take(more)])
             own = [{m.key for m in one.mentions} for one in place(batch, found.table, types, found.scores)]

@@ -78,6 +78,32 @@ def predict(
     return [encode(some if isinstance(value, list) else some[0]) for value, some in zip(values, found, strict=True)]
 
 
+def suggest(served: Served, raw: bytes, limits: Limits) -> bytes:
+    """What a model suggests beside the mentions of a record, all by probability.
+
+    Args:
+        served: the model.
+        raw: a record as ``document``, and mentions that are none as ``rejected``, as JSON.
+        limits: of the request.
+
+    Raises:
+        Refused: the body is not that.
+    """
+    value = parse(raw)
+    if not isinstance(value, dict) or not isinstance(value.get("document"), dict):
+        raise Refused(422, "expected an object with a record as 'document' and a list of mentions as 'rejected'")
+    records = value["document"], {**value["document"], "mentions": value.get("rejected", [])}
+    document, rejected = ready([document_of(one, "the record") for one in records], limits)
+    problem = ""
+    try:
+        found = served.suggested(document, rejected)
+    except DataError as error:
+        problem, plain = str(error), document.copy(mentions=[])
+        found = served.suggested(plain, plain)
+    mentions = [mention_record(mention) for one in found for mention in one.mentions]
+    return encode({"mentions": sorted(mentions, key=lambda one: -one.get("score", 1)), "problem": problem})
+
+
 def _documents(value: object, limits: Limits) -> list[Document]:
     batch = isinstance(value, list)
     records = value if isinstance(value, list) else [value]

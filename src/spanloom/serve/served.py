@@ -7,13 +7,14 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Document, Mention, Span, align
 from spanloom.errors import UsageError
 from spanloom.model.protocol import MentionModel, Saved, considers, finds_mentions
 from spanloom.modelfile import read_digest
 from spanloom.models import explain, load, locate
+from spanloom.recognize import Recognizer
 from spanloom.recognize.expanding import expanded
 
 if TYPE_CHECKING:
@@ -57,6 +58,29 @@ class Served:
     def considers(self) -> bool:
         """True if `others` can be asked for."""
         return considers(self.model)
+
+    def suggested(self, document: Document, rejected: Document) -> tuple[Document, Document]:
+        """A document with its own mentions, which stay, and what goes with them; and with what else is considered.
+
+        Args:
+            document: with mentions that were marked; those of types that the model does not know, or that are not of
+                whole tokens of one sentence, are left out.
+            rejected: the same with mentions that are none.
+
+        Raises:
+            DataError: the model cannot hold the mentions that were marked.
+        """
+        rules: dict[str, Any] = {}
+        if isinstance(self.model, Recognizer) and not self.model.fitted.structure.heads:
+            known = self.model.types_
+            marked = [one.mention for one in align(document) if one.sentence >= 0 and one.mention.type in known]
+            document = document.copy(mentions=marked)
+            there = {mention.key for mention in marked}
+            no = [mention for mention in rejected.mentions if mention.type in known and mention.key not in there]
+            rules = {"constraints": {"keep": True, "forbid": [rejected.copy(mentions=no)]}}
+        [found] = self.model.stream([document], **rules)
+        [others] = self.model.alternatives([document], **rules) if considers(self.model) else [found.copy(mentions=[])]
+        return found, others
 
     def stream(self, documents: Iterable[Document], threshold: float = 0.0, expand: bool = False) -> Iterator[Document]:
         """Documents with the mentions that the model finds, in place of their own; lazily, in batches.

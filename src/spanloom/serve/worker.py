@@ -22,7 +22,7 @@ from typing import Final
 
 from spanloom.errors import warnings_as_lines
 from spanloom.serve import inception, label_studio
-from spanloom.serve.answers import Job, error, explain, predict
+from spanloom.serve.answers import Job, error, explain, predict, suggest
 from spanloom.serve.limits import SOON, Limits, Refused
 from spanloom.serve.served import Served
 
@@ -99,6 +99,7 @@ def bound_memory(megabytes: int) -> None:
 VERBS: Final[Mapping[str, Callable[[Served, Job, bytes, Limits], bytes]]] = {
     "predict": lambda served, job, raw, limits: _predict(served, job, [raw], limits)[0],
     "explain": lambda served, _, raw, limits: explain(served, raw, limits),
+    "suggest": lambda served, _, raw, limits: suggest(served, raw, limits),
     "label-studio setup": lambda served, _, raw, limits: label_studio.setup(served, raw),
     "label-studio predict": lambda served, _, raw, limits: label_studio.predict(served, raw, limits),
     "label-studio webhook": lambda served, _, raw, limits: label_studio.webhook(raw),

@@ -171,6 +171,7 @@ function onUp(event) {
   const found = selected();
   if (!found || event.pointerType === "touch") return;
   getSelection().removeAllRanges();
+  marked = Date.now();
   const before = cursorRange();
   state.selection = found;
   state.token = tokenAt(found[0]);
@@ -180,7 +181,7 @@ function onUp(event) {
 }
 
 function onClick(event) {
-  if (event.target.closest(".grip") || !getSelection().isCollapsed) return;
+  if (event.target.closest(".grip") || !getSelection().isCollapsed || Date.now() - marked < 300) return;
   const offset = offsetAt($("text"), event.clientX, event.clientY);
   const key = event.target.closest("[data-m]")?.dataset.m;
   if (key && key !== state.chosen) {
@@ -188,7 +189,6 @@ function onClick(event) {
     moveTo(tokenAt(offset === null ? mention.start : Math.min(Math.max(offset, mention.start), mention.end - 1)));
     choose(key);
   } else if (offset !== null && state.tokens.length) {
-    if (Date.now() - marked < 300) return; // the end of a drag
     moveTo(tokenAt(offset));
     if (mentionsAt(...cursorRange()).length) cycle();
     else choose(null);
@@ -204,8 +204,7 @@ function onDown() {
   });
 }
 
-let marked = 0;
-export const wasMarked = () => (marked = Date.now());
+let marked = 0; // when a drag ended: the click that follows is its end
 
 export function listen(given) {
   commands = given;

@@ -3,12 +3,13 @@
 import { $, element, explanation, named, percent, say, shownValue, table, visible } from "./parts.js";
 import { KINDS, annotateBlock, chosen, layOut, look, redraw, slice, state, surface } from "./drawing.js";
 import { ask, collect, kindOf, sentenceAt, snapped, spansKey, tokenAt } from "./model.js";
-import { atRest, choose, keyOf, listen, moveTo, show, wasMarked } from "./keys.js";
+import { atRest, choose, keyOf, listen, moveTo, show } from "./keys.js";
 import { history } from "./history.js";
 
 const ROUNDS = 12; // of learning that are shown
 const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
+const AGAIN = 300; // milliseconds after the last action, then suggestions go with what is marked
 const LONGEST_SEARCH = 200; // characters
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
@@ -61,6 +62,7 @@ function apply({ changes, version, undo, redo }) {
     else state.values.set(key, value);
   }
   state.version = version;
+  if (Object.keys(changes).some((key) => /^[mr]:/.test(key))) again(ranges);
   collect();
   if (state.chosen && !chosen()) state.chosen = null;
   showUndo(undo, redo);
@@ -90,7 +92,6 @@ function markWith(type, dragged = false) {
   const span = selection();
   if (!span) return undefined;
   return act("add", () => ({ "m:#": { type, spans: [span] } })).then((changes) => {
-    wasMarked();
     state.selection = state.anchor = null;
     choose(created(changes) ?? state.chosen);
     redraw(span);
@@ -125,7 +126,6 @@ function addPart() {
   const mention = own();
   if (!mention || !span) return undefined;
   return change(mention.key, ({ spans }) => ({ spans: [...spans, span] })).then(() => {
-    wasMarked();
     state.selection = state.anchor = null;
     redraw(span);
     describe();
@@ -168,20 +168,52 @@ function moved_end(spans, part, side, offset) {
 
 // ---- suggestions
 
+let turns = 0;
+const latest = new Map(); // of each part, the number of the last question
+let stale = new Set(); // parts to ask about again
+let asking = 0;
+
+const rangeOf = (part) => (comparing() ? [0, Infinity] : [state.sentences[state.parts[part][0]][0], state.sentences[state.parts[part][1] - 1][1]]);
+
+// Ask again about the parts that hold what has changed: suggestions go with what is marked and rejected.
+function again(ranges) {
+  if (comparing()) return;
+  state.parts.forEach((_, part) => {
+    const [low, high] = rangeOf(part);
+    if (state.asked.has(`${state.number}.${part}`) && ranges.some(([start, end]) => start < high && low < end)) stale.add(part);
+  });
+  clearTimeout(asking);
+  asking = setTimeout(() => {
+    for (const part of stale) {
+      state.asked.delete(`${state.number}.${part}`);
+      suggest(part);
+    }
+    stale.clear();
+  }, AGAIN);
+}
+
 async function suggest(part) {
   if (!state.store.model && !comparing()) return;
   const name = `${state.number}.${part}`;
   if (state.asked.has(name)) return;
   state.asked.add(name);
+  const turn = ++turns;
+  latest.set(name, turn);
   try {
     const path = `suggestions?number=${state.number}&layer=${encodeURIComponent(layer())}&part=${part}`;
-    const found = await ask(path);
+    const { mentions, problem } = await ask(path);
     await atRest();
-    if (!state.asked.has(name)) return; // another document by now
-    for (const one of found) state.suggestions.set(spansKey(one.type, one.spans), one);
+    if (!state.asked.has(name) || latest.get(name) !== turn) return; // another document by now, or a later answer
+    const [low, high] = rangeOf(part);
+    for (const [key, { spans }] of state.suggestions) if (low <= spans[0][0] && spans[0][0] < high) state.suggestions.delete(key);
+    for (const one of mentions) state.suggestions.set(spansKey(one.type, one.spans), one);
     collect();
+    const gone = state.chosen && !chosen();
+    if (gone) state.chosen = null;
     redraw();
     types();
+    if (gone || chosen()?.suggested) describe();
+    if (problem) say("the model cannot hold all that is marked here at once: its suggestions do not take it into account");
   } catch (error) {
     state.asked.delete(name);
     say("", error.message);
@@ -449,6 +481,7 @@ function focus(id) {
 async function open(number, start = 0) {
   const found = await ask(`document?number=${number}&layer=${encodeURIComponent(layer())}`);
   const { text, values, ...rest } = found;
+  stale.clear();
   const characters = Array.from(text); // offsets count code points, strings of the browser UTF-16 units
   Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), asked: new Set(), chosen: null, selection: null, anchor: null });
   state.token = tokenAt(start);

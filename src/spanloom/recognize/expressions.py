@@ -1,0 +1,257 @@
+"""Patterns of mentions, and all ranges of a text that a regular expression matches, read once from left to right.
+
+Python's `re` finds one match from a place, not all ends; to ask it for each range takes a time that grows with the
+square of the length, times that of a match. The expressions that mean a set of texts alone, without assertions and
+references, are finite automata, which know all ends of all places at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from spanloom.document import Document
+from spanloom.errors import DataError, UsageError, clip, named
+
+MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
+ANY: Final = "*"
+_MOST: Final = 500  # positions of an automaton; those of other expressions are matched range by range
+_FLAGS: Final = re.compile(r"\(\?[aims]+\)")
+_ONE: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\[wWdDsSnrtfv]|\\[^0-9A-Za-z]|[^\\^$()|*+?{]", re.DOTALL)
+_TIMES: Final = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})\??")
+State = frozenset[int]
+_Part = tuple[bool, State, State]  # whether it matches nothing, and positions at which it may begin and end
+
+
+class _UnsupportedError(Exception):
+    """The expression is more than an automaton, or too large a one."""
+
+
+class Automaton:
+    """The automaton of an expression (Glushkov): its states are sets of the positions that were matched last.
+
+    1. A *position* is a place in the expression that matches one character; a group that is repeated has several.
+    2. It is built bottom up: of each part the positions at which it may begin and end, and those that follow others.
+
+    Args:
+        expression: to compile.
+
+    Raises:
+        _UnsupportedError: it has assertions, references, flags within, possessive repetition, or too many positions.
+    """
+
+    def __init__(self, expression: re.Pattern[str]) -> None:
+        if expression.flags & (re.VERBOSE | re.LOCALE):
+            raise _UnsupportedError
+        self._flags, self._text, self._at = expression.flags & ~re.DEBUG, expression.pattern, 0
+        if flags := _FLAGS.match(self._text):
+            self._at = flags.end()
+        self._one: list[re.Pattern[str]] = []
+        self._next: list[set[int]] = []
+        self._known: dict[tuple[State, str], State] = {}
+        _, first, self._last = self._either()
+        if self._at < len(self._text):
+            raise _UnsupportedError
+        self._next.append(set(first))
+        self.begin: State = frozenset([len(self._one)])
+
+    def step(self, state: State, character: str) -> State:
+        """Return the positions that match a character behind others."""
+        key = state, character
+        if key not in self._known:
+            following = set().union(*(self._next[position] for position in state))
+            self._known[key] = frozenset(n for n in following if self._one[n].fullmatch(character))
+        return self._known[key]
+
+    def ends(self, state: State) -> bool:
+        """Return whether a match may end here."""
+        return not self._last.isdisjoint(state)
+
+    def _either(self) -> _Part:
+        empty, first, last = self._sequence()
+        while self._text.startswith("|", self._at):
+            self._at += 1
+            other = self._sequence()
+            empty, first, last = empty or other[0], first | other[1], last | other[2]
+        return empty, first, last
+
+    def _sequence(self) -> _Part:
+        found: _Part = True, frozenset(), frozenset()
+        while self._at < len(self._text) and self._text[self._at] not in "|)":
+            found = self._joined(found, self._repeated())
+        return found
+
+    def _joined(self, one: _Part, other: _Part) -> _Part:
+        for position in one[2]:
+            self._next[position] |= other[1]
+        first = one[1] | other[1] if one[0] else one[1]
+        return one[0] and other[0], first, one[2] | other[2] if other[0] else other[2]
+
+    def _repeated(self) -> _Part:
+        begin = self._at
+        part, end = self._atom(), self._at
+        times = _TIMES.match(self._text, self._at)
+        if times is None:
+            if self._text.startswith("{", self._at):
+                raise _UnsupportedError
+            return part
+        sign, least, comma, most = times.groups()
+        if self._text.startswith("+", times.end()) or (not sign and not least and not comma):
+            raise _UnsupportedError
+        low = {"*": 0, "+": 1, "?": 0}[sign] if sign else int(least or 0)
+        high = {"*": None, "+": None, "?": 1}[sign] if sign else (int(most) if most else None if comma else low)
+        found: _Part = True, frozenset(), frozenset()
+        for number in range(max(low, 1) if high is None else high):
+            if number:  # the same again, with positions of its own
+                self._at = begin
+                part = self._atom()
+                assert self._at == end
+            if high is None and number == max(low, 1) - 1:
+                for position in part[2]:
+                    self._next[position] |= part[1]
+            found = self._joined(found, (part[0] or number >= low, *part[1:]))
+        self._at = times.end()
+        return found
+
+    def _atom(self) -> _Part:
+        if self._text.startswith("(", self._at):
+            self._at += 3 if self._text.startswith("(?:", self._at) else 1
+            if self._text.startswith("?", self._at):
+                raise _UnsupportedError
+            found = self._either()
+            if not self._text.startswith(")", self._at):
+                raise _UnsupportedError
+            self._at += 1
+            return found
+        one = _ONE.match(self._text, self._at)
+        if one is None or len(self._one) == _MOST:
+            raise _UnsupportedError
+        self._at = one.end()
+        self._one.append(re.compile(one[0], self._flags))
+        self._next.append(set())
+        here = frozenset([len(self._one) - 1])
+        return False, here, here
+
+
+def automaton_of(expression: re.Pattern[str]) -> Automaton | None:
+    """Return the automaton of an expression; ``None`` if it is more than one."""
+    try:
+        return Automaton(expression)
+    except _UnsupportedError:
+        return None
+
+
+def ranges(
+    expression: re.Pattern[str], automaton: Automaton | None, text: str, tokens: Sequence[Sequence[int]]
+) -> Iterator[list[tuple[int, int]]]:
+    """Yield, in lists, the ranges of tokens of which an expression matches the whole text.
+
+    Args:
+        expression: of which it is the automaton.
+        automaton: without one, each range is tried.
+        text: the text.
+        tokens: start and end of each, in order.
+    """
+    if automaton is None:
+        match = expression.fullmatch
+        for i, (start, _) in enumerate(tokens):
+            yield [(start, stop) for _, stop in tokens[i:] if match(text, start, stop)]
+        return
+    starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
+    live: dict[State, list[int]] = {}  # where matches that are in a state have begun
+    for at in range(tokens[0][0], tokens[-1][1]):
+        if at in starts:
+            live.setdefault(automaton.begin, []).append(at)
+        moved: dict[State, list[int]] = {}
+        for state, begins in live.items():
+            following = automaton.step(state, text[at])
+            if following in moved:
+                few, many = sorted((moved[following], begins), key=len)
+                many += few
+                moved[following] = many
+            elif following:
+                moved[following] = begins
+        live = moved
+        if at + 1 in ends:
+            yield [(start, at + 1) for state, begins in live.items() if automaton.ends(state) for start in begins]
+
+
+class Pattern(NamedTuple):
+    """Text whose mentions are required or forbidden.
+
+    Args:
+        spec: the entry.
+        type: of the mentions; any if ``*``.
+        expression: of their text.
+        word: the longest word of the text; empty if it is a regular expression.
+        automaton: of the regular expression; ``None`` if it has none.
+    """
+
+    spec: str
+    type: str
+    expression: re.Pattern[str]
+    word: str
+    automaton: Automaton | None = None
+
+    def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
+        """Yield the characters of all occurrences in a text that are whole words."""
+        whole = re.compile(rf"(?<!\w)(?:{self.expression.pattern})(?!\w)", self.expression.flags)
+        yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
+
+    def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
+        """Yield the characters of all ranges of tokens of a sentence whose text it is.
+
+        Raises:
+            DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
+        """
+        if self.word:
+            yield from (match.span() for match in self.expression.finditer(document.text))
+            return
+        if document.tokens is None or document.sentences is None:
+            return
+        found = 0
+        for first, end in document.sentences.tolist():
+            for some in ranges(self.expression, self.automaton, document.text, document.tokens[first:end].tolist()):
+                found += len(some)
+                if found > MOST_RANGES:
+                    raise DataError(
+                        f"{named(document)}: {clip(self.spec)} matches more than {MOST_RANGES:,} ranges of "
+                        "tokens; name shorter ones, as by '.{1,80}' in place of '.*', or give the sentences"
+                    )
+                yield from some
+
+
+def pattern_of(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | tuple[str, str]:
+    """Return a pattern, or the types (inner, outer) of a rule.
+
+    Args:
+        spec: the entry.
+        option: of which it is one.
+        types: of the model, whose names may have colons.
+
+    Raises:
+        UsageError: it is neither.
+
+    >>> pattern_of("problem: pain scale", "forbid").expression.pattern, pattern_of("drug inside problem", "forbid")
+    ('pain\\\\s+scale', ('drug', 'problem'))
+    >>> pattern_of("GO:BP: growth", "require", ["GO:BP", "GO:CC"]).type
+    'GO:BP'
+    """
+    named = max((one for one in types if spec.lstrip().startswith(f"{one}:")), key=len, default=spec.partition(":")[0])
+    name, colon, words = (part.strip() for part in (named, *spec.lstrip()[len(named.lstrip()) :].partition(":")[1:]))
+    inner, inside, outer = (part.strip() for part in spec.partition(" inside "))
+    if inside and option == "forbid" and (not colon or {inner, outer} <= {ANY, *types}):
+        return inner, outer
+    if not (name and words):
+        rule = ", or as in 'drug inside problem'" if option == "forbid" else ""
+        raise UsageError(
+            f"{option}: {spec!r}, expected a type and words, 'problem: pain scale' or 'problem: /regex/'{rule}"
+        )
+    if len(words) > 2 and words[0] == words[-1] == "/":
+        try:
+            expression = re.compile(words[1:-1])
+        except re.error as error:
+            raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
+        return Pattern(spec, name, expression, "", automaton_of(expression))
+    return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), max(words.split(), key=len))
