@@ -104,7 +104,7 @@ def test_an_unknown_name_lists_those_that_are_there(site: Path, model: Path) -> 
     with pytest.raises(ModelError) as caught:
         spanloom.load("genes")
     told = "there is no such folder, and no installed model of this name; "
-    more = "none is installed; pip install ./models ./models-sa ./models-zh brings some"
+    more = "none is installed; in Spanloom's folder: pip install ./models ./models-sa ./models-zh"
     assert str(caught.value) == f"genes: no model here: {told}{more}"
     package(site, model, {"notes": SAID, "others": SAID})
     with pytest.raises(ModelError) as caught:

@@ -106,7 +106,7 @@ def locate(path: str | Path) -> str | Path:
     there = installed()
     if path in there:
         return there[path].folder
-    none = "none is installed; pip install ./models ./models-sa ./models-zh brings some"
+    none = "none is installed; in Spanloom's folder: pip install ./models ./models-sa ./models-zh"
     names = f"installed are {', '.join(there)}" if there else none
     close = meant(path, there) or meant_path(Path(path))
     what = "there is no such folder, and no installed model of this name"

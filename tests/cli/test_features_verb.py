@@ -50,7 +50,7 @@ def test_the_tables_show_steps_path_front_and_features(searched):
     assert "\npath " in out
     assert "\nbetter than all that are cheaper " in out
     assert "not tried: pos: not all documents have the column pos" in err
-    assert "not tried, or not in full, for want of columns: pos." in out
+    assert "not tried, or in part, because columns are missing: pos." in out
     assert "trial 1: F1 " in err
 
 

@@ -16,9 +16,7 @@ def run(as_json: bool) -> None:
         print(json.dumps([{**one._asdict(), "folder": str(one.folder)} for one in there], indent=2))
         return
     if not there:
-        print(
-            "no models are installed; pip install ./models ./models-sa ./models-zh, in Spanloom's folder, brings some"
-        )
+        print("no models are installed; in Spanloom's folder: pip install ./models ./models-sa ./models-zh")
         return
     rows = [("name", "F1", "MB", "licence", "finds")]
     rows += [(one.name, f"{100 * one.f1:.1f}", f"{one.size / 1e6:.1f}", one.licence, one.finds) for one in there]

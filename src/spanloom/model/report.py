@@ -315,7 +315,7 @@ class TeachingReport:
         agreement: the share of expected mention starts on which all teachers agree, 0 to 1; ``None`` for one teacher.
         weight: of a raw sentence, where one with gold mentions has 1.
         tried: weights that were tried, and the development F1 of each, 0 to 1.
-        own: whether development data were marked up by the teachers, for want of others.
+        own: whether development data were annotated by the teachers, because there were no others.
         others, crossed: teachers that had text of their own, and its documents.
 
     Sentences, tokens and expected mentions are those of all of it; agreement is that of the first teachers.

@@ -112,7 +112,7 @@ def _data(options: CompareOptions) -> str:
 
 def _notes(outcome: RowOutcome) -> Iterator[str]:
     if outcome.options.test is None:
-        yield "Measured on the data that tuning saw, for want of --test: the figures flatter."
+        yield "Measured on the data that tuning saw, as there is no --test: the figures are too high."
     what = "exact type, boundaries and head" if outcome.options.heads else "exact type and boundaries"
     yield f"P, R, F1: percent, {what}; intervals by the bootstrap over sentences."
     if any(row.heads not in ("", OWN_HEADS) for row in outcome.rows):

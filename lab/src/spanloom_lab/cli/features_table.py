@@ -129,7 +129,7 @@ def _notes(outcome: SearchOutcome) -> Iterator[str]:
     yield f"features: a token of the development data; each must bring {rules.price:g} points of F1."
     yield "tokens/s, train s: by processor time; taken from this machine as it was, and not what groups are chosen by."
     if outcome.corpus.lacking:
-        yield f"not tried, or not in full, for want of columns: {', '.join(outcome.corpus.lacking)}."
+        yield f"not tried, or in part, because columns are missing: {', '.join(outcome.corpus.lacking)}."
     if not outcome.complete:
         yield "Time was over before the search came to its end."
 
