@@ -64,6 +64,40 @@ def test_pseudo_cues_and_double_negation_do_not_negate(text: str) -> None:
     assert negated(f"No fever. {text}", "pain") == [False]
 
 
+@pytest.mark.parametrize(
+    ("text", "surfaces", "expected"),
+    [
+        ("No effect on pain or sleep.", ("pain", "sleep"), [False, False]),
+        ("No pain, change in weight or rash.", ("pain", "weight", "rash"), [True, False, True]),
+        ("Effects on pain and sleep were not found.", ("pain", "sleep"), [False, False]),
+        ("Pain with an effect on sleep was absent.", ("sleep",), [False]),
+        ("The cause of pain was not found, and rash was not found.", ("pain", "rash"), [False, True]),
+    ],
+)
+def test_what_is_said_of_a_relation_negates_nothing(text: str, surfaces: tuple[str, ...], expected: list[bool]) -> None:
+    assert negated(text, *surfaces) == expected
+
+
+def test_a_minus_is_a_cue_and_a_hyphen_or_bullet_is_not() -> None:
+    assert negated("- fever, - cough, + rash", "fever", "cough", "rash") == [True, True, False]
+    assert negated("-fever -cough +rash", "fever", "cough", "rash") == [True, True, False]
+    assert negated("fever -, cough -, rash +", "fever", "cough", "rash") == [True, True, False]
+    assert negated("- fever\n- cough", "fever", "cough") == [False, False]
+    assert negated("alpha-, beta- and gamma-chains, IL-2, -4", "alpha", "beta", "gamma", "-4") == [False] * 4
+
+
+def test_the_subject_of_a_negated_verb_is_there_unless_the_verb_has_no_object() -> None:
+    assert negated("Neither CT nor US showed stones.", "CT", "US", "stones") == [False, False, True]
+    assert negated("Neither fever nor rash developed in June.", "fever", "rash") == [True, True]
+    assert negated("Neither aspirin nor heparin reduced pain.", "aspirin", "heparin", "pain") == [False] * 3
+    assert negated("Patients without fever were given heparin.", "fever", "heparin") == [True, False]
+
+
+def test_none_of_a_number_is_a_negation() -> None:
+    assert negated("0 of 14 patients had pain.", "pain") == negated("Pain in 0 of 14 patients.", "Pain") == [True]
+    assert negated("3 of 14 patients had pain.", "pain") == negated("Pain: 3 of 14.", "Pain") == [False]
+
+
 def test_sections_give_attributes_and_are_output() -> None:
     text = "PAST MEDICAL HISTORY:\ngout\n\nFAMILY HISTORY: asthma"
     [marked] = mark([document(text, "gout", "asthma")])

@@ -457,15 +457,20 @@ class Scopes:
         return found
 
     def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
-        """Return whether what a cue such as *neither* reaches does something to others: *neither CT nor ECG showed*."""
+        """Return whether a cue such as *neither* is not about a mention: *neither CT nor ECG showed*, *reduced pain*.
+
+        The mention is the subject of a verb with an object, or the object of an action that did not happen.
+        """
         found = _between(self.where(self._words_of("subjects")), first, begin)
         if found.any():
             near_ends = self._stops[2]
             verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
-            found &= (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
+            does = (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
             for stops in near_ends, self.where(self._words_of("verbs")), self.ends(pair):
-                found &= ~_between(stops, end, verb)
+                does &= ~_between(stops, end, verb)
+            negation = _between(self.where(self._words_of("negations")), first, begin)
+            found &= does | (negation & _between(self.where(self._words_of("actions")), begin, at))
         return found
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64, stop: Int64) -> Flags:
