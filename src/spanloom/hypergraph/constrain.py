@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.hypergraph.engine import Best, Edges, Engine, Floats, Potentials
+from spanloom.hypergraph.engine import Edges, Engine, Floats, Potentials
 from spanloom.hypergraph.tables import Paths
 from spanloom.hypergraph.template import Template
 
@@ -114,7 +114,9 @@ def _best_of(engine: Engine, potentials: Potentials, versions: Sequence[_Forbidd
         for version, forbidden in enumerate(part):
             for token, row in forbidden:
                 free[version, token] &= ~row
-        best = _best_within(engine, potentials, free)
+        repeated = Potentials(np.tile(potentials.roles, (len(part), 1, 1)), potentials.constants)
+        offsets = np.arange(len(part) + 1) * tokens
+        best = engine.viterbi(repeated, offsets, allowed=free.reshape(len(part) * tokens, width, 1))
         scores[begin : begin + len(part)] = best.score[:, 0]
         at = int(best.score[:, 0].argmax())
         if begin == 0 or best.score[at, 0] > scores[:begin].max():
@@ -145,15 +147,6 @@ def _turnings(template: Template, allowed: Bools, later: bool) -> list[Bools]:
     for mask, forbidden in zip(masks, found, strict=True):
         mask[list(forbidden)] = True
     return list(masks)
-
-
-def _best_within(engine: Engine, potentials: Potentials, allowed: Bools) -> Best:
-    """Find the best structures of one sentence, one for each of V tables (V, T, E) of allowed hyperedges."""
-    versions, tokens, edges = allowed.shape
-    repeated = Potentials(np.tile(potentials.roles, (versions, 1, 1)), potentials.constants)
-    return engine.viterbi(
-        repeated, np.arange(versions + 1) * tokens, allowed=allowed.reshape(versions * tokens, edges, 1)
-    )
 
 
 @lru_cache(maxsize=32)

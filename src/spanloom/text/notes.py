@@ -1,13 +1,17 @@
-"""Types of clinical notes: discharge summary, echo report, ECG, radiology report, and others."""
+"""Types of clinical notes: discharge summary, echo report, ECG and others; and rules of a user's own."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from spanloom.document import Document
+from spanloom.errors import DataError, UsageError
+from spanloom.files.walk import read_toml, shown_value
 from spanloom.text.sections import SECTIONS, headings
 
 _IMAGING: Final = r"(?:radiogra(?:m|ph)s?|x-?rays?|CXR|CTA?|MR[IA]?|PET|ultrasound|sonogram|mammogram|angiogram)\b"
@@ -69,3 +73,69 @@ def note_type(document: Document, notes: Mapping[str, str] = NOTES, sections: Ma
         return given
     lines = outline(document.text, sections)
     return next((name for name, rule in notes.items() if re.search(rule, lines, re.IGNORECASE | re.MULTILINE)), "")
+
+
+# Rules for sections and note types: the bundled ones, or a user's own.
+
+_TABLES = {"sections": SECTIONS, "notes": NOTES}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Regular expressions, in the order in which they are tried.
+
+    Args:
+        sections: section name -> expression that a heading must match as a whole; see `spanloom.text.sections`.
+        notes: note type -> expression that is searched in the note's outline; see `spanloom.text.notes`.
+    """
+
+    sections: Mapping[str, str] = field(default_factory=lambda: SECTIONS)
+    notes: Mapping[str, str] = field(default_factory=lambda: NOTES)
+
+    def __post_init__(self) -> None:
+        for name in _TABLES:
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[type[Rules], tuple[dict[str, str], dict[str, str]]]:
+        # a view that nobody can change cannot be pickled; its content can
+        return Rules, (dict(self.sections), dict(self.notes))
+
+
+def read_rules(source: str | Path | Mapping[str, object]) -> Rules:
+    """Read rules from a TOML file with the tables ``[sections]`` and ``[notes]``, or from such a mapping.
+
+    A table replaces all rules of its kind; the rules of a table that is missing stay.
+
+    Raises:
+        UsageError: the file cannot be read, or a mapping that is no set of rules.
+        DataError: a file that is no set of rules; names the table and the name in it.
+
+    >>> rules = read_rules({"sections": {"findings": "befund(?:e)?"}})
+    >>> list(rules.sections), list(rules.notes)[:2]
+    (['findings'], ['discharge', 'operative'])
+    """
+    if isinstance(source, Mapping):
+        return Rules(**{name: _table(name, table, None) for name, table in source.items()})
+    tables = read_toml(source, "sections", "tables of names with regular expressions")
+    return Rules(**{name: _table(name, table, source) for name, table in tables.items()})
+
+
+def _table(name: str, table: object, path: str | Path | None) -> Mapping[str, str]:
+    if name not in _TABLES:
+        raise _error(f"found {name!r}, expected the tables {' and '.join(_TABLES)}", path)
+    if not isinstance(table, Mapping):
+        raise _error(f"{name} is {shown_value(table)}, expected a table of names with regular expressions", path)
+    for key, expression in table.items():
+        if not isinstance(key, str) or not key or not isinstance(expression, str):
+            found = f"{key!r} = {shown_value(expression)}"
+            raise _error(f"{name}: found {found}, expected a name and a regular expression", path)
+        try:
+            re.compile(expression, re.IGNORECASE | re.MULTILINE)
+        except (re.error, OverflowError, RecursionError) as error:
+            message = f"{name}.{key}: {expression!r} is not a regular expression: {error}; in TOML, write it in '...'"
+            raise _error(message, path) from None
+    return table
+
+
+def _error(message: str, path: str | Path | None) -> DataError | UsageError:
+    return UsageError(f"rules for sections and notes: {message}") if path is None else DataError(message, path=path)

@@ -20,7 +20,8 @@ from spanloom.hashing import hashes
 from spanloom.native import Kernel
 from spanloom.sparse import row_offsets
 from spanloom.vocabulary.folding import FoldedPieces, fold_word
-from spanloom.vocabulary.store import damaged, same_length, take_ascending, take_numbers, take_ptr
+from spanloom.vocabulary.key_table import take
+from spanloom.vocabulary.store import damaged, same_length, take_numbers, take_ptr
 
 _vectors, _nearest = Kernel("vectors"), Kernel("nearest")
 KINDS: Final = ("close", "both")
@@ -224,7 +225,9 @@ class CosineIndex:
         Raises:
             ModelError: the arrays are not from `arrays`.
         """
-        codes = take_ascending(arrays, "codes")
+        codes = take(arrays, "codes", np.uint64)
+        if (codes[1:] <= codes[:-1]).any():
+            raise damaged("codes", "is not ascending")
         weights, other = (
             same_length(arrays, "weights", np.float32, len(codes)),
             same_length(arrays, "other", np.float32, 1),

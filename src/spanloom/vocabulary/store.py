@@ -268,18 +268,6 @@ def take_numbers(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, limi
     return numbers
 
 
-def take_ascending(arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[np.uint64]:
-    """Distinct 64-bit codes in their order.
-
-    Raises:
-        ModelError: the array is missing, is of another kind, or is not ascending.
-    """
-    codes = take(arrays, name, np.uint64)
-    if (codes[1:] <= codes[:-1]).any():
-        raise damaged(name, "is not ascending")
-    return codes
-
-
 def same_length(arrays: Mapping[str, NDArray[Any]], name: str, dtype: Any, size: int) -> NDArray[Any]:
     """One number for each of some things.
 
