@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spanloom.document import Batch
 from spanloom.errors import DataWarning
@@ -119,7 +119,7 @@ def fit_prepared(
     if estimator.rescore and (learned is None or not learned.soft):
         callback(Progress("second stage", seconds=monotonic() - began))
         annotated = None if lessons is None else lessons.annotated
-        linking = next((one for one in following if one.name == "concepts"), None)
+        linking: Any = next((one for one in following if one.name == "concepts"), None)
         second = fit_second(
             estimator, estimator.model_, estimator.report_, stage, learned, rules, run, annotated, ready.fold, linking
         )
