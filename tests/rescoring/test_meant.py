@@ -73,21 +73,14 @@ def test_concepts_elsewhere_agree_with_a_search_of_all_pairs() -> None:
         end = first + np.array([draw.randint(1, 3) for _ in range(size)])
         concept = np.array([draw.randint(-1, 2) for _ in range(size)])
         document, odds = first // 11, np.array([draw.uniform(-5, 9) for _ in range(size)])
-        # candidates of one concept that overlap, directly or by others between them, are one site
-        site = np.arange(size)
-        for _ in range(size):
-            for i in range(size):
-                for j in range(size):
-                    same = document[i] == document[j] and concept[i] == concept[j]
-                    if same and first[i] < end[j] and first[j] < end[i]:
-                        site[i] = site[j] = min(site[i], site[j])
         expected = []
         for i in range(size):
             others = [
-                odds[j] for j in range(size)
-                if document[i] == document[j] and concept[i] == concept[j] and site[i] != site[j]
-            ]  # fmt: skip
-            bins = np.arange(-3.0, 7.5, 1.5)
+                odds[j]
+                for j in range(size)
+                if (document[i], concept[i]) == (document[j], concept[j]) and (end[i] <= first[j] or end[j] <= first[i])
+            ]
+            bins = np.arange(-3.0, 7.0, 1.5)
             expected.append(0 if concept[i] < 0 else 2 + int((bins <= max(others)).sum()) if others else 1)
         assert _again(concept, document, odds, first, end).tolist() == expected
 

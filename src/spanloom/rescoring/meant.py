@@ -19,18 +19,17 @@ from spanloom.document import Batch, Document
 from spanloom.hashing import UInt64
 from spanloom.hypergraph import Floats, Ints
 from spanloom.model.corpus import place
-from spanloom.passes.columns import best_elsewhere
 from spanloom.rescoring.values import CONCEPTS
 from spanloom.vocabulary.memory import Memory
 
 if TYPE_CHECKING:
     from spanloom.rescoring.candidates import CandidateMentions
 
-LEAST: Final = -5.0
+LEAST: Final = -4.0
 """Log-odds of the first stage below which a candidate's concept is not looked up."""
 _SHARES: Final = np.array([1e-6, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999])
 _COUNTS: Final = np.array([1, 3, 10, 30])
-_ODDS: Final = np.arange(-3.0, 7.5, 1.5)
+_ODDS: Final = np.arange(-3.0, 7.0, 1.5)
 
 
 @dataclass(frozen=True)
@@ -105,11 +104,12 @@ class MeantConcepts:
         near = forms.nearest(list(numbers))
         expanded = np.array([form.expanded is not None for form in numbers])
         before = sum(len(one.vocabulary) for one in self.vocabularies[:number])
+        shown = np.where(near.concept == NIL, 0, 1 + before + near.concept)
         name, share, *compared = (
             1 + np.searchsorted(_SHARES, one, "right") for one in (near.name, near.share, *near.compared[:, :5].T)
         )
         values = np.stack([
-            np.where(near.concept == NIL, 0, 1 + before + near.concept), name, share,
+            shown, name, share,
             1 + np.searchsorted(_COUNTS, near.prior, "right"), *compared, 1 + near.compared[:, 5], 1 + expanded,
         ]).astype(np.uint64)  # fmt: skip
         base = batch.sentences[table.sentence]
@@ -119,24 +119,26 @@ class MeantConcepts:
 
 
 def _again(concept: Ints, document: Ints, odds: Floats, first: Ints, end: Ints) -> UInt64:
-    """Return the bin of the largest log-odds of another candidate of the document with the same concept, (C,).
+    """Return the bin of the largest log-odds of a candidate elsewhere in the document with the same concept, (C,).
 
-    1 is no other candidate, 0 no concept. Candidates of one concept that overlap are not others of each other.
+    1 is none elsewhere, 0 no concept. Elsewhere is where both do not overlap.
 
     Args:
         concept, document: (C,) numbers of the concept and of the document of each candidate.
         odds: (C,) of each.
         first, end: (C,) tokens, counted in the batch.
     """
-    _, group = np.unique(np.stack([document, concept]), axis=1, return_inverse=True)
-    shift = group.reshape(-1) * (int(end.max(initial=0)) + 1)
-    order = np.lexsort((first, shift))
-    reached = np.maximum.accumulate((end + shift)[order])
-    site = np.empty(len(order), np.int64)
-    site[order] = np.cumsum(np.append(True, (first + shift)[order][1:] >= reached[:-1])[: len(order)])
-    best = best_elsewhere(shift.astype(np.uint64), odds, site, shift.astype(np.uint64), site)
-    found = np.where(best < 0, 1, 2 + np.searchsorted(_ODDS, odds[best], "right"))
-    return np.where(concept == NIL, 0, found).astype(np.uint64)
+    _, group, sizes = np.unique(np.stack([document, concept]), axis=1, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    order, start = np.lexsort((-odds, group)), np.cumsum(sizes) - sizes
+    found, asking = np.where(concept == NIL, 0, 1), np.flatnonzero(concept != NIL)
+    for rank in range(int(sizes.max(initial=0))):  # the best of each group, the second best, ...: hardly any overlap
+        asking = asking[rank < sizes[group[asking]]]
+        other = order[start[group[asking]] + rank]
+        apart = (end[other] <= first[asking]) | (end[asking] <= first[other])
+        found[asking[apart]] = 2 + np.searchsorted(_ODDS, odds[other[apart]], "right")
+        asking = asking[~apart]
+    return found.astype(np.uint64)
 
 
 def _within(batch: Batch, sentences: NDArray[np.bool_]) -> list[Document]:
