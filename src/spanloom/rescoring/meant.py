@@ -1,7 +1,7 @@
 """Concepts that candidates may mean, as values of the second stage: their names, training mentions, the document.
 
 The concept of a candidate is the likeliest one by names and training mentions alone. The linking stage, which looks at
-much more, chooses among several for each mention that is found; here one shows whether the text means anything.
+much more, chooses a concept for each mention that is found; here one shows whether the text may be a mention at all.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class MeantConcepts:
 def _again(concept: Ints, document: Ints, odds: Floats, first: Ints, end: Ints) -> UInt64:
     """Return the bin of the largest log-odds of a candidate elsewhere in the document with the same concept, (C,).
 
-    1 is none elsewhere, 0 no concept. Elsewhere is where both do not overlap.
+    1: no other candidate, 0: no concept. Candidates that overlap are not elsewhere.
 
     Args:
         concept, document: (C,) numbers of the concept and of the document of each candidate.
