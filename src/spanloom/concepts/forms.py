@@ -97,15 +97,33 @@ class _Single(NamedTuple):
     source: Int64
     nearest: Int64
 
-    def head(self, rows: int) -> _Single:
-        """Return the first rows."""
-        return _Single._make(column[:rows] for column in self)
+    def take(self, rows: Int64 | slice) -> _Single:
+        """Return some rows."""
+        return _Single._make(column[rows] for column in self)
 
     @property
     def likely(self) -> NDArray[np.float64]:
         """(S,) the noisy-or of names and memory."""
         found: NDArray[np.float64] = 1 - (1 - np.minimum(self.name, 1)) * (1 - np.minimum(self.memory, 1))
         return found
+
+
+class NearestConcepts(NamedTuple):
+    """The likeliest concept of each of M forms, by names and training mentions alone.
+
+    Args:
+        concept: (M,) numbers of the vocabulary; `NIL` where nothing is found.
+        name, share: (M,) similarity of the nearest name, and the share of training mentions with such a text that have
+            the concept; 0 for none.
+        prior: (M,) how many training mentions have the concept.
+        compared: (M, 6) the form beside the nearest name, see `Compared`.
+    """
+
+    concept: Int64
+    name: NDArray[np.float64]
+    share: NDArray[np.float64]
+    prior: NDArray[np.float64]
+    compared: NDArray[np.float64]
 
 
 class VocabularyForms:
@@ -152,7 +170,19 @@ class VocabularyForms:
             for concepts, share, likely in self._several(form, ways[number], of_part)
         ]
         own = int(np.searchsorted(single.form, len(forms)))
-        return self._filled(forms, single.head(own), several, tuple(sets))
+        return self._filled(forms, single.take(slice(own)), several, tuple(sets))
+
+    def nearest(self, forms: Sequence[Form]) -> NearestConcepts:
+        """Return the likeliest concept of each form; of one that stands for a set, of one of its parts."""
+        single = self._single([form.text for form in forms], [form.expanded for form in forms])
+        best = single.take(_best_rows(single))
+        compared = self._compared(forms, best)[1].numbers
+        name, share, prior = np.zeros((3, len(forms)))
+        found = NearestConcepts(np.full(len(forms), NIL), name, share, prior, np.zeros((len(forms), 6)))
+        rows = best.concept, best.name, best.share, self.prior[best.concept], compared
+        for column, own in zip(found, rows, strict=True):
+            column[best.form] = own
+        return found
 
     def _single(self, texts: Sequence[str], expansions: Sequence[str | None]) -> _Single:
         names, memory = self.finder.find_apart(texts, expansions)
@@ -274,12 +304,20 @@ class VocabularyForms:
         return folded, Compared(compared.numbers[nearer], compared.values[nearer])
 
 
+def _best_rows(single: _Single) -> Int64:
+    """Return the row of the likeliest concept of each form that has one; of equal ones the least number counts."""
+    order = np.lexsort((-single.concept, single.likely, single.form))
+    last = np.append(np.diff(single.form[order]) > 0, True)[: len(order)]
+    found: Int64 = order[last]
+    return found
+
+
 def _best(single: _Single, forms: int) -> list[tuple[int, float]]:
     """Return the likeliest concept of each form, and its score; `NIL` without candidates."""
-    best, likely = np.full(forms, NIL), single.likely
-    order = np.lexsort((-single.concept, likely, single.form))
-    best[single.form[order]] = order  # the last one stays
-    return [(int(single.concept[row]), float(likely[row])) if row >= 0 else (NIL, 0.0) for row in best.tolist()]
+    found, best = [(NIL, 0.0)] * forms, single.take(_best_rows(single))
+    for form, concept, likely in zip(best.form.tolist(), best.concept.tolist(), best.likely.tolist(), strict=True):
+        found[form] = concept, likely
+    return found
 
 
 def _largest(form: Int64, values: NDArray[np.generic], forms: int) -> NDArray[np.float64]:

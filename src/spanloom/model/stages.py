@@ -38,8 +38,12 @@ STAGES: Final[Mapping[str, tuple[str, str, tuple[str, ...]]]] = MappingProxyType
         "split": ("splitter_", "spanloom.text.splitting:Splitter.from_part", ()),
         "first_pass": ("pass_", "spanloom.passes:DocumentPass.from_part", ("columns", "types")),
         "overlaps": ("overlaps_", "spanloom.model.overlaps:OverlapRules.from_part", ("kinds",)),
-        "second_stage": ("second_", "spanloom.rescoring:Rescorer.from_part", ("features", "overlaps")),
         "concepts": ("", "spanloom.concepts.stage:ConceptStage.from_part", ()),
+        "second_stage": (
+            "second_",
+            "spanloom.rescoring:Rescorer.from_part",
+            ("features", "overlaps", "concepts", "types"),
+        ),
         "attributes": ("", "spanloom.attributes.model:AttributeModel.from_part", ()),
     }
 )
@@ -204,7 +208,8 @@ class Staged:
         for name in part.parts:
             if name.rstrip(digits) not in shared.union(own, ("structure", "columns")):
                 raise ModelError(f"found the stage {name}, which a {type(self).__name__} does not have")
-        known = {"types": types, "kinds": len(types), "overlaps": OverlapRules.free(len(types)), **known}
+        free = OverlapRules.free(len(types))
+        known = {"types": types, "kinds": len(types), "overlaps": free, "concepts": None, **known}
         self.types_ = types
         for name, (attribute, reader, needs) in STAGES.items():
             if name in part.parts and hasattr(self, attribute or "stages_"):
@@ -214,7 +219,7 @@ class Staged:
         passes = getattr(vars(self)["report_"], "passes", None)
         if isinstance(passes, PassReport) and passes.kept and "first_pass" not in part.parts:
             raise ModelError("two passes over documents, but there is no first pass")
-        self._follow([known[name] for name, (attribute, *_) in STAGES.items() if name in known and not attribute])
+        self._follow([known[name] for name, (attribute, *_) in STAGES.items() if name in part.parts and not attribute])
 
     @property
     def resolver(self) -> Resolver:

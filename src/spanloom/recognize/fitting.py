@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from spanloom.document import Batch
 from spanloom.errors import DataWarning
@@ -122,17 +122,6 @@ def fit_prepared(
     if learned is not None:
         linear = learned.stage.model
         estimator.strongest_ = strongest_features(linear, learned.features, stage.known, learned.built, estimator.names)
-    if estimator.rescore and (learned is None or not learned.soft):
-        callback(Progress("second stage", seconds=monotonic() - began))
-        annotated = None if lessons is None else lessons.annotated
-        second = fit_second(
-            estimator, estimator.model_, estimator.report_, stage, learned, rules, run, annotated, ready.fold, linked
-        )
-        estimator.report_, estimator.second_, found = second.report, second.second, second.found or found
-    if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
-        interval = f1_interval(unseen.documents, found, estimator.random_state)
-        folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
-        estimator.report_ = replace(estimator.report_, interval=interval, folds=folds)
     held = unseen.documents if ready.fold is None else None
     following, reports = learn_stages(
         stage.known.documents[: None if lessons is None else lessons.annotated], held, linked, estimator.attributes,
@@ -140,6 +129,18 @@ def fit_prepared(
         lambda name: callback(Progress(name, seconds=monotonic() - began)),
     )  # fmt: skip
     estimator.report_ = replace(estimator.report_, **reports)
+    if estimator.rescore and (learned is None or not learned.soft):
+        callback(Progress("second stage", seconds=monotonic() - began))
+        annotated = None if lessons is None else lessons.annotated
+        linking: Any = next((one for one in following if one.name == "concepts"), None)
+        second = fit_second(
+            estimator, estimator.model_, estimator.report_, stage, learned, rules, run, annotated, ready.fold, linking
+        )
+        estimator.report_, estimator.second_, found = second.report, second.second, second.found or found
+    if ready.fold is not None or sum(len(one.mentions) for one in unseen.documents) < FEW_MENTIONS:
+        interval = f1_interval(unseen.documents, found, estimator.random_state)
+        folds = 0 if ready.fold is None else int(ready.fold.max()) + 1
+        estimator.report_ = replace(estimator.report_, interval=interval, folds=folds)
     estimator._follow(following, held)
     estimator._learn_profile(stage.known)
     estimator._tell_lost(stacklevel=4)

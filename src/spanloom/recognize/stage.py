@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from spanloom.document import Batch, Document
 from spanloom.features import Built, FeatureSet
@@ -16,7 +16,6 @@ from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
 from spanloom.model.overlaps import OverlapRules
 from spanloom.model.report import AnnotatorsReport, CompletionReport, TrainingReport
-from spanloom.model.stages import Linked
 from spanloom.model.store import features_of
 from spanloom.model.structured import AnyModel
 from spanloom.parallel import Executor
@@ -31,6 +30,9 @@ from spanloom.rescoring import (
     fit_rescorer,
 )
 from spanloom.rescoring.fitting import folds_of, names_of, sampled
+
+if TYPE_CHECKING:  # imported where mentions are linked
+    from spanloom.concepts.stage import ConceptStage
 
 _PASSES = 10  # of AdaGrad over the folds of the second stage, where L-BFGS trains the first
 
@@ -118,7 +120,7 @@ class Second(NamedTuple):
 def fit_second(
     estimator: RecognizerParameters, model: AnyModel, report: TrainingReport, stage: TrainedModel,
     learned: Learned | None, rules: OverlapRules, run: Executor, annotated: int | None, fold: Ints | None,
-    linked: Linked | None,
+    linking: ConceptStage | None,
 ) -> Second:  # fmt: skip
     """Train the second stage, and keep it if development F1 is better.
 
@@ -135,7 +137,7 @@ def fit_second(
         run: how pieces of the work are run; the result does not depend on it.
         annotated: how many of the training documents have gold mentions; all when ``None``.
         fold: (N,) of each sentence, where small training data are cross-validated.
-        linked: vocabularies whose names propose candidates, and the types of mentions that each is for.
+        linking: the linking stage, whose vocabularies propose candidates and give their concepts, if there is one.
     """
     types, seed = model.types, estimator.random_state
     headless = estimator.headless if model.structure.heads else None
@@ -161,12 +163,15 @@ def fit_second(
         own.keep(~silent[own.table.sentence, own.table.kind])
         potentials = stage.model.score(stage.unseen, run)  # candidates of all types, as in new text
     held = RescoringDevelopment(stage.unseen, potentials, own, silent)
-    listed = None
-    if linked is not None:
-        listed = resolve_name("spanloom.rescoring.listed:listed_names")(*linked, types, gold.table)
+    listed = meant = None
+    if linking is not None:
+        vocabularies = [one.forms.vocabulary for one in linking.vocabularies]
+        listed = resolve_name("spanloom.rescoring.listed:listed_names")(vocabularies, linking.types, types, gold.table)
+        meant = resolve_name("spanloom.rescoring.meant:MeantConcepts.of")(linking, types)
     second, rescoring, scored = fit_rescorer(
-        proposer, known, gold, held, rules, run, fold, every=estimator.rescore_all, listed=listed, paired=True
-    )
+        proposer, known, gold, held, rules, run, fold, every=estimator.rescore_all, listed=listed, paired=True,
+        meant=meant,
+    )  # fmt: skip
     report = replace(report, rescoring=rescoring)
     if second is None or rescoring is None:
         return Second(report, None, None)

@@ -38,6 +38,7 @@ from spanloom.structures.base import concatenate
 
 if TYPE_CHECKING:  # imported where names of vocabularies are given
     from spanloom.rescoring.listed import ListedIn, ListedNames
+    from spanloom.rescoring.meant import MeantConcepts
 
 R = TypeVar("R")
 FOLDS: Final = 3
@@ -230,6 +231,7 @@ def fit_rescorer(
     every: bool = False,
     listed: ListedNames | None = None,
     paired: bool = False,
+    meant: MeantConcepts | None = None,
 ) -> tuple[Rescorer | None, RescoringReport | None, ScoredCandidates | None]:
     """Train the second stage of a model.
 
@@ -248,6 +250,7 @@ def fit_rescorer(
         every: whether it scores all candidates, without an early exit.
         listed: names of vocabularies, which propose candidates.
         paired: whether pairs of parts are proposed, too, if enough training mentions have a gap.
+        meant: looks up the concepts of candidates, by the mentions of ``train``, or with ``first.seen`` by others.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
@@ -263,7 +266,8 @@ def fit_rescorer(
         pairs = PairedParts.of(words, gold.table, kinds)
         if pairs is not None:
             own_pairs = HeldOutParts.of(words, gold.table, kinds, fold)
-    templates = served(TEMPLATES, features, listed=listed is not None, paired=pairs is not None)
+    known = {"listed": listed is not None, "paired": pairs is not None, "meant": meant is not None}
+    templates = served(TEMPLATES, features, **known)
     tokens, crossed = TokenColumns(train, templates, features), first.held_out is None
     named = _named(listed_in, gold.table, fold)
     if first.held_out is not None:
@@ -272,7 +276,11 @@ def fit_rescorer(
         candidates = propose(first.model, development.potentials, words, first.reading, run, None, named, own_pairs)
     table, text = gold.table, texts(words, gold.table)
     names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
-    values = CandidateValues(candidates, tokens, names, listed_in, own_pairs)
+    concepts = None
+    if meant is not None:
+        held_out = first.seen is None
+        concepts = meant.held_out(train, candidates, fold) if held_out else meant.values(train, candidates)
+    values = CandidateValues(candidates, tokens, names, listed_in, own_pairs, concepts)
     made = conjunctions(templates)
     annotated = np.flatnonzero(_annotated(candidates, first.silent))
     built = build_index(made.keys(values.table(made.names, annotated)), min_count=MIN_COUNT)
@@ -287,6 +295,7 @@ def fit_rescorer(
         features,
         listed=None if listed_in is None else listed_in.names.with_mentions(listed_in.keys(table), table.kind),
         pairs=pairs,
+        meant=meant,
     )
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
     gaps = _fit_gaps(candidates, built.matrix, numbers, right, sizes, fold, table, rules, run)
@@ -477,11 +486,7 @@ class _Judge:
         self._made, self._run, self._total = made, run, gold.total
         self._values: CandidateValues | None = None
         if candidates is None:
-            tokens = TokenColumns(batch, made.templates, made.features)
-            listed_in = None if made.listed is None else made.listed.within(batch)
-            named = None if listed_in is None else listed_in.table()
-            candidates = propose(first.model, potentials, tokens.words, first.reading, run, None, named, made.pairs)
-            self._values = CandidateValues(candidates, tokens, made.seen, listed_in, made.pairs)
+            candidates, self._values = made.proposed(first.model, batch, potentials, first.reading, run)
         self.candidates = candidates
         self._right = np.isin(identities(self.candidates.table), identities(gold.table))
         self._annotated = _annotated(self.candidates, silent)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
+from spanloom.errors import ModelError
 from spanloom.features import FeatureIndex, FeatureSet
 from spanloom.features.conjunctions import conjunctions
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
@@ -25,7 +27,8 @@ from spanloom.scoring.packing import packed_weights, quantized, rows_with_weight
 from spanloom.structures import MentionTable
 
 if TYPE_CHECKING:  # imported for models that have names of vocabularies
-    from spanloom.rescoring.listed import ListedNames
+    from spanloom.rescoring.listed import ListedIn, ListedNames
+    from spanloom.rescoring.meant import MeantConcepts
     from spanloom.rescoring.parts import PairedParts
 
 WORDS: Final = FeatureSet(("bias",))
@@ -117,6 +120,7 @@ class Rescorer:
         pairs: what training mentions of two parts show; ``None`` if it had few.
         gapped: weights of candidates with gaps, in place of ``weights``; ``None`` if training had few.
         gap_threshold: theirs, in place of ``threshold``.
+        meant: looks up the concepts of candidates, those of the linking stage; ``None`` for none.
     """
 
     templates: tuple[str, ...]
@@ -133,6 +137,7 @@ class Rescorer:
     pairs: PairedParts | None = None
     gapped: Regression | None = None
     gap_threshold: float | None = None
+    meant: MeantConcepts | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch) -> CandidateValues:
         """Return the feature values of the candidates of a batch.
@@ -143,7 +148,13 @@ class Rescorer:
         """
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
-        return CandidateValues(candidates, tokens, self.seen, listed, self.pairs)
+        return self._values(candidates, batch, tokens, listed)
+
+    def _values(
+        self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, listed: ListedIn | None
+    ) -> CandidateValues:
+        meant = None if self.meant is None else self.meant.values(batch, candidates)
+        return CandidateValues(candidates, tokens, self.seen, listed, self.pairs, meant)
 
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
@@ -182,15 +193,21 @@ class Rescorer:
             run: how pieces of the work are run; the result does not depend on it.
             given: mentions that are scored, too, proposed or not.
         """
-        batch = self.features.enrich(batch)
+        candidates, values = self.proposed(model, self.features.enrich(batch), potentials, reading, run, given)
+        return ScoredCandidates(candidates, self.odds(candidates, values, run))
+
+    def proposed(
+        self, model: Proposing, batch: Batch, potentials: Potentials, reading: str = "enough",
+        run: Executor = SERIAL, given: MentionTable | None = None,
+    ) -> tuple[CandidateMentions, CandidateValues]:  # fmt: skip
+        """Propose candidates, and return them with their values; see `scored`."""
         tokens = TokenColumns(batch, self.templates, self.features)
         listed = None if self.listed is None else self.listed.within(batch)
         candidates = propose(
             model, potentials, tokens.words, reading, run, given, None if listed is None else listed.table(),
             self.pairs,
         )  # fmt: skip
-        values = CandidateValues(candidates, tokens, self.seen, listed, self.pairs)
-        return ScoredCandidates(candidates, self.odds(candidates, values, run))
+        return candidates, self._values(candidates, batch, tokens, listed)
 
     def chosen(self, scored: ScoredCandidates) -> NDArray[np.bool_]:
         """Return which candidates make the best set, (C,): the largest sum of log-odds above the threshold."""
@@ -260,13 +277,18 @@ class Rescorer:
         return said.part({"weights": self.weights.sparse, **arrays}, parts)
 
     @classmethod
-    def from_part(cls, part: ModelPart, features: FeatureSet | None, rules: OverlapRules) -> Rescorer:
+    def from_part(
+        cls, part: ModelPart, features: FeatureSet | None, rules: OverlapRules, concepts: Any = None,
+        types: Sequence[str] = (),
+    ) -> Rescorer:  # fmt: skip
         """Return what `to_part` gave.
 
         Args:
             part: that one.
             features: of the first stage; those that read words alone when ``None``.
             rules: of the model.
+            concepts: the linking stage of the model; ``None`` if it has none.
+            types: those of the model.
 
         Raises:
             ModelError: it is no second stage of such a model.
@@ -291,10 +313,16 @@ class Rescorer:
         if "pairs" in part.parts or any(template.startswith("pair") for template in said.templates):
             paired: type[PairedParts] = resolve_name("spanloom.rescoring.parts:PairedParts")
             pairs = paired.from_part(part.part("pairs"), len(rules.gaps))
+        meant = None
+        if any("concept" in template for template in said.templates):
+            if concepts is None:
+                raise ModelError("the second stage looks up concepts, but there is no linking stage")
+            looks_up: type[MeantConcepts] = resolve_name("spanloom.rescoring.meant:MeantConcepts")
+            meant = looks_up.of(concepts, types)
         own = {"templates": tuple(said.templates), "gapped": gapped[0] if gapped else None}
         return cls(
             index=index, weights=weights, seen=seen, rules=rules, features=features, scales=scales, listed=listed,
-            pairs=pairs, **vars(said) | own,
+            pairs=pairs, meant=meant, **vars(said) | own,
         )  # fmt: skip
 
 

@@ -55,12 +55,19 @@ _MARKS, _BITS = (
     np.array([hash_text(word) for words in _MARKED.values() for word in words.split()], np.uint64),
     np.array([bit for bit, words in _MARKED.items() for _ in words.split()], np.uint8),
 )
+CONCEPTS: Final = tuple(
+    f"concept{name}" for name in (
+        "", ".name", ".share", ".prior", ".words", ".found", ".covered", ".edit", ".loose", ".last", ".expanded",
+        ".again",
+    )
+)  # fmt: skip
+"""Values from the likeliest concept of a candidate; `spanloom.rescoring.meant` computes them."""
 _WHOLE: Final = (
     "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "pair.gap",
     "pair", "pair.first", "pair.second", "again", "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
-    "seen", "listed",
+    "seen", "listed", *CONCEPTS,
 )  # fmt: skip
-"""Values of candidates as wholes; `native/rescoring.c` numbers all but the last two so."""
+"""Values of candidates as wholes; `native/rescoring.c` numbers all up to ``seen`` so."""
 _ROW: Final = {name: row for row, name in enumerate(_WHOLE)}
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "marginal": ("type", "odds", "odds|type", "level", "level|type", "level|odds.coarse"),
@@ -82,6 +89,15 @@ GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "listed": (
         "listed", "listed|type", "listed|odds.coarse", "listed|type|odds.coarse", "listed|seen", "listed|level",
         "listed|len:6", "listed|parts|type", "listed|parts|gap.len:6", "listed|parts|odds.coarse",
+    ),
+    "concepts": (
+        *(f"{name}{more}" for name in CONCEPTS for more in ("", "|odds.coarse", "|type")),
+        "concept.name|concept.share", "concept.name|seen", "concept.share|seen",
+        "concept.name|concept.share|odds.coarse", "concept.again|again", "concept.again|concept.name",
+        "concept.again|concept.share", "concept.again|concept.name|odds.coarse", "concept.found|concept.covered",
+        "concept.found|concept.covered|odds.coarse", "concept.found|concept.covered|concept.edit",
+        "concept.name|concept.expanded", "concept.name|len:4", "concept.name|concept.prior",
+        "concept.words|concept.last|odds.coarse", "concept.name|again", "concept.share|again",
     ),
     "pairs": (
         "pair", "pair|type", "pair|odds.coarse", "pair|level", "pair.gap", "pair.gap|type", "pair.gap|pair",
@@ -131,8 +147,9 @@ def read_column(name: str) -> tuple[Column, str, int] | None:
 
 
 def served(
-    templates: Sequence[str], features: FeatureSet, *, listed: bool = False, paired: bool = False
-) -> tuple[str, ...]:
+    templates: Sequence[str], features: FeatureSet, *, listed: bool = False, paired: bool = False,
+    meant: bool = False,
+) -> tuple[str, ...]:  # fmt: skip
     """Return the templates whose columns are those of words, or such as the first stage reads.
 
     Args:
@@ -140,6 +157,7 @@ def served(
         features: of the first stage.
         listed: whether there are names of vocabularies.
         paired: whether pairs of parts are proposed.
+        meant: whether concepts are looked up.
     """
     have = {*features.needs, *features.computed}
 
@@ -151,6 +169,7 @@ def served(
     wanted = (
         template for template in templates
         if (listed or "listed" not in template) and (paired or not template.startswith("pair"))
+        and (meant or "concept" not in template)
     )  # fmt: skip
     return tuple(template for template in wanted if all(map(there, columns_of(template))))
 
@@ -247,6 +266,13 @@ class CandidateValues:
     with its text and its type, or another; ``column[place]``, where a place is ``first``, ``last``, ``gap`` or
     ``join``, which is the token behind the first gap, perhaps with a distance.
 
+    Of the likeliest ``concept``: ``concept.name``, how similar its nearest name is; ``concept.share``, of the training
+    mentions with the text, those that have it; ``concept.prior``, how many training mentions have it; of the text
+    beside the name the share of words that both have (``.words``), that the name has of the text's (``.found``), that
+    the text has of the name's (``.covered``), similarity of characters (``.edit``), words folded loosely (``.loose``),
+    whether the last word is the same (``.last``); ``.expanded``: the document defines an abbreviation in it;
+    ``.again``: the odds of the likeliest candidate elsewhere in the document with the same concept.
+
     Bits of ``pair.gap``: 1 always; 2 it begins with a coordinator or comma, 4 it ends with a coordinator, 8 one is in
     it, 16 it begins with a bracket, 32 its brackets do not balance, 64 a preposition is before it.
 
@@ -256,11 +282,12 @@ class CandidateValues:
         seen: names of training mentions.
         listed: names of vocabularies, if there are any.
         pairs: scores mentions of two parts, if there is something that does.
+        meant: the values that `CONCEPTS` names, (V, C), if concepts are looked up.
     """
 
     def __init__(
         self, candidates: CandidateMentions, tokens: TokenColumns, seen: Names,
-        listed: ListedIn | None = None, pairs: Pairing | None = None,
+        listed: ListedIn | None = None, pairs: Pairing | None = None, meant: UInt64 | None = None,
     ) -> None:  # fmt: skip
         table, count, words = candidates.table, len(candidates), tokens.words
         self._table, self._tokens = table, tokens
@@ -270,6 +297,8 @@ class CandidateValues:
         whole[_ROW["seen"]] = seen.recall(whole[_ROW["text"]], table.kind) + 1
         if listed is not None:
             whole[_ROW["listed"]] = listed.degrees(table)
+        if meant is not None:
+            whole[_ROW["concept"] :] = meant
         for row in (_ROW["pair.first"], _ROW["pair.second"]):  # the kernel gives the texts of both parts
             whole[row] = np.where(table.contiguous, 0, seen.recall(whole[row], table.kind) + 1)
 
