@@ -209,7 +209,7 @@ class Scopes:
     def _minus(self) -> Int64:
         """Hyphens that are signs of items, as in *- fever, - cough* or *-fever +cough*.
 
-        A sign begins the sentence, follows a comma or colon, or stands apart only from what is before, or is before a
+        A sign begins the sentence, follows a comma or colon, or has a space before but none after it, or is before a
         comma; no number follows. A sentence with signs has one behind a comma, or a plus.
         """
         at, tokens, sentence = self.where(_HYPHEN), self.batch.tokens, self.sentence
