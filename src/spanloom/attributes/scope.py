@@ -496,7 +496,7 @@ class Scopes:
         return modifier & _between(verbs, begin, at) | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
 
     def _relations(self, pair: int) -> Int64:
-        """Return the first tokens of what is said of a relation, such as *effect on*; of all pairs, if it is -1."""
+        """Return the first tokens of relations, such as *effect on*, for a pair's cues; for all, if it is -1."""
         return self.hits.first[self.of(pair, _RELATIONS)]
 
     def inside(self, pair: int) -> Flags:
