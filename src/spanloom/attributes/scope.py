@@ -47,7 +47,7 @@ _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS, _RELATIONS 
 _CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
-_SLASH: Final = frozenset("/")
+_SLASH, _COMMAS = frozenset("/"), frozenset(",，")
 _HYPHEN, _PLUS, _OPENING = frozenset("-−–"), frozenset("+"), frozenset(",:，：、;；")
 _NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
@@ -209,7 +209,7 @@ class Scopes:
     def _minus(self) -> Int64:
         """Hyphens that are signs of items, as in *- fever, - cough* or *-fever +cough*.
 
-        A sign begins the sentence, follows a comma or colon, or is apart only from what is before, or is before a
+        A sign begins the sentence, follows a comma or colon, or has a space before but none after it, or is before a
         comma; no number follows. A sentence with signs has one behind a comma, or a plus.
         """
         at, tokens, sentence = self.where(_HYPHEN), self.batch.tokens, self.sentence
@@ -276,14 +276,17 @@ class Scopes:
     @cached_property
     def _stops(self) -> tuple[Int64, Int64, Int64]:
         """Tokens that coordinate, commas, and what ends near scopes."""
-        commas = self._words_of("separators") & frozenset(",，")
+        commas = self._words_of("separators") & _COMMAS
         return self.where(self._words_of("coordinators")), self.where(commas), self.where(self._words_of("near_ends"))
 
     @cached_property
     def _joints(self) -> Int64:
         """Commas and coordinators, without slashes: that of "w/o" joins nothing."""
-        coordinators, commas, _ = self._stops
-        return np.setdiff1d(np.union1d(coordinators, commas), self.where(_SLASH))
+        return self.where(self._joining - _SLASH)
+
+    @cached_property
+    def _joining(self) -> frozenset[str]:
+        return self._words_of("coordinators") | (self._words_of("separators") & _COMMAS)
 
     def of(self, pair: int, kind: int) -> Int64:
         """Return the numbers of the hits that have a role, ascending.
@@ -479,21 +482,21 @@ class Scopes:
         That is so where a verb follows a comma or coordinator; at the first comma if *and* follows; also if no other
         comma or coordinator follows, but one comes before, or the mention does not end the clause.
         """
-        coordinators, commas, stops = self._stops
-        verbs, joints = self.where(self._words_of("verbs")), np.union1d(coordinators, commas)
+        coordinators, commas, _ = self._stops
+        verbs, joints = self.where(self._words_of("verbs")), self.where(self._joining)
         far = len(self.sentence)
         joint = np.append(joints, far)[np.searchsorted(joints, begin)]
         comma = np.append(commas, far)[np.searchsorted(commas, begin)]
         end = self.batch.sentences[self.sentence[first] + 1]
         last = ~_between(self._joints, comma + 1, end)
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
-        ended |= np.isin(comma + 1, np.intersect1d(coordinators, stops))
+        ended |= np.isin(comma + 1, self.where(self._words_of("coordinators") & self._words_of("near_ends")))
         negation = _between(self.where(self._words_of("negations")), first, begin)
         modifier = np.isin(first, self.where(self._words_of("modifiers"))) & ~np.isin(first, self.batch.sentences)
         return modifier & _between(verbs, begin, at) | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
 
     def _relations(self, pair: int) -> Int64:
-        """Return the first tokens of what is said of a relation, such as *effect on*; of all pairs, if it is -1."""
+        """Return the first tokens of relations, such as *effect on*, for a pair's cues; for all, if it is -1."""
         return self.hits.first[self.of(pair, _RELATIONS)]
 
     def inside(self, pair: int) -> Flags:
