@@ -83,7 +83,7 @@ def suggest(served: Served, raw: bytes, limits: Limits) -> bytes:
 
     Args:
         served: the model.
-        raw: a record as ``document``, and mentions that are none as ``rejected``, as JSON.
+        raw: a record as ``document``, and rejected mentions as ``rejected``, as JSON.
         limits: of the request.
 
     Raises:

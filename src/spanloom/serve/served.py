@@ -65,7 +65,7 @@ class Served:
         Args:
             document: with mentions that were marked; those of types that the model does not know, or that are not of
                 whole tokens of one sentence, are left out.
-            rejected: the same with mentions that are none.
+            rejected: the same with mentions that were rejected.
 
         Raises:
             DataError: the model cannot hold the mentions that were marked.
