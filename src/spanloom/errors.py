@@ -27,7 +27,7 @@ from difflib import get_close_matches
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 LONGEST = 2000  # characters of a message
 _REASON = 300  # of what another library says
@@ -58,21 +58,6 @@ def clip(text: str, most: int = 60) -> str:
     ("'a\\rb'", "'painpain…'")
     """
     return repr(text if len(text) <= most else text[: most - 1] + "…")
-
-
-class _Named(Protocol):
-    id: str
-    text: str
-
-
-def named(document: _Named) -> str:
-    """Return how a message names a document: by its id, or by its text.
-
-    >>> from spanloom import Document
-    >>> named(Document("No pain.", "note-1")), named(Document("No pain."))
-    ("document 'note-1'", "text 'No pain.'")
-    """
-    return f"document {clip(document.id)}" if document.id else f"text {clip(document.text)}"
 
 
 def closest(given: object, known: Iterable[str]) -> str | None:

@@ -456,6 +456,18 @@ def test_parts_are_added_one_after_another(opened: Callable[..., Page], folder: 
     assert text == "left|mildly|chest|fever"
 
 
+def test_a_message_does_not_move_the_text(opened: Callable[..., Page]) -> None:
+    for width in (1200, 360):
+        page = opened("still", viewport={"width": width, "height": 800})
+        top = "document.getElementById('text').getBoundingClientRect().top"
+        place = page.evaluate(top)
+        press(page, "x")
+        assert page.is_visible("#problem") and page.evaluate(top) == place
+        page.evaluate(_THRESHOLD, 100)
+        press(page, "g")
+        assert page.is_visible("#status") and page.evaluate(top) == place
+
+
 def test_each_of_many_mentions_has_its_label(opened: Callable[..., Page]) -> None:
     page = opened("dense", "dense")
     page.evaluate(_THRESHOLD, 100)

@@ -97,7 +97,7 @@ class Suggestions:
             document: prepared.
             part: its number.
             values: of the document in a layer: suggestions go with what is marked, without what was rejected.
-            gone: ends when no request waits for the answer.
+            gone: ends when the client hangs up.
         """
         asked, start = _part(document, *parts_of(document)[part])
         end = start + len(asked.text)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from spanloom.document.markup import shorten
 from spanloom.document.span import Mention, Section, Span
-from spanloom.errors import DataError, UsageError
+from spanloom.errors import DataError, UsageError, clip
 
 Offsets = NDArray[np.int64]
 OffsetsLike = Offsets | Sequence[Sequence[int]]
@@ -193,3 +193,12 @@ def check_document(document: object, number: int, name: str) -> None:
 
 def _listed(offsets: Offsets | None) -> list[list[int]] | None:
     return None if offsets is None else offsets.tolist()
+
+
+def named(document: Document) -> str:
+    """Return how a message names a document: by its id, or else by its text.
+
+    >>> named(Document("No pain.", "note-1")), named(Document("No pain."))
+    ("document 'note-1'", "text 'No pain.'")
+    """
+    return f"document {clip(document.id)}" if document.id else f"text {clip(document.text)}"

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention, Span, align
 from spanloom.document.annotators import remarked
+from spanloom.document.document import named
 from spanloom.document.span import found_mention, join_spans
-from spanloom.errors import DataError, DataWarning, UsageError, clip, meant, named
+from spanloom.errors import DataError, DataWarning, UsageError, clip, meant
 from spanloom.formats.unread import unread_fields
 from spanloom.hypergraph import Floats, Ints
 from spanloom.structures import MOST_MENTIONS, Crowd, MentionTable, TokenMention

@@ -7,7 +7,8 @@ from copy import copy
 from typing import Any
 
 from spanloom.document import Document, Mention, batches
-from spanloom.errors import DataError, UsageError, clip, named
+from spanloom.document.document import named
+from spanloom.errors import DataError, UsageError, clip
 from spanloom.model.corpus import Notice
 from spanloom.model.parameters import FLOOR, MentionEstimator
 from spanloom.model.stages import Stage, run_stages

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document, Mention
+from spanloom.document.document import named
 from spanloom.document.span import found_mention
-from spanloom.errors import DataError, UsageError, clip, meant, named, plural
+from spanloom.errors import DataError, UsageError, clip, meant, plural
 from spanloom.hypergraph import Edges, Floats, Ints, Potentials
 from spanloom.hypergraph.guards import Demands, GuardedEngine
 from spanloom.model.choices import WhichMentions

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError, clip, named
+from spanloom.document.document import named
+from spanloom.errors import DataError, UsageError, clip
 
 MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
 ANY: Final = "*"

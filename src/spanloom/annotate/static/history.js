@@ -55,7 +55,7 @@ function show() {
   const words = $("history-filter").value.toLowerCase().split(/\s+/);
   const of_key = rows.filter(({ event }) => key === null || event.key === key);
   const found = of_key.filter(({ row }) => words.every((word) => row.textContent.toLowerCase().includes(word)));
-  const names = ["when", "who", "action", "what", "words", ""];
+  const names = ["when", "who", "action", "what", "words", "restore"];
   const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)));
   $("history-rows").replaceChildren(element("table", {}, head, ...found.map(({ row }) => row)));
   $("history-note").textContent = `${found.length} of ${rows.length} changes${key === null ? "" : ", of the chosen mention"}, the last first; times are those of the clock of the machine`;
