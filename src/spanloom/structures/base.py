@@ -104,12 +104,12 @@ class MentionTable(NamedTuple):
         """
         count = np.diff(self.ptr)
         most = int(count.max(initial=1))
-        first, end, bounds = self.first[self.ptr[:-1]], self.end[self.ptr[1:] - 1], ()
+        columns = [self.sentence, self.first[self.ptr[:-1]], -self.end[self.ptr[1:] - 1], self.kind]
         if most > 1:
             ranges = np.full((len(self), most, 2), -1)
             ranges[np.arange(most) < count[:, None]] = np.stack([self.first, self.end], 1)
-            bounds = ranges.reshape(len(self), 2 * most).T[1:]
-        return ascending(self.sentence, first, -end, self.kind, *bounds, *self.heads.T)
+            columns += [*ranges.reshape(len(self), 2 * most).T[1:]]
+        return ascending(*columns, *self.heads.T)
 
     def of_kinds(self, kind: Ints) -> MentionTable:
         """The same mentions with other types, (M,)."""
