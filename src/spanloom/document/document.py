@@ -72,9 +72,9 @@ class Document:
             raise DataError(f"the text of a document is of type {type(self.text).__name__}, expected str")
         if not isinstance(self.id, str):
             raise DataError(f"the id of a document is {shorten(repr(self.id))}, expected a str")
-        for name in ("columns", "meta"):
-            if not isinstance(getattr(self, name), dict):
-                raise DataError(f"{name} of a document is {shorten(repr(getattr(self, name)))}, expected a dict")
+        for name, value in (("columns", self.columns), ("meta", self.meta)):
+            if not isinstance(value, dict):
+                raise DataError(f"{name} of a document is {shorten(repr(value))}, expected a dict")
         if self.tokens is not None:
             self.tokens = _pairs(self.tokens)
         if self.sentences is not None:

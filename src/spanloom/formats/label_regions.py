@@ -84,7 +84,7 @@ def add_mentions(found: Understood, results: list[Any]) -> None:
     for number, result in enumerate(results):
         if not isinstance(result, dict):
             raise DataError(f"result[{number}] is no object, expected a region")
-        if result.get("type") in _VALUED and result.get("id") in labelled:
+        if str(result.get("type")) in _VALUED and isinstance(result.get("id"), str) and result["id"] in labelled:
             about.append(result)
         elif (region := _region(result, number, found)) is not None:
             name = result.get("id")

@@ -111,7 +111,7 @@ def is_task(record: object) -> bool:
 
 def _task_of_fields(record: dict[str, Any]) -> dict[str, Any] | None:
     """Return the task of a record of JSON-MIN whose regions are of HTML or of a dialogue; ``None`` for others."""
-    lists = {name: value for name, value in record.items() if some(value, dict)}
+    lists = {name: value for name, value in record.items() if isinstance(value, list) and some(value, dict)}
     controls = [name for name, parts in lists.items() if all("startOffset" in part for part in parts)]
     regions = [(name, one) for name in controls for one in lists[name] if HTML in one or PARAGRAPHS in one]
     if not regions:

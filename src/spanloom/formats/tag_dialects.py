@@ -170,8 +170,9 @@ def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T
             found = ()
             for tagging in taggings:
                 tagging.decide()
-        yield from chain.from_iterable(one() for one in held)
-        held.clear()
+        if held:
+            yield from chain.from_iterable(one() for one in held)
+            held.clear()
         yield from found
     for tagging in taggings:
         tagging.decide()

@@ -12,6 +12,7 @@ from spanloom.hypergraph.engine import Floats, Ints, Masked, pieces
 from spanloom.hypergraph.tables import Automaton, Paths
 from spanloom.native import Kernel
 from spanloom.parallel import Executor
+from spanloom.sparse import ascending
 
 _path_probability = Kernel("path_probability")
 
@@ -57,7 +58,7 @@ class Walker:
 def _pieces(paths: Paths, queries: Ints, workers: int) -> list[Ints]:
     """Split paths into pieces, those of one sentence together, by type and first token."""
     sentence = paths.sentence[queries]
-    order = np.lexsort((paths.first[queries], paths.kind[queries], sentence))
+    order = ascending(sentence, paths.kind[queries], paths.first[queries])
     queries, sentence = queries[order], sentence[order]
     cuts = np.flatnonzero(np.diff(sentence, prepend=-1))
     starts = [int(cuts[piece[0]]) for piece in pieces(len(cuts), workers)]

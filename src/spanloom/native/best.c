@@ -11,6 +11,7 @@
 #include "hypergraph.h"
 
 #define BLOCK (2 * WIDTH) /* lanes */
+#define AHEAD 3           /* tokens whose scores are asked for before they are needed */
 typedef int32_t picks __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
 
 /* A group of lanes side by side. */
@@ -151,10 +152,12 @@ static void choose(const group *g, int single) {
         for (; lanes < g->lanes && g->starts[lanes] + token < g->ends[lanes]; lanes++)
             for (int64_t x = 0; x < entries; x++)
                 g->b[(inside + x) * g->wide + lanes] = automaton->accept.at[x] ? 0.0 : -INFINITY;
-        for (int64_t lane = 0; lane < lanes; lane++)
+        for (int64_t lane = 0; lane < lanes; lane++) {
+            __builtin_prefetch(&AT3(a->scores.roles, g->starts[lane] + most(token - AHEAD, 0), 0, g->kinds[lane]));
             for (int64_t r = 0; r < roles; r++)
                 g->p[(token % 2 * roles + r) * g->wide + lane] =
                     AT3(a->scores.roles, g->starts[lane] + token, r, g->kinds[lane]) + a->added.at[r];
+        }
         weigh(g, token, lanes, lanes_next);
         int32_t *choices = g->choices + token * inside * g->wide;
         if (single) pull(g, choices, lanes);

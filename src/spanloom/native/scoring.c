@@ -1,6 +1,7 @@
 /* The sparse product, tokens x features by features x roles, and its transpose. */
 #include "spanloom.h"
 
+#define AHEAD 16  /* rows that are asked for before they are needed */
 #define BLOCK 256 /* tokens whose sum is taken in single precision */
 
 static inline void add(float *restrict total, const float *restrict source, int64_t width) {
@@ -22,6 +23,7 @@ int64_t spanloom_multiply(const multiply_arguments *a) {
         for (int64_t i = a->offsets.at[t]; i < a->offsets.at[t + 1]; i++) {
             int64_t row = a->indices.at[i];
             if (row < 0 || row >= a->weights.n) return BAD_INDEX;
+            if (i + AHEAD < a->indices.n) __builtin_prefetch(a->weights.at + a->indices.at[i + AHEAD] * width);
             add(total, &AT2(a->weights, row, 0), width);
         }
     }

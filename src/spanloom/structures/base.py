@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import DataError, UsageError
 from spanloom.hypergraph import Edges, Ints, Paths, Template
+from spanloom.sparse import ascending
 
 TokenMention = tuple[int, int, tuple[tuple[int, int], ...]]  # sentence, type, ranges of tokens in the sentence
 NO_HEAD = (-1, -1)
@@ -103,12 +104,12 @@ class MentionTable(NamedTuple):
         """
         count = np.diff(self.ptr)
         most = int(count.max(initial=1))
-        ranges = np.full((len(self), most, 2), -1)
-        ranges[np.arange(most) < count[:, None]] = np.stack([self.first, self.end], 1)
-        end, bounds = self.end[self.ptr[1:] - 1], ranges.reshape(len(self), 2 * most).T
-        keys = (self.sentence, bounds[0], -end, self.kind, *bounds[1:], *self.heads.T)
-        order: Ints = np.lexsort(keys[::-1])
-        return order
+        columns = [self.sentence, self.first[self.ptr[:-1]], -self.end[self.ptr[1:] - 1], self.kind]
+        if most > 1:
+            ranges = np.full((len(self), most, 2), -1)
+            ranges[np.arange(most) < count[:, None]] = np.stack([self.first, self.end], 1)
+            columns += [*ranges.reshape(len(self), 2 * most).T[1:]]
+        return ascending(*columns, *self.heads.T)
 
     def of_kinds(self, kind: Ints) -> MentionTable:
         """The same mentions with other types, (M,)."""

@@ -99,8 +99,7 @@ def _stops(text: str) -> Iterator[int]:
     2. The assertions of `_STOP` are tried only where it can begin, which takes a fifteenth of the time.
     """
     end = 0
-    for candidate in _CANDIDATE.finditer(text):
-        at = candidate.start()
+    for at in _candidates(text):
         if at < end:
             continue
         if _PLAIN.match(text, at):
@@ -114,6 +113,17 @@ def _stops(text: str) -> Iterator[int]:
             end = match.end()
             if _ends(text, match):
                 yield end
+
+
+def _candidates(text: str) -> Iterator[int]:
+    """Yield the places at which `_STOP` can begin; a search for one character is the fastest."""
+    if not text.isascii() or "!" in text or "?" in text:
+        yield from (match.start() for match in _CANDIDATE.finditer(text))
+        return
+    at = text.find(".")
+    while at >= 0:
+        yield at
+        at = text.find(".", at + 1)
 
 
 def _ends(text: str, match: re.Match[str]) -> bool:

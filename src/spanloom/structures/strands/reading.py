@@ -49,6 +49,7 @@ import numpy as np
 
 from spanloom.hypergraph import Ints
 from spanloom.native import Kernel
+from spanloom.sparse import ascending
 from spanloom.structures.base import MOST_MENTIONS, Crowd, MentionTable, no_heads
 from spanloom.structures.strands.graph import Strand, StrandRuns, contract
 from spanloom.structures.strands.pieces import ADVANCE, END, STAY
@@ -212,8 +213,8 @@ def _sorted(found: FoundPaths, offsets: Ints) -> FoundPaths:
 
 def _order(bounds: Ints, kind: Ints) -> Ints:
     """Sort by first token, longest first, type, then as `FoundPaths` documents; -1 is no bound."""
-    ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in reversed(range(1, bounds.shape[1]))]
-    return np.lexsort((*ties, kind, -bounds.max(axis=1), bounds[:, 0]))
+    ties = [bounds[:, at] if at % 2 == 0 else -bounds[:, at] for at in range(1, bounds.shape[1])]
+    return ascending(bounds[:, 0], -reduce(np.maximum, bounds.T), kind, *ties)
 
 
 def _ints(values: Iterable[int]) -> Ints:
