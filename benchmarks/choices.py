@@ -44,7 +44,7 @@ def parts(data: Path, name: str) -> Parts:
     if name in FILES:
         kind = "pubtator" if name == "ncbi_disease" else None
         found = [list(read(data / file, format=kind)) for file in FILES[name]]
-        # one document stands twice in a corpus
+        # one document is twice in a corpus
         return Parts(*(list({document.id: document for document in documents}.values()) for documents in found))
     train = corpus(data, name, "train", CRAFT_ARTICLES if name == "craft" else None)
     types = {mention.type for document in train for mention in document.mentions}

@@ -96,7 +96,7 @@ def options(
     """The command line that all scripts have.
 
     Args:
-        name: of the script; the results go to ``results/NAME.json`` and ``results/NAME.md`` unless told otherwise.
+        name: of the script; the results go to ``results/NAME.json`` and ``results/NAME.md`` by default.
         description: its docstring.
         add: adds the script's own options.
         corpora: whether it reads any.

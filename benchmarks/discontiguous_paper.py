@@ -59,7 +59,7 @@ PAIRS = (  # the better one of the paper first
     ("shared_subgraphs", "shared_derivations"),
     ("split_subgraphs", "split_derivations"),
 )
-# precision, recall and F1 of Table 2, SMALL; LARGE stands in `discontiguous.py`
+# precision, recall and F1 of Table 2, SMALL; LARGE is in `discontiguous.py`
 SMALL = {
     ("disc", "seven_tag", "enough"): "59.7 / 39.8 / 47.8",
     ("disc", "seven_tag", "all"): "16.6 / 43.5 / 24.1",

@@ -43,7 +43,7 @@ PARAMS: dict[str, Any] = {"split_tokens": False}
 LONGEST = 1000  # tokens of a document
 CLUSTERS, MIN_COUNT = 256, 5
 UNER = {"train": "zh_gsdsimp-ud-train.iob2", "dev": "zh_gsdsimp-ud-dev.iob2"}
-# that need files which not everybody has; `rawtext.py` tells what clusters bring. A bag of the sentence takes longest.
+# that need further files; `rawtext.py` measures what clusters bring. A bag of the sentence takes longest.
 LEFT_OUT = ("clusters", "cluster-pairs", "band", "category", "document", "sentence")
 SEARCHED = {name: own for name, own in GROUPS.items() if name not in LEFT_OUT}
 START = ("word",)

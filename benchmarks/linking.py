@@ -153,7 +153,7 @@ TASKS = {
     ("bc5cdr", "both"): ["ours, clusters"],
     ("ncbi", "train"): ["ours, pipeline", "ours", "ours, clusters", "ours, concepts added"],
 }
-PAPER_TASKS = {  # ours stand beside them
+PAPER_TASKS = {  # ours are beside them
     ("bc5cdr", "train"): [
         *(model for model in MODELS if model not in OWN), "ours, pipeline", "ours, concepts added",
         "ours, the paper's templates too", "ours",

@@ -14,8 +14,8 @@ from spanloom.link.linker import PAPER_FEATURES, Linker
 from spanloom.link.proposals import NAME_CLOSE, FoundSpans, Proposer
 from spanloom.vocabulary import Vocabulary
 
-LONG = 5  # words from which on lengths are not told apart
-ORACLE = "oracle"  # stands among a linker's parameters where its candidates are those of `oracle`
+LONG = 5  # words from which on lengths are not distinguished
+ORACLE = "oracle"  # is among a linker's parameters where its candidates are those of `oracle`
 # articles, mentions, concepts
 TABLE_3 = {"bc5cdr": ("1,500", "12,864", "5,818"), "ncbi": ("793", "6,892", "1,049")}
 STATISTICS = (

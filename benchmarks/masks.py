@@ -42,8 +42,8 @@ def measure(engine: Engine, types: int, chosen: argparse.Namespace) -> list[floa
         lambda: engine.log_partition(given, offsets, allowed=allowed),
         lambda: engine.expectations(given, offsets),
         lambda: engine.expectations(given, offsets, allowed=allowed),
-        lambda: hard.wanted(given),
-        lambda: soft.wanted(given),
+        lambda: hard.target_counts(given),
+        lambda: soft.target_counts(given),
     )
     soft = CountTarget.expected(engine, given, offsets)
     for work in works:

@@ -110,7 +110,7 @@ def dev_f1(own: Parts, path: Path | None, more: tuple[str, ...], seed: int) -> f
 def accuracy(result: Result, chosen: Any) -> None:
     """A row for each kind of clusters, a column for each corpus."""
     everything = {name: texts(chosen.data, name) for name in (*CORPORA, "craft")}
-    store = chosen.cache / "f1.json"  # a run that was interrupted goes on
+    store = chosen.cache / "f1.json"  # an interrupted run resumes
     kept: dict[str, dict[str, float]] = json.loads(store.read_text()) if store.exists() else {}
     found: dict[str, dict[str, float]] = {}
     for name in chosen.corpora.split(","):

@@ -339,7 +339,7 @@ def attacker(chosen: argparse.Namespace) -> None:
     statuses: Counter[int] = Counter()
 
     async def run() -> None:
-        print(flush=True)  # whoever started us waits for it
+        print(flush=True)  # the parent process waits for it
         await _attack(chosen.port, chosen.clients, asyncio.get_running_loop().time() + chosen.seconds, statuses)
 
     asyncio.run(run())

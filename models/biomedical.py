@@ -61,10 +61,10 @@ class Source(NamedTuple):
         """Return a document's text with the mentions of the types that count, each once."""
         own = [mention for mention in document.mentions if mention.type in self.types]
         found = dict.fromkeys((self.types[mention.type], mention.spans) for mention in own)
-        said = {"default": "unknown", "types": dict.fromkeys(sorted(set(self.types.values())), "complete")}
+        annotation = {"default": "unknown", "types": dict.fromkeys(sorted(set(self.types.values())), "complete")}
         mentions = [Mention(name, spans) for name, spans in found]
         return Document(
-            document.text, id=document.id, mentions=mentions, meta={"annotation": said, "corpus": self.name}
+            document.text, id=document.id, mentions=mentions, meta={"annotation": annotation, "corpus": self.name}
         )
 
 
@@ -189,9 +189,9 @@ def material(data: Path, sources: Iterable[Source] = SOURCES) -> Parts:
 
 def _joined(document: Document, other: Document) -> Document:
     """Return a document with the mentions of another one of its text, of types that it says nothing of."""
-    said, more = (one.meta["annotation"]["types"] for one in (document, other))
-    new = [one for one in other.mentions if one.type not in said] if document.text == other.text else []
-    types = said | more if document.text == other.text else said
+    annotation, more = (one.meta["annotation"]["types"] for one in (document, other))
+    new = [one for one in other.mentions if one.type not in annotation] if document.text == other.text else []
+    types = annotation | more if document.text == other.text else annotation
     meta = document.meta | {"annotation": {"default": "unknown", "types": types}}
     return document.copy(mentions=[*document.mentions, *new], meta=meta)
 

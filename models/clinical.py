@@ -79,10 +79,10 @@ def note(path: Path) -> Document:
         def refuse(message: str, line: str = line, number: int = number) -> DataError:
             return DataError(f"{path}:{number}: {line!r}: {message}")
 
-        said = LINE.fullmatch(line)
-        if said is None or not texts:
+        parsed = LINE.fullmatch(line)
+        if parsed is None or not texts:
             raise refuse("expected '> TYPE PART ... PART #n [ATTRIBUTE, ATTRIBUTE]' below a line of the note")
-        two, kind, quoted, occurrence, listed = said.groups()
+        two, kind, quoted, occurrence, listed = parsed.groups()
         names = [] if listed is None else listed.split(", ")
         if kind not in TYPES:
             raise refuse(f"found the type {kind!r}, expected one of {', '.join(TYPES)}")

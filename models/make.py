@@ -56,7 +56,7 @@ ONTOLOGIES = ("CL", "MOP", "SO", "UBERON")  # under CC BY
 COPIES = " {} of the training documents are there a second time, in lower case or in title case."
 CASES = ("in capitals", "in title case", "in lower case")
 GENRES = ("academic", "court", "interview", "news")  # those of GUM under CC BY; bio and voyage are CC BY-SA
-# what some models have figures of beside mentions: what cards call it, and what they say of it
+# what some models have figures of beside mentions: what cards call it, and how they describe it
 MORE = {
     "gaps": ("Mentions with gaps", "These are much harder: take what it finds of them as a beginning."),
     "words": ("Words", "F1 above is that of names."),
@@ -331,7 +331,7 @@ def fitted(
         if recipe.vectors:
             more["vectors"] = names.glove(Path(folder), recipe.vectors)
         model = recipe.estimator(**COMMON, **recipe.params, **more).fit(
-            train, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1)
+            train, dev=dev, progress=lambda step: log(recipe.name, step.stage, step.dev_f1)
         )
     if recipe.vectors:
         model.set_params(vectors="glove.npy")  # wherever it was
@@ -347,15 +347,15 @@ def made(recipe: Recipe, data: Path, work: Path | None) -> dict[str, Any]:
     """Train a model, make it compact, save it, and return its line of the catalogue."""
     train, dev, test = recipe.parts(data)
     model, training = fitted(recipe, train, dev, data, work)
-    small = compact(model, dev=dev, progress=lambda step: say(recipe.name, step.stage, step.dev_f1))
+    small = compact(model, dev=dev, progress=lambda step: log(recipe.name, step.stage, step.dev_f1))
     small.save(recipe.folder, force=True)
     ready: Any = load(recipe.folder)
-    told = small.report_.compact
+    compacted = small.report_.compact
     vectors = {"vectors": f"GloVe, {recipe.vectors:,} words"} if recipe.vectors else {}
     return {
         "title": recipe.title, "finds": recipe.finds, "licence": recipe.licence, "types": list(ready.types_),
-        **measured(recipe, ready, test), "dev_f1": told.f1_after, "dev_f1_before": told.f1_before,
-        "bytes": size(recipe), "training_seconds": training, "threshold": told.threshold,
+        **measured(recipe, ready, test), "dev_f1": compacted.f1_after, "dev_f1_before": compacted.f1_before,
+        "bytes": size(recipe), "training_seconds": training, "threshold": compacted.threshold,
         "documents": [len(train), len(dev), len(test)],
         "params": {**COMMON, **recipe.params, **vectors},
         "spanloom": __version__, "commit": COMMIT,
@@ -379,8 +379,8 @@ def restoring(recipe: Recipe, data: Path) -> dict[str, Any]:
     for model in ready.structured:
         model.scorer.features.resources = replace(model.scorer.features.resources, usual=usual)
     ready.save(recipe.folder, force=True)
-    said = catalogue_of(recipe.package)[recipe.name] | measured(recipe, load(recipe.folder), test)
-    return said | {"bytes": size(recipe), "letter_case": COMMIT}
+    entry = catalogue_of(recipe.package)[recipe.name] | measured(recipe, load(recipe.folder), test)
+    return entry | {"bytes": size(recipe), "letter_case": COMMIT}
 
 
 def marked(ready: Any, test: Sequence[Document]) -> tuple[list[Document], float]:
@@ -460,35 +460,35 @@ def size(recipe: Recipe) -> int:
     return sum(file.stat().st_size for file in recipe.folder.iterdir())
 
 
-def card(recipe: Recipe, said: dict[str, Any]) -> str:
+def card(recipe: Recipe, entry: dict[str, Any]) -> str:
     """Return the card of a model."""
-    train, dev, test = said["documents"]
-    by_type = "\n".join(f"| {name} | {100 * f1:.1f} |" for name, f1 in sorted(said["by_type"].items()))
-    params = ", ".join(f"{name}={value!r}" for name, value in said["params"].items() if name != "n_jobs")
-    learned = "with the corpus' words" if "words" in said else "without the corpus' tokens"
-    counted = "of words and of mentions, their mean, " if "words" in said else ""
+    train, dev, test = entry["documents"]
+    by_type = "\n".join(f"| {name} | {100 * f1:.1f} |" for name, f1 in sorted(entry["by_type"].items()))
+    params = ", ".join(f"{name}={value!r}" for name, value in entry["params"].items() if name != "n_jobs")
+    learned = "with the corpus' words" if "words" in entry else "without the corpus' tokens"
+    counted = "of words and of mentions, their mean, " if "words" in entry else ""
     readable = " and no word of the training text"
     if recipe.vocabularies is not None:
         readable = ", but the texts of the training mentions that have concepts"
     origin = ""
-    if "commit" in said:
-        origin = f"- **Made** by `models/make.py` of commit {said['commit']}, Spanloom {said['spanloom']}.\n"
-    if "letter_case" in said:
+    if "commit" in entry:
+        origin = f"- **Made** by `models/make.py` of commit {entry['commit']}, Spanloom {entry['spanloom']}.\n"
+    if "letter_case" in entry:
         origin += (
-            f"- **Letter case**: of words, added by `models/make.py --letter-case` of commit {said['letter_case']}.\n"
+            f"- **Letter case**: of words, added by `models/make.py --letter-case` of commit {entry['letter_case']}.\n"
         )
     more = "".join(
-        f"- **{MORE[name][0]}**: {rates(said[name])}, of {said[name]['gold']:,} in the test data. {MORE[name][1]}\n"
-        if said[name]["f1"]
-        else f"- **{MORE[name][0]}**: none is found of the {said[name]['gold']:,} in the test data.\n"
+        f"- **{MORE[name][0]}**: {rates(entry[name])}, of {entry[name]['gold']:,} in the test data. {MORE[name][1]}\n"
+        if entry[name]["f1"]
+        else f"- **{MORE[name][0]}**: none is found of the {entry[name]['gold']:,} in the test data.\n"
         for name in MORE
-        if name in said
+        if name in entry
     )
     several = ""
     if recipe.sentences:
-        of_corpora = "\n".join(f"| {name} | {100 * f1:.1f} |" for name, f1 in said["corpora"].items())
-        of_changes = "\n".join(f"| {way} | {100 * f1:.1f} |" for way, f1 in said["changed"].items())
-        of_sentences = "\n".join(f"- {text}\n  *{shown or 'nothing'}*" for text, shown in said["sentences"])
+        of_corpora = "\n".join(f"| {name} | {100 * f1:.1f} |" for name, f1 in entry["corpora"].items())
+        of_changes = "\n".join(f"| {way} | {100 * f1:.1f} |" for way, f1 in entry["changed"].items())
+        of_sentences = "\n".join(f"- {text}\n  *{shown or 'nothing'}*" for text, shown in entry["sentences"])
         table = f"\n| corpus or genre | test F1 |\n|---|---|\n{of_corpora}\n" if of_corpora else ""
         several = (
             f"{table}\n| test text | F1 |\n|---|---|\n{of_changes}\n\n"
@@ -496,19 +496,19 @@ def card(recipe: Recipe, said: dict[str, Any]) -> str:
         )
     return f"""# {recipe.title}: `{recipe.name}`
 
-It finds {recipe.finds}. Types: {", ".join(said["types"])}.
+It finds {recipe.finds}. Types: {", ".join(entry["types"])}.
 
 - **Licence**: {recipe.licence}, that of the annotations.
 - **Data**: {recipe.sources}
 - **Split**: {recipe.split} {train} documents for training, {dev} for development, {test} for testing.
 - **Training**: `{recipe.estimator.__name__}({params})` on plain text, {learned}; then `spanloom compact`,
-  weights below {said["threshold"]:g} left out. Development F1 {counted}{100 * said["dev_f1_before"]:.1f} before and
-  {100 * said["dev_f1"]:.1f} after. It holds no readable names of features{readable}; what a
+  weights below {entry["threshold"]:g} left out. Development F1 {counted}{100 * entry["dev_f1_before"]:.1f} before and
+  {100 * entry["dev_f1"]:.1f} after. It holds no readable names of features{readable}; what a
   model can reveal is described in `docs/privacy.md`.
-- **Test data**: {rates(said)}, of exact boundaries and types.
-{more}- **Probabilities**: calibration error {100 * said["calibration_error"]:.1f} % on the test data.
-- **Speed and size**: {round(said["tokens_per_second"], -3):,.0f} tokens a second on one core,
-  {said["bytes"] / 1e6:.1f} MB.
+- **Test data**: {rates(entry)}, of exact boundaries and types.
+{more}- **Probabilities**: calibration error {100 * entry["calibration_error"]:.1f} % on the test data.
+- **Speed and size**: {round(entry["tokens_per_second"], -3):,.0f} tokens a second on one core,
+  {entry["bytes"] / 1e6:.1f} MB.
 - **Not for** decisions on patients, or for text that differs much from that of the corpus, before it was measured
   there. {recipe.not_for}
 {origin}
@@ -518,11 +518,11 @@ It finds {recipe.finds}. Types: {", ".join(said["types"])}.
 {several}"""
 
 
-def rates(said: dict[str, Any]) -> str:
+def rates(entry: dict[str, Any]) -> str:
     """Return precision, recall and F1 in words."""
-    low, high = said["interval"]
+    low, high = entry["interval"]
     return (
-        f"precision {100 * said['precision']:.1f}, recall {100 * said['recall']:.1f}, **F1 {100 * said['f1']:.1f}** "
+        f"precision {100 * entry['precision']:.1f}, recall {100 * entry['recall']:.1f}, **F1 {100 * entry['f1']:.1f}** "
         f"(95 % bootstrap interval {100 * low:.1f} to {100 * high:.1f})"
     )
 
@@ -548,15 +548,15 @@ def page(catalogue: dict[str, Any]) -> str:
     return written.replace("TABLE", rows).replace("MORE", more).replace("ABSURD", counted)
 
 
-def short(said: dict[str, Any]) -> str:
+def short(entry: dict[str, Any]) -> str:
     """Return F1 with its interval, as a cell."""
-    low, high = said["interval"]
-    return f"{100 * said['f1']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+    low, high = entry["interval"]
+    return f"{100 * entry['f1']:.1f} ({100 * low:.1f} to {100 * high:.1f})"
 
 
-def in_cases(said: dict[str, Any]) -> str:
+def in_cases(entry: dict[str, Any]) -> str:
     """Return F1 on text of other letter cases, as a cell."""
-    return " / ".join(f"{100 * said['changed'][way]:.1f}" for way in CASES if "changed" in said)
+    return " / ".join(f"{100 * entry['changed'][way]:.1f}" for way in CASES if "changed" in entry)
 
 
 def catalogue_of(package: Path) -> dict[str, Any]:
@@ -566,17 +566,17 @@ def catalogue_of(package: Path) -> dict[str, Any]:
     return found
 
 
-def written(recipe: Recipe, said: dict[str, Any]) -> None:
+def written(recipe: Recipe, entry: dict[str, Any]) -> None:
     """Write a model's card, its line of the catalogue of its distribution, and the page of all models."""
-    kept = catalogue_of(recipe.package) | {recipe.name: said}
+    kept = catalogue_of(recipe.package) | {recipe.name: entry}
     own = {one.name: kept[one.name] for one in RECIPES if one.package == recipe.package and one.name in kept}
     (recipe.package / "catalogue.json").write_text(json.dumps(own, indent=1) + "\n", encoding="utf-8")
-    (recipe.package / f"{recipe.name}.md").write_text(card(recipe, said), encoding="utf-8")
+    (recipe.package / f"{recipe.name}.md").write_text(card(recipe, entry), encoding="utf-8")
     every = {name: one for package in PACKAGES for name, one in catalogue_of(package).items()}
     PAGE.write_text(page({one.name: every[one.name] for one in RECIPES if one.name in every}), encoding="utf-8")
 
 
-def say(*parts: object) -> None:
+def log(*parts: object) -> None:
     """Progress, on standard error."""
     print(*parts, file=sys.stderr, flush=True)
 
@@ -599,12 +599,12 @@ def main() -> None:
             figures_now = measured(recipe, load(recipe.folder), recipe.parts(chosen.data)[2])
             written(recipe, catalogue_of(recipe.package)[recipe.name] | figures_now)
             continue
-        said = restoring(recipe, chosen.data) if chosen.letter_case else made(recipe, chosen.data, chosen.work)
-        say(recipe.name, said)
-        if said["bytes"] > LARGEST and recipe.vocabularies is None:
+        entry = restoring(recipe, chosen.data) if chosen.letter_case else made(recipe, chosen.data, chosen.work)
+        log(recipe.name, entry)
+        if entry["bytes"] > LARGEST and recipe.vocabularies is None:
             shutil.rmtree(recipe.folder)
-            sys.exit(f"{recipe.name} has {said['bytes'] / 1e6:.1f} MB, more than {LARGEST / 1e6:g}")
-        written(recipe, said)
+            sys.exit(f"{recipe.name} has {entry['bytes'] / 1e6:.1f} MB, more than {LARGEST / 1e6:g}")
+        written(recipe, entry)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Texts for users have the field's words: no idiom of the list is in pages, messages, help texts or docstrings."""
+"""Texts have the field's words: no idiom of the list is in pages, messages, docstrings, comments or identifiers."""
 
 from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ PAGES = sorted(
     [*ROOT.glob("*.md"), ROOT / "benchmarks/README.md", *(p for f in FOLDERS for p in (ROOT / f).rglob("*.md"))]
 )
 MODULES = [*sorted((ROOT / "src").rglob("*.py")), *sorted((ROOT / "lab" / "src").rglob("*.py"))]
+SOURCES = sorted((ROOT / "src/spanloom/native").glob("*.[ch]"))
 # An idiom, and what to write instead.
 IDIOMS = {
     r"told": "reported, called with",
@@ -32,6 +35,7 @@ IDIOMS = {
     r"(?:goes|go|went) on": "continues, resumes",
     r"unasked": "by default",
 }
+NAMES = frozenset(("asked", "heard", "said", "say", "says", "tell", "tells", "told", "wanted"))
 # Code of examples, names of arguments, and strings that are a name.
 CODE = re.compile(r"^ *(?:>>>|\.\.\.) .*$|^ *\w+:|\w+=|\A\w+\Z", re.MULTILINE)
 
@@ -59,6 +63,21 @@ def test_messages_help_and_docstrings_have_no_idiom(module: Path) -> None:
     nodes = ast.walk(ast.parse(module.read_text(encoding="utf-8")))
     texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     assert [hit for text in texts for hit in hits(CODE.sub("", text))] == []
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.relative_to(ROOT).as_posix())
+def test_comments_and_identifiers_have_no_idiom(module: Path) -> None:
+    with module.open("rb") as file:
+        tokens = list(tokenize.tokenize(file.readline))
+    assert [hit for one in tokens if one.type == tokenize.COMMENT for hit in hits(one.string)] == []
+    names = {one.string for before, one in pairwise(tokens) if one.type == tokenize.NAME and before.string != "."}
+    assert [name for name in sorted(names) if NAMES & set(name.lower().split("_"))] == []
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.name)
+def test_comments_of_kernels_have_no_idiom(source: Path) -> None:
+    comments = re.findall(r"/\*.*?\*/", source.read_text(encoding="utf-8"), re.DOTALL)
+    assert [hit for comment in comments for hit in hits(comment)] == []
 
 
 @pytest.mark.parametrize("text", ["A user is told of it.", "Made anew.", "Whoever asks.", "Nothing stands twice."])

@@ -66,8 +66,8 @@ PUBLIC = {
     "spanloom.lazy": "attached by_name lazily",
     "spanloom.learn": (
         "AllowedTarget Chosen CorpusTarget CountTarget DensityTarget EarlyStopping EdgeTarget Epoch Fit Iteration "
-        "Judge Listener Objective Progress Residual SoftCounts Target Training TrainingHistory TrainingSet Wanted "
-        "adagrad adagrad_together check_weights fit_together minimize search_step"
+        "Judge Listener Objective Progress Residual SoftCounts Target TargetCounts Training TrainingHistory "
+        "TrainingSet adagrad adagrad_together check_weights fit_together minimize search_step"
     ),
     "spanloom.link": "LinkReport Linker PAPER_FEATURES Pipeline load",
     "spanloom.model": "",

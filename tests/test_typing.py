@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from spanloom.document.annotation import SAYS
+from spanloom.document.annotation import STATUSES
 from spanloom.features import PRESETS
 from spanloom.hypergraph import ENGINES
 from spanloom.model import choices
@@ -129,7 +129,7 @@ def test_mistakes_are_found(tmp_path: Path) -> None:
         (choices.StructureName, STRUCTURES),
         (choices.Preset, PRESETS),
         (choices.Counting, ENGINES),
-        (choices.Completeness, SAYS),
+        (choices.Completeness, STATUSES),
         (choices.Reading, READINGS),
         (choices.SearchMethod, SEARCHES),
         (choices.SegmentMethod, METHODS),

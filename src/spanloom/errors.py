@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 2000  # characters of a message
-_REASON = 300  # of what another library says
+_REASON = 300  # of another library's message
 _NAME = 100  # of the longest name that is compared with others
 _LIKE = 0.7  # from 0 to 1, how like a name another must be to be what was meant
 _END = 600  # of them, how many stay of the end of a longer one

@@ -147,9 +147,9 @@ class RangeHashes:
         found = [np.zeros((3, 0), np.int64)]
         for size in sizes if len(keys) else ():
             first = begins[begins + size <= limit[begins]]
-            asked = mixed(0, self.of(first, first + size), np.full(len(first), size))
-            at = np.minimum(np.searchsorted(keys, asked), len(keys) - 1)
-            there = keys[at] == asked
+            sought = mixed(0, self.of(first, first + size), np.full(len(first), size))
+            at = np.minimum(np.searchsorted(keys, sought), len(keys) - 1)
+            there = keys[at] == sought
             found.append(np.stack([first[there], first[there] + size, at[there]]))
         first, end, key = np.concatenate(found, axis=1)
         return first, end, key

@@ -83,10 +83,10 @@ def installed() -> dict[str, Installed]:
             raise ModelError(
                 f"the installed models {entry.name} cannot be read: {reason}; install them again"
             ) from None
-        for name, said in listed.items():
+        for name, card in listed.items():
             if not _NAME.fullmatch(name):
                 raise ModelError(f"the catalogue of {entry.name} has the invalid model name {name!r}; install it again")
-            one = Installed(name, folder / name, entry.name, said.finds, said.licence, said.f1, said.bytes)
+            one = Installed(name, folder / name, entry.name, card.finds, card.licence, card.f1, card.bytes)
             found.setdefault(name, one)
     return found
 
@@ -117,17 +117,19 @@ def _here_or_installed(path: str) -> str | Path:
     """Return a path that exists, or the folder of the installed model of this name where it is no model."""
     try:
         one = installed().get(path)
-    except ModelError:  # of models that nobody asks for
+    except ModelError:  # of models that are not requested
         one = None
     if one is None:
         return path
     if is_model(path):
         taken: str | Path = path
-        told = f"the model in this folder is taken, not the installed one of this name; that one is in {one.folder}"
+        warning = f"the model in this folder is taken, not the installed one of this name; that one is in {one.folder}"
     else:
         taken = one.folder
-        told = f"the installed model of this name is taken, as what is called so here is no model; ./{path} names that"
-    warn(f"{path}: {told}", DataWarning, stacklevel=4)
+        warning = (
+            f"the installed model of this name is taken, as what is called so here is no model; ./{path} names that"
+        )
+    warn(f"{path}: {warning}", DataWarning, stacklevel=4)
     return taken
 
 

@@ -117,17 +117,19 @@ def test_other_options_and_data_are_told_and_trained_again(command, again, tmp_p
     (tmp_path / "test" / "ecg-06.ann").write_text("")
     result = command(*arguments(again, "bio", epochs="1", test=tmp_path / "test"), "--markdown")
     assert "bio is not used: it is of other options or data (epochs, test data); training again" in result.stderr
-    assert json.loads((again / "bio" / "record.json").read_text())["asked"]["epochs"] == 1
+    assert json.loads((again / "bio" / "record.json").read_text())["settings"]["epochs"] == 1
     assert result.stdout == (again / "table.md").read_text()
     assert "| bio | - |" in result.stdout
     assert "mention_hypergraph" not in result.stdout
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"asked": {}, "rows": []}', '{"asked": {}, "rows": [{"name": "bio"}]}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"settings": {}, "rows": []}', '{"settings": {}, "rows": [{"name": "bio"}]}']
+)
 def test_a_damaged_record_is_not_used(again, content):
     from_before = json.loads((again / "bio" / "record.json").read_text())
     (again / "bio" / "record.json").write_text(content)
-    assert kept(again / "bio", from_before["asked"]) == "record.json is missing or damaged"
+    assert kept(again / "bio", from_before["settings"]) == "record.json is missing or damaged"
 
 
 def test_force_trains_again_and_a_model_that_fails_lets_the_others_go_on(command, again):

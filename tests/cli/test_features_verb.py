@@ -138,7 +138,7 @@ def test_a_record_of_something_else_is_refused_unless_forced(searched, command, 
     assert refused.returncode == 2
     assert "is of other options or data (min_count); name another file, or give --force" in refused.stderr
     assert command(*other, "--force").returncode == 0
-    assert json.loads(record.read_text(encoding="utf-8"))["asked"]["min_count"] == 2
+    assert json.loads(record.read_text(encoding="utf-8"))["settings"]["min_count"] == 2
     Path(record).write_text("{}", encoding="utf-8")
     assert "is no record of a feature search" in command(*other).stderr
 

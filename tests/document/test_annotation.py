@@ -46,7 +46,7 @@ def test_what_is_said_later_counts() -> None:
 
 def test_zones_of_a_document_that_says_nothing() -> None:
     [zone] = zones_of(Document(TEXT), "at-least")
-    assert (zone.start, zone.end, zone.types, zone.says) == (0, len(TEXT), None, "at-least")
+    assert (zone.start, zone.end, zone.types, zone.status) == (0, len(TEXT), None, "at-least")
 
 
 @pytest.mark.parametrize(

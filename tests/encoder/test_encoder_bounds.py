@@ -9,7 +9,7 @@ import torch
 
 from spanloom import Document, Recognizer
 from spanloom.errors import UsageError
-from spanloom.learn.memory import check_memory, free_memory, wanted_memory
+from spanloom.learn.memory import check_memory, free_memory, needed_memory
 from spanloom.recognize.encoding import learning
 
 
@@ -29,7 +29,7 @@ def test_memory_grows_with_all_that_it_depends_on() -> None:
     given = (1000, 16, 2, 2, 64, 32)
     for place in range(len(given)):
         more = [2 * value if at == place else value for at, value in enumerate(given)]
-        assert wanted_memory(*more) > wanted_memory(*given)
+        assert needed_memory(*more) > needed_memory(*given)
     check_memory(5, None)
     free = free_memory()
     assert free is None or free > 1 << 20

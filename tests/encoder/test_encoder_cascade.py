@@ -142,7 +142,7 @@ def test_the_gradient_and_the_sum_of_columns(folder: Path) -> None:
     loss(scorer.network, packed, np.arange(len(batch.sentences) - 1)).backward()
     potentials = columns.added(scorer.potentials(reading))
     expected = engine.expectations(potentials, batch.sentences)
-    residual = expected.roles - target.wanted(potentials, None, None).roles
+    residual = expected.roles - target.target_counts(potentials, None, None).roles
     hints = np.array(batch.column("hint")) == "here"
     own = residual[hints][:, :, 0].sum(0)
     gradient = weights.grad.numpy()

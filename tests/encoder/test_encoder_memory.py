@@ -13,7 +13,7 @@ from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from spanloom import Document, Recognizer
 from spanloom.learn.finetuning import layers_of, recomputed
-from spanloom.learn.memory import wanted_memory
+from spanloom.learn.memory import needed_memory
 from spanloom.scoring.encoder.folder import FAMILIES
 
 SMALL = {
@@ -108,5 +108,5 @@ def test_a_step_in_parts_is_the_same_step(still: Path, notes: list[Document], mo
 
 def test_the_estimate_knows_of_both() -> None:
     base = (109_000_000, 768, 12, 12, 4096, 256)
-    assert wanted_memory(*base, recompute=True) < wanted_memory(*base) / 3
-    assert wanted_memory(*base, checkpoint=True) > wanted_memory(*base)
+    assert needed_memory(*base, recompute=True) < needed_memory(*base) / 3
+    assert needed_memory(*base, checkpoint=True) > needed_memory(*base)

@@ -67,7 +67,7 @@ def test_the_gradient_is_that_of_the_linear_scorer_given_the_same_vectors(notes:
     constants = torch.zeros(len(engine.template.constants), len(TYPES))
     ExactLoss.apply(hot @ layer, constants, Step(engine, target, batch.sentences)).backward()
     potentials = role_scores(matrix, Weights(weights, constants.numpy()))
-    residual = engine.expectations(potentials, batch.sentences).roles - target.wanted(potentials).roles
+    residual = engine.expectations(potentials, batch.sentences).roles - target.target_counts(potentials).roles
     out = np.empty_like(weights)
     role_gradient(transpose(matrix, rows), residual, out)
     assert layer.grad is not None

@@ -92,7 +92,7 @@ def test_what_is_voted_against_is_said_to_be_no_mention():
     text = "Pain and fever, a cold arm."
     document = label(text, {"rule": rules})
     assert document.meta["annotation"] == {"default": "at-least", "not": [{"spans": [[9, 14]], "types": ["x"]}]}
-    assert [zone.says for zone in zones_of(document)] == ["at-least"]
+    assert [zone.status for zone in zones_of(document)] == ["at-least"]
     assert label(text, {"rule": rules}, annotation="complete").meta["annotation"] == "complete"
     rules = [{**rule, "annotator": "one"} for rule in rules]
     [found] = label(text, {"rule": rules}, each=True)

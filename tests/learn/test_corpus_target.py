@@ -74,7 +74,7 @@ def test_what_is_wanted_is_gold_and_then_the_counts(name, counting):
             rng.normal(0, 1, (size, len(template.roles), dense.shape[4])).astype(np.float32),
             rng.normal(0, 1, (len(template.constants), dense.shape[4])).astype(np.float32),
         )
-        found, expected = (one.wanted(scores, chosen, tokens) for one in (data.target, dense))
+        found, expected = (one.target_counts(scores, chosen, tokens) for one in (data.target, dense))
         np.testing.assert_array_equal(found.roles, expected.roles)
         np.testing.assert_allclose(found.constants, expected.constants, atol=1e-12)
         np.testing.assert_allclose(found.score, expected.score, rtol=1e-6, atol=1e-6)
@@ -151,7 +151,7 @@ def test_a_part_of_a_mixed_corpus_has_its_targets_and_weights(name):
     scores = Potentials(
         np.zeros((len(tokens), *dense.roles.shape[1:]), np.float32), np.zeros(dense.constants.shape[1:], np.float32)
     )
-    found, expected = part.target.wanted(scores), dense.wanted(scores, chosen, tokens)
+    found, expected = part.target.target_counts(scores), dense.target_counts(scores, chosen, tokens)
     np.testing.assert_array_equal(found.roles, expected.roles)
     np.testing.assert_allclose(found.constants, expected.constants)
     assert part.weights is not None and part.weights.tolist() == [1, 1, 0.5, 0.5]

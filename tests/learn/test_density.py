@@ -64,7 +64,7 @@ def test_the_pull_is_the_covariance(name, counting):
     for share in (0.5, 2.0):
         wanted = share * number
         target = DensityTarget(data.engine, data.offsets, free, starts, wanted / tokens, weight=3.0, tolerance=0.1)
-        plain, found = free.wanted(scores), target.wanted(scores)
+        plain, found = free.target_counts(scores), target.target_counts(scores)
         beyond = number - wanted * (1.1 if share < 1 else 0.9)
         slope = 3.0 * beyond / wanted
         scale = np.abs(slope * of_roles).max()
@@ -82,10 +82,10 @@ def test_what_is_tolerated_and_what_has_no_density_is_left_alone():
     number, of_roles, _ = enumerated(data, scores, starts)
     density = number / sum(LENGTHS)
     near = DensityTarget(data.engine, data.offsets, free, starts, 1.05 * density)
-    assert near.wanted(scores).score == free.wanted(scores).score
-    np.testing.assert_array_equal(near.wanted(scores).roles, free.wanted(scores).roles)
+    assert near.target_counts(scores).score == free.target_counts(scores).score
+    np.testing.assert_array_equal(near.target_counts(scores).roles, free.target_counts(scores).roles)
     one = DensityTarget(data.engine, data.offsets, free, starts, np.array([np.nan, 2.0]) * density)
-    changed = one.wanted(scores).roles - free.wanted(scores).roles
+    changed = one.target_counts(scores).roles - free.target_counts(scores).roles
     assert not changed[:, :, 0].any()
     assert np.corrcoef(changed[:, :, 1].ravel(), of_roles[:, :, 1].ravel())[0, 1] > 0.999
 
@@ -138,7 +138,7 @@ def test_a_part_of_the_sentences_is_a_corpus_of_its_own():
     tokens = np.concatenate([np.arange(*bounds[n]) for n in sentences])
     part = Potentials(scores.roles[tokens], scores.constants)
     own = subset(replace(data, target=target), data.target.edges, sentences).target
-    np.testing.assert_array_equal(own.wanted(part).roles, target.wanted(part, sentences, tokens).roles)
+    np.testing.assert_array_equal(own.target_counts(part).roles, target.target_counts(part, sentences, tokens).roles)
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,11 @@ def taught(name: str, counting: str, seed: int = 0) -> tuple[TrainingSet, Potent
 def test_the_counts_of_a_teacher_are_its_expectations(name, counting):
     data, teacher = taught(name, counting)
     expected = data.engine.expectations(teacher, OFFSETS)
-    wanted = data.target.wanted(teacher)
+    wanted = data.target.target_counts(teacher)
     np.testing.assert_array_equal(wanted.roles, expected.roles)
     np.testing.assert_allclose(wanted.constants, expected.constants, atol=1e-9)
     some, tokens = np.array([3, 0]), np.r_[8:15, 0:5]
-    part = data.target.wanted(Potentials(teacher.roles[tokens], teacher.constants), some, tokens)
+    part = data.target.target_counts(Potentials(teacher.roles[tokens], teacher.constants), some, tokens)
     alone = data.engine.expectations(Potentials(teacher.roles[tokens], teacher.constants), np.array([0, 7, 12]))
     np.testing.assert_allclose(part.roles, alone.roles, atol=1e-6)
     np.testing.assert_allclose(part.constants, alone.constants, atol=1e-9)
@@ -172,13 +172,13 @@ def test_one_allowed_structure_is_gold(name, counting):
     edges = data.engine.viterbi(taught(name, counting)[1], OFFSETS).edges
     gold = EdgeTarget(data.engine, OFFSETS, edges)
     model = random_scores(data.engine, edges.shape[1], 5)
-    wanted, own = gold.wanted(model), target.wanted(model)
+    wanted, own = gold.target_counts(model), target.target_counts(model)
     np.testing.assert_allclose(own.roles, wanted.roles, atol=1e-5)
     np.testing.assert_allclose(own.constants, wanted.constants, atol=1e-5)
     assert sum(own.score) == pytest.approx(sum(wanted.score), rel=1e-5)
     some, tokens = np.array([3, 0]), np.r_[8:15, 0:5]
     part = Potentials(model.roles[tokens], model.constants)
-    np.testing.assert_allclose(target.wanted(part, some, tokens).roles, wanted.roles[tokens], atol=1e-5)
+    np.testing.assert_allclose(target.target_counts(part, some, tokens).roles, wanted.roles[tokens], atol=1e-5)
     np.testing.assert_array_equal(target.take(some).allowed, target.allowed[tokens])
 
 

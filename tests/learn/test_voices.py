@@ -90,7 +90,7 @@ def _said(voice: Voice, rates: Rates, starts: Any, token: int, role: int) -> flo
     if not voice.speaks[token, 0]:
         return 0.0
     if role not in starts:
-        return float(_SHARE * rates.others[voice.said[token, 0], role])
+        return float(_SHARE * rates.others[voice.marks[token, 0], role])
     row = starts.tolist().index(role)
     found, false = rates.found[row, 0], rates.false[row, 0]
     if voice.starts[token, row, 0]:
@@ -127,7 +127,7 @@ def test_rates_are_counts(name: str, data: Any) -> None:
                 both = sum(float(expected[t, role, 0]) for t in rows if keys[t][1] == what)
                 total = sum(float(expected[t, role, 0]) for t in rows if keys[t][0] == where)
                 chance = (both + _DRAWS * usual) / (total + _DRAWS)
-                number = voice.said[[one[1] for one in keys].index(what), 0]
+                number = voice.marks[[one[1] for one in keys].index(what), 0]
                 np.testing.assert_allclose(rates.others[number, role], np.log(chance / usual), atol=1e-6)
 
 
@@ -187,8 +187,8 @@ def test_who_says_nothing_teaches_nothing() -> None:
     potentials = Potentials(scores, np.zeros((constants, types), np.float32))
     silent = VotesTarget(data.engine, data.offsets, np.zeros_like(scores))
     np.testing.assert_array_equal(
-        silent.wanted(potentials).roles, data.engine.expectations(potentials, data.offsets).roles
+        silent.target_counts(potentials).roles, data.engine.expectations(potentials, data.offsets).roles
     )
     some, rows = np.array([3, 0]), np.r_[7:12, 0:4]
-    part = silent.wanted(Potentials(scores[rows], potentials.constants), some, rows)
-    np.testing.assert_allclose(part.roles, silent.wanted(potentials).roles[rows], atol=1e-6)
+    part = silent.target_counts(Potentials(scores[rows], potentials.constants), some, rows)
+    np.testing.assert_allclose(part.roles, silent.target_counts(potentials).roles[rows], atol=1e-6)

@@ -83,7 +83,7 @@ def test_memory_counts_mentions_and_occurrences(documents: list[Document], vocab
     close, table = runs.keys(CLOSE, first, end), memory.lexicon.concepts[CLOSE]
     place = table.find(close)
     assert [table.values[table.ptr[p]] for p in place[:3]] == [2, NIL, 4] and place[3] < 0
-    mentions, occurrences = memory.asked(CLOSE, close)
+    mentions, occurrences = memory.counts_of(CLOSE, close)
     assert mentions.tolist() == [1, 1, 1, 0] and occurrences.tolist() == [2, 2, 1, 0]
     assert memory.nil_share(close).tolist() == [0, 1, 0, 0]
     exact = memory.lexicon.concepts[EXACT].find(runs.keys(EXACT, first, end))

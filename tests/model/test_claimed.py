@@ -363,12 +363,12 @@ def test_a_target_wants_what_the_readings_of_its_sentences_expect(order):
     target = ReadingsTarget(case.engine, case.batch.sentences, case.readings)
     found, potentials = case.expectations(), case.potentials()
     assert target.shape == (4, *potentials.roles.shape[:2], *potentials.constants.shape)
-    every = target.wanted(potentials)
+    every = target.target_counts(potentials)
     np.testing.assert_array_equal(every.roles, found.roles)
     assert sum(every.score) == pytest.approx(found.log_partition.sum())
     sentences = np.array(order)
     tokens = np.concatenate([np.arange(2 * n, 2 * n + 2) for n in order])
     own = Potentials(potentials.roles[tokens], potentials.constants)
-    for some in (target.wanted(own, sentences, tokens), target.take(sentences).wanted(own)):
+    for some in (target.target_counts(own, sentences, tokens), target.take(sentences).target_counts(own)):
         np.testing.assert_allclose(some.roles, found.roles[tokens], atol=1e-6)
         assert sum(some.score) == pytest.approx(found.log_partition[sentences].sum(), abs=1e-5)

@@ -87,7 +87,7 @@ def test_results_come_in_what_is_given() -> None:
 @pytest.mark.parametrize(
     ("wanted", "numbers", "message"),
     [
-        (KEYS.astype(np.int64), None, "wanted is an array of int64"),
+        (KEYS.astype(np.int64), None, "sought is an array of int64"),
         (KEYS[:, None], None, "of shape \\(2, 1\\), expected uint64 with 1 axes"),
         (KEYS[:1], None, "numbers is of shape \\(2,\\), expected N with N = 1"),
         (KEYS, np.empty(4, np.int64)[::2], "written to, and is read-only or not in C order"),

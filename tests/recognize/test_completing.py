@@ -85,9 +85,9 @@ def test_complete_sentences_keep_their_counts(notes: Any, monkeypatch: pytest.Mo
     Recognizer(**SETTINGS).fit(partly(notes.train, 0.5, whole=5), dev=notes.dev)
     [(data, settings, found)] = seen
     first = int(Batch.of([prepare(one) for one in notes.train[:5]]).sentences[-1])
-    np.testing.assert_allclose(found.expected, settings.wanted, rtol=0.01)
-    np.testing.assert_allclose(found.target.density * data.offsets[-1], settings.wanted)
-    allowed = found.target.target.wanted(role_scores(data.matrix, found.start)).roles
+    np.testing.assert_allclose(found.expected, settings.target_counts, rtol=0.01)
+    np.testing.assert_allclose(found.target.density * data.offsets[-1], settings.target_counts)
+    allowed = found.target.target.target_counts(role_scores(data.matrix, found.start)).roles
     np.testing.assert_allclose(allowed[:first], data.target.roles[:first], atol=1e-3)
     given = data.target.roles[:, settings.starts].sum(1)
     assert (allowed[:, settings.starts].sum(1) >= given - 1e-3).all()

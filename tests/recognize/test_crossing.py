@@ -8,7 +8,7 @@ import pytest
 from spanloom import Document, Mention, Recognizer, load
 from spanloom.document import Batch
 from spanloom.evaluate import evaluate
-from spanloom.recognize.crossing import crossed_folds, f1_interval, wants_folds
+from spanloom.recognize.crossing import crossed_folds, f1_interval, needs_folds
 from spanloom.text import prepare
 
 SETTINGS = {"features": ["bias", "w[0]", "w[-1]", "low[0]"], "epochs": 4, "l2": [0.1, 1.0]}
@@ -115,7 +115,7 @@ def test_folds_are_documents_and_of_one_document_sentences():
      (1, 3, 2, False)],
 )  # fmt: skip
 def test_few_documents_or_mentions_want_folds(documents, mentions, sentences, wanted):
-    assert wants_folds(documents, mentions, sentences) == wanted
+    assert needs_folds(documents, mentions, sentences) == wanted
 
 
 def test_the_interval_holds_the_truth_of_most_draws():

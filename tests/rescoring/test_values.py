@@ -79,7 +79,7 @@ def test_names_of_training_are_held_out() -> None:
     assert [SEEN[i] for i in whole.recall(np.array([7, 8, 8, 9], np.uint64), np.array([0, 0, 1, 0]))] == [
         "as this type", "as others", "as this type, once", "never",
     ]  # fmt: skip
-    held = HeldOutNames(text, kind, fold=np.array([0, 1, 1]), asked=np.array([0, 1, 1]))
+    held = HeldOutNames(text, kind, fold=np.array([0, 1, 1]), queried=np.array([0, 1, 1]))
     found = held.recall(np.array([7, 7, 8], np.uint64), np.array([0, 0, 1]))
     assert [SEEN[i] for i in found] == ["as this type, once", "as this type, once", "never"]
 

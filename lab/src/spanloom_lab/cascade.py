@@ -20,7 +20,7 @@ from spanloom.document import Batch, Document, Mention, batches
 from spanloom.document.annotators import remarked
 from spanloom.errors import ModelError, UsageError, check_number, plural
 from spanloom.features import FeatureSet
-from spanloom.formats.inputs import Dev, Given, One, asked_of, documents_of, one_of
+from spanloom.formats.inputs import Dev, Given, One, documents_of, one_of, requested_mentions
 from spanloom.learn import Listener, Progress
 from spanloom.learn.folds import hold_out
 from spanloom.model.attributes import AttributeQuality
@@ -61,7 +61,7 @@ from spanloom.tag.filling import (
     check_source,
     fill,
     fill_batch,
-    told,
+    tagger_text,
 )
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
@@ -227,7 +227,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         self.report_ = replace(_report(ready, fitted), passes=passes, **reports)
         self._follow(following)
         self._learn_profile(ready.known)
-        self._tell_lost(stacklevel=4)
+        self._warn_lost(stacklevel=4)
         return self
 
     def _links(
@@ -263,8 +263,10 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
             return self._of_given(documents, attributes, BATCH_TOKENS)
         stages, marked = self._marking(attributes)
         chains = self.fitted
-        if asked := constraints_of(constraints, self.types_, mentions):
-            return marked(constrained(self, documents, asked, stages, threshold, notice, flat=False, answers=answers))
+        if requested := constraints_of(constraints, self.types_, mentions):
+            return marked(
+                constrained(self, documents, requested, stages, threshold, notice, flat=False, answers=answers)
+            )
         return marked(self._stream(chains, documents, threshold, answers, notice, stages))
 
     def _stream(
@@ -307,7 +309,7 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         return other
 
     def _description(self) -> dict[str, Any]:
-        own = {**of_structures(self.types_, self.structured), "tagger": told(self.pos_)}
+        own = {**of_structures(self.types_, self.structured), "tagger": tagger_text(self.pos_)}
         return {**own, **{one.name: one.describe() for one in self.stages_}}
 
     def explain(self, X: One, mentions: Sequence[Mention] | None = None) -> list[Explanation]:
@@ -322,8 +324,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         """
         chains = self.fitted
         [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.pos_, self.n_jobs))
-        asked = asked_of(ready, mentions)
-        unknown = next((mention.type for mention in asked or () if mention.type not in self.types_), None)
+        requested = requested_mentions(ready, mentions)
+        unknown = next((mention.type for mention in requested or () if mention.type not in self.types_), None)
         if unknown is not None:
             raise UsageError(f"no type {unknown!r}; the model knows {', '.join(self.types_)}")
         names = column_names(self.types_)
@@ -331,40 +333,40 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
         found: list[Explanation] = []
         mentions_found: list[Mention] = []
         for chain in chains:
-            own = None if asked is None else [mention for mention in asked if mention.type in chain.types_]
+            own = None if requested is None else [mention for mention in requested if mention.type in chain.types_]
             found += chain.explain(seen, own)
             [marked] = chain.predict([seen])
             mentions_found += marked.mentions
             seen = marked.copy(columns={**marked.columns, names[chain.types_[0]]: tag_column(marked)})
         if self.stages_:
             found = list(explained(self.stages_, ready, mentions_found, found))
-        if asked is None:
+        if requested is None:
             return sorted(found, key=lambda item: (item.mention.start, -item.mention.end, item.mention.type))
         order = {name: i for i, name in enumerate(chain.types_[0] for chain in chains)}
-        ranked = sorted(range(len(asked)), key=lambda i: order[asked[i].type])
+        ranked = sorted(range(len(requested)), key=lambda i: order[requested[i].type])
         return [explanation for _, explanation in sorted(zip(ranked, found, strict=True), key=lambda pair: pair[0])]
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
-        said = _Described.of(self, strongest=[chain.strongest_ for chain in vars(self).get("model_", ())])
+        values = _Described.of(self, strongest=[chain.strongest_ for chain in vars(self).get("model_", ())])
         chains = {f"{_CHAIN}{number}": model_part(chain.fitted) for number, chain in enumerate(self.fitted)}
-        return self._as_part(said, {"columns": shared_part(features_of(self.fitted[0].fitted)), **chains})
+        return self._as_part(values, {"columns": shared_part(features_of(self.fitted[0].fitted)), **chains})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
-        said = part.read(_Described)
+        values = part.read(_Described)
         shared = shared_of(part.parts.get("columns"))
         chains = tuple(
-            _restored(near_encoder(part.part(f"{_CHAIN}{number}"), said.params), shared)
-            for number in range(len(said.strongest))
+            _restored(near_encoder(part.part(f"{_CHAIN}{number}"), values.params), shared)
+            for number in range(len(values.strongest))
         )
         types = _types(chains)
-        if set(types) != said.report.chains.keys():
-            raise ModelError(f"chains of the types {types}, but reports of {list(said.report.chains)}")
-        for name, chain, strongest in zip(types, chains, said.strongest, strict=True):
-            chain.report_, chain.strongest_ = said.report.chains[name], strongest
-        made = said.restored(cls, chains)
+        if set(types) != values.report.chains.keys():
+            raise ModelError(f"chains of the types {types}, but reports of {list(values.report.chains)}")
+        for name, chain, strongest in zip(types, chains, values.strongest, strict=True):
+            chain.report_, chain.strongest_ = values.report.chains[name], strongest
+        made = values.restored(cls, chains)
         made._restore(part, tuple(sorted(types)), columns=shared)
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made

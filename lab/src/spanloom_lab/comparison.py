@@ -32,7 +32,7 @@ from spanloom_lab.sharing import shares_nodes
 SAMPLES = 1000  # of the bootstrap
 BOTH = "both"
 COUNTINGS = (BOTH, "subgraphs", "derivations")
-CASCADE = "cascade"  # stands among the structures, though it is several chains
+CASCADE = "cascade"  # is among the structures, though it is several chains
 _LIMITED = re.compile(r"^(semi_markov):(\w+)$")  # an older way to write a parameter
 _VALUE = re.compile(r"=(\w+)")  # of a parameter, in a structure's text
 OWN_HEADS, HEAD_CHAIN = "model", "chain"

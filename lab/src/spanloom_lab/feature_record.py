@@ -46,7 +46,7 @@ class _KeptTrial(BaseModel):
 
 class _KeptRecord(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
-    asked: dict[str, Any]
+    settings: dict[str, Any]
     trials: list[_KeptTrial]
 
 
@@ -55,7 +55,7 @@ class TrialRecord:
 
     Args:
         path: the file; what it holds is used again. ``None`` keeps trials in memory.
-        asked: everything that trials depend on but their templates, as JSON values.
+        settings: everything that trials depend on but their templates, as JSON values.
         units: of the development data.
         force: start over, whatever the file holds.
 
@@ -63,9 +63,11 @@ class TrialRecord:
         UsageError: the file is of something else, damaged, or cannot be written.
     """
 
-    def __init__(self, path: str | Path | None, asked: Mapping[str, Any], units: int, *, force: bool = False) -> None:
+    def __init__(
+        self, path: str | Path | None, settings: Mapping[str, Any], units: int, *, force: bool = False
+    ) -> None:
         self._path = path
-        self._asked: dict[str, Any] = json.loads(json.dumps(asked, sort_keys=True))
+        self._settings: dict[str, Any] = json.loads(json.dumps(settings, sort_keys=True))
         self._trials: dict[_Key, Trial] = {}
         self._lock = Lock()
         if path is None:
@@ -81,7 +83,7 @@ class TrialRecord:
             raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
         except ValidationError:
             raise UsageError(f"{path} is no record of a feature search; name another file, or give --force") from None
-        old, new = kept.asked, self._asked
+        old, new = kept.settings, self._settings
         if changed := sorted(name for name in {*old, *new} if old.get(name) != new.get(name)):
             raise UsageError(
                 f"{path} is of other options or data ({', '.join(changed)}); name another file, or give --force"
@@ -105,7 +107,7 @@ class TrialRecord:
             if self._path is not None:
                 lines = ",\n".join(json.dumps(one._asdict(), separators=(",", ":")) for one in self._trials.values())
                 with output_files([self._path], force=True) as [sink]:
-                    sink.write(f'{{"asked": {json.dumps(self._asked)},\n"trials": [\n{lines}\n]}}\n')
+                    sink.write(f'{{"settings": {json.dumps(self._settings)},\n"trials": [\n{lines}\n]}}\n')
 
 
 def _key(templates: Sequence[str]) -> _Key:
@@ -137,8 +139,8 @@ class TrialRunner:
         Raises:
             OutOfTime: not all of them can be begun in time; those that were are kept.
         """
-        wanted = {tuple(choice): _key(templates_of(choice, self.corpus.groups)) for choice in choices}
-        missing = {key: choice for choice, key in wanted.items() if self.record.get(key) is None}
+        keys = {tuple(choice): _key(templates_of(choice, self.corpus.groups)) for choice in choices}
+        missing = {key: choice for choice, key in keys.items() if self.record.get(key) is None}
         try:
             self.executor.map(self._one, missing.values())
         except OutOfTime:
@@ -146,7 +148,7 @@ class TrialRunner:
         except BaseException:  # such as Ctrl-C: threads end at their next pass
             self._stop.set()
             raise
-        found = [self.record.get(wanted[tuple(choice)]) for choice in choices]
+        found = [self.record.get(keys[tuple(choice)]) for choice in choices]
         return [self._renamed(trial, choice) for trial, choice in zip(found, choices, strict=True) if trial is not None]
 
     def _one(self, choice: Sequence[str]) -> None:

@@ -146,10 +146,10 @@ class TrialCorpus:
         used = {column.name for own in groups.values() for one in parse_all(own) for column in one.columns}
         learned = [prepare(document) for document in train]
         types = training_types(learned)
-        wants = COLUMN in used.difference(plain.ignore or ())
-        pos = open_tagger(plain.pos) if wants else None
+        reads_tags = COLUMN in used.difference(plain.ignore or ())
+        pos = open_tagger(plain.pos) if reads_tags else None
         learned, tuned = fill(learned, pos), fill(map(prepare, dev), pos)
-        pos, tuned = learn_tagger(pos, wants and plain.pos == AUTO, learned, tuned, 1, seed, callback)
+        pos, tuned = learn_tagger(pos, reads_tags and plain.pos == AUTO, learned, tuned, 1, seed, callback)
         began = thread_time()
         fill([_without(document, COLUMN) for document in tuned], pos)
         tagging = 0.0 if pos is None else thread_time() - began

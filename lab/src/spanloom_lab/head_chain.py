@@ -113,10 +113,10 @@ class HeadChain:
         """
         for batch in batches(documents_of(X), BATCH_TOKENS, prepare):
             excerpts = [_excerpts(document) for document in batch]
-            asked = [
+            with_mentions = [
                 excerpt.document.copy(mentions=excerpt.candidates) for row in excerpts for excerpt in row if excerpt
             ]
-            chances = iter(self.recognizer.marginals(asked, calibrated=False))
+            chances = iter(self.recognizer.marginals(with_mentions, calibrated=False))
             for document, row in zip(batch, excerpts, strict=True):
                 heads = [
                     excerpt.candidates[int(np.argmax(next(chances)))].spans[0] if excerpt else last_word(document, own)

@@ -63,7 +63,7 @@ class CascadeChain(Recognizer):
         """The outputs of earlier chains, where there are any."""
         return self.made if self.made.templates else None
 
-    def _tell_lost(self, stacklevel: int = 3) -> None:
+    def _warn_lost(self, stacklevel: int = 3) -> None:
         """Nothing: the cascade reports, once, all its chains."""
 
 
@@ -86,7 +86,7 @@ class Links:
     ) -> None:  # fmt: skip
         self._params = params
         self._features = features
-        self._tell = listener
+        self._listener = listener
         self._began = monotonic()
         self._folder = folder
         if folder is None:
@@ -116,7 +116,7 @@ class Links:
         places = [tuple(order[: n + 1]) for n in range(len(order))]
         before = [self.link(place) for place in places]
         after = list(before)
-        self._tell(Progress("tuning the chains together", seconds=monotonic() - self._began))
+        self._listener(Progress("tuning the chains together", seconds=monotonic() - self._began))
         for n, place in enumerate(places):
             if len(places) > 1 and before[n].chain.tune_penalty:
                 dev = self._seen(self._dev, place, lambda earlier: after[len(earlier) - 1].outputs)
@@ -135,7 +135,7 @@ class Links:
         """A column for each training document, of chains that were not trained on it (Wolpert 1992)."""
         if place not in self._columns:
             l2 = self.link(place).chain.report_.l2
-            self._tell(Progress(f"{place[-1]}: outputs on held-out text", seconds=monotonic() - self._began))
+            self._listener(Progress(f"{place[-1]}: outputs on held-out text", seconds=monotonic() - self._began))
             documents = self._seen(self._train, place, self.held_out)
             executor: Executor = threads(self._params["n_jobs"])
             params = {**self._params, "l2": l2, "n_jobs": max(1, executor.workers // FOLDS)}
@@ -169,12 +169,12 @@ class Links:
         chain.made = FeatureSet(templates, clusters=self._features.clusters, resources=self._features.resources)
         dev = self._seen(self._dev, place, lambda earlier: self.link(earlier).outputs)
 
-        def told(progress: Progress) -> None:
+        def pass_on(progress: Progress) -> None:
             seconds = monotonic() - self._began
-            self._tell(replace(progress, stage=f"{stage}: {progress.stage}", seconds=seconds))
+            self._listener(replace(progress, stage=f"{stage}: {progress.stage}", seconds=seconds))
 
         more = {} if self._folder is None else self._folder.of([*place, *map(str, fold)])
-        chain.fit(documents, dev=dev, progress=told if stage else None, **more)
+        chain.fit(documents, dev=dev, progress=pass_on if stage else None, **more)
         if place[:-1] and chain.tune_penalty:
             return _tuned(chain, dev, [self.link(place[:n]).counts for n in range(1, len(place))])
         return chain

@@ -159,11 +159,11 @@ class Workplace:
 
     async def explain(self, request: Request) -> Response:
         """Why the model suggests a mention, or does not."""
-        asked = await self._read(request, Question)
+        question = await self._read(request, Question)
         if self._model is None:
             raise Refused(404, "there is no model to ask; start with --model M")
-        mention = asked.mention.model_dump()
-        document = self._document(asked.document)
+        mention = question.mention.model_dump()
+        document = self._document(question.document)
         return JSONResponse(await self._model.explain(document, mention, lambda: hung_up(request)))
 
     async def learning(self) -> Response:

@@ -50,13 +50,13 @@ class Learner:
         store: the file.
         folder: of the model and the curve.
         model: that is there at the beginning.
-        say: writes to the log.
+        log: writes to the log.
     """
 
     def __init__(
-        self, suggestions: Suggestions, store: str, folder: str, model: str | None, say: Callable[[str], object]
+        self, suggestions: Suggestions, store: str, folder: str, model: str | None, log: Callable[[str], object]
     ) -> None:
-        self._suggestions, self._store, self._folder, self._say = suggestions, store, folder, say
+        self._suggestions, self._store, self._folder, self._log = suggestions, store, folder, log
         self._model = model
         self._state: dict[str, Any] = {"state": "waiting", "reason": "no document was finished since the start"}
         self._models = 0  # that took the place of another
@@ -85,7 +85,7 @@ class Learner:
                     process.kill()
                 await process.wait()
             self._state = {"state": "waiting", "reason": "the process that learns has ended, and is started again"}
-            self._say(f"spanloom: {self._state['reason']} in {_AGAIN:g} s")
+            self._log(f"spanloom: {self._state['reason']} in {_AGAIN:g} s")
             await asyncio.sleep(_AGAIN)
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
@@ -102,15 +102,15 @@ class Learner:
             before = "no model" if found["before"] is None else f"{100 * found['before']:.1f}"
             text = f"F1 {100 * found['f1']:.1f} after {before}, on {found['held']} held out"
             if not found["used"]:
-                self._say(f"spanloom: learned from {found['finished']} finished documents: {text}; not used")
+                self._log(f"spanloom: learned from {found['finished']} finished documents: {text}; not used")
                 continue
             self._model = str(Path(self._folder) / MODEL)
             problem = await self._suggestions.replace(self._model)
             if problem:
-                self._say(f"spanloom: the model that was learned cannot be used: {one_line(problem)}")
+                self._log(f"spanloom: the model that was learned cannot be used: {one_line(problem)}")
             else:
                 self._models += 1
-                self._say(f"spanloom: learned from {found['finished']} finished documents: {text}; it suggests now")
+                self._log(f"spanloom: learned from {found['finished']} finished documents: {text}; it suggests now")
             process.stdin.write(b"loaded\n")
             await process.stdin.drain()
 

@@ -122,8 +122,8 @@ def lesson(store: Store) -> Lesson:
         if states[name].values.get("d") == "finished":
             (held if number in held_out else finished).append(document)
         elif number not in held_out and (document.mentions or states[name].version):
-            said = document.meta.get("annotation", "at-least")
-            others.append(document.copy(meta={**document.meta, "annotation": said}))
+            annotation = document.meta.get("annotation", "at-least")
+            others.append(document.copy(meta={**document.meta, "annotation": annotation}))
     if sum(len(one.mentions) for one in finished) < _ENOUGH:
         others = [_finished_zones(one) for one in others]
     return Lesson([*finished, *others], held, len(finished))
@@ -131,10 +131,10 @@ def lesson(store: Store) -> Lesson:
 
 def _finished_zones(document: Document) -> Document:
     """Return a document of which only finished sentences count."""
-    said = document.meta["annotation"]
-    if said == "complete":
+    annotation = document.meta["annotation"]
+    if annotation == "complete":
         return document
-    zones = said.get("zones", []) if isinstance(said, dict) else []
+    zones = annotation.get("zones", []) if isinstance(annotation, dict) else []
     return document.copy(meta={**document.meta, "annotation": {"default": "unknown", "zones": zones}})
 
 
@@ -187,7 +187,7 @@ class _Learning:
             found = lesson(store)
         if not found.held or not found.finished:
             raise UsageError("two or three finished documents are needed: one of them is held out, to compare models")
-        say({"state": "training", "finished": found.finished, "held": len(found.held)})
+        send({"state": "training", "finished": found.finished, "held": len(found.held)})
         new = learned(found, self._present)
         f1, before = f1_on(new, found.held), None if self._present is None else f1_on(self._present, found.held)
         used = f1 > (before or 0)
@@ -213,7 +213,7 @@ def read_curve(folder: Path) -> list[dict[str, Any]]:
     return found if isinstance(found, list) else []
 
 
-def say(message: dict[str, Any]) -> None:
+def send(message: dict[str, Any]) -> None:
     """Write a line for the server."""
     print(json.dumps(message), flush=True)
 
@@ -243,11 +243,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seen = last
         try:
             found = learning.round()
-            say({"state": "learned", "round": found._asdict()})
+            send({"state": "learned", "round": found._asdict()})
             if found.used:
                 lines.get()  # the server has loaded the model, and its files may be replaced
         except SpanloomError as error:
-            say({"state": "waiting", "reason": str(error)})
+            send({"state": "waiting", "reason": str(error)})
 
 
 def _read(source: Iterable[str], lines: queue.Queue[str]) -> None:

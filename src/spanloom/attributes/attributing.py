@@ -36,9 +36,9 @@ def attributing(
     stage = next((one for one in stages if isinstance(one, AttributeModel)), None)
     learned = () if stage is None else stage.attributes
     rules = Rules(language, cues)
-    wanted = tuple(dict.fromkeys((*learned, *rules.attributes) if given == [ALL] else given))
-    own = [name for name in wanted if name in learned]
-    others = rules.chosen([name for name in wanted if name not in learned])
+    chosen = tuple(dict.fromkeys((*learned, *rules.attributes) if given == [ALL] else given))
+    own = [name for name in chosen if name in learned]
+    others = rules.chosen([name for name in chosen if name not in learned])
 
     def run(documents: Iterable[Document]) -> Iterator[Document]:
         found: Iterable[Document] = documents

@@ -132,9 +132,9 @@ def _table(scopes: Scopes, verdicts: Flags) -> UInt64:
     add(["type", "place", "item", "section", "rules"], np.array([kind, place, item, section, verdict], np.uint64))
     add(["section|type", "rules|type"], np.array([section, verdict], np.uint64), np.array([kind, kind]))
     ruled = [f"{pair.attribute}={pair.value}" for pair in scopes.cues.table.pairs]
-    said = 1 + verdicts.T
-    add([f"rule {name}" for name in ruled], said)
-    add([f"rule {name}|type" for name in ruled], said, np.broadcast_to(kind, said.shape))
+    ruled_values = 1 + verdicts.T
+    add([f"rule {name}" for name in ruled], ruled_values)
+    add([f"rule {name}|type" for name in ruled], ruled_values, np.broadcast_to(kind, ruled_values.shape))
     for side, of in (("before", scopes.before), ("after", scopes.after)):
         for close in (False, True):
             found = [of(number, close) for number in range(len(ruled))]

@@ -115,9 +115,9 @@ class Rules:
         """
         found: list[list[dict[str, bool | str]]] = [[] for _ in documents]
         for cues, rows in self.groups(documents):
-            wanted = {*names, *(other for name in names for other in cues.unless.get(name, ()))}
+            needed = {*names, *(other for name in names for other in cues.unless.get(name, ()))}
             own = [documents[i] for i in rows]
-            table = verdict_table(Scopes(own, cues), wanted)
+            table = verdict_table(Scopes(own, cues), needed)
             marks: list[dict[str, bool | str]] = [{} for _ in range(len(table))]
             for at, number in zip(*(axis.tolist() for axis in np.nonzero(table)), strict=True):
                 pair = cues.table.pairs[number]

@@ -121,19 +121,19 @@ class AttributeModel:
                 raise UsageError(
                     f"the attribute {clip(name)} was not learned; there are {known}{meant(name, self.attributes)}"
                 )
-        wanted = [one for one in self.classifiers if names is None or one.name in names]
+        chosen = [one for one in self.classifiers if names is None or one.name in names]
         rules = Rules(self.language)
-        return [one for block in blocks(documents) for one in self._marked(block, wanted, rules, run)]
+        return [one for block in blocks(documents) for one in self._marked(block, chosen, rules, run)]
 
     def _marked(
-        self, documents: list[Document], wanted: Sequence[Classifier], rules: Rules, run: Executor
+        self, documents: list[Document], chosen: Sequence[Classifier], rules: Rules, run: Executor
     ) -> Iterator[Document]:
         features = mention_features(documents, rules)
         matrix = self.index.lookup(features.keys, run=run)
         mentions = [mention for document in documents for mention in document.mentions]
         values: list[dict[str, bool | str]] = [dict(mention.attributes) for mention in mentions]
         scores: list[dict[str, float]] = [dict(mention.attribute_scores) for mention in mentions]
-        for one in wanted:
+        for one in chosen:
             chances = one.probabilities(matrix, features.numbers, run)
             best = chances.argmax(1)
             top = chances[np.arange(len(best)), best].tolist()
@@ -191,7 +191,7 @@ class AttributeModel:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
-        said = _Described(
+        values = _Described(
             attributes=[
                 LearnedAttribute(*(getattr(each, one.name) for one in fields(LearnedAttribute)))
                 for each in self.classifiers
@@ -203,7 +203,7 @@ class AttributeModel:
             "weights": np.stack([one.sparse for one in weights]),
             "numbers": np.stack([one.dense for one in weights]),
         }
-        return said.part(arrays, {"index": self.index.to_part()})
+        return values.part(arrays, {"index": self.index.to_part()})
 
     @classmethod
     def from_part(cls, part: ModelPart) -> AttributeModel:
@@ -212,10 +212,10 @@ class AttributeModel:
         Raises:
             ModelError: it is no stage of attributes.
         """
-        said = part.read(_Described)
+        values = part.read(_Described)
         index = FeatureIndex.from_part(part.part("index"))
-        counts = [1 if len(one.values) == 2 else len(one.values) for one in said.attributes]
-        if any(len(one.values) < 2 or len(one.scalings) != n for one, n in zip(said.attributes, counts, strict=True)):
+        counts = [1 if len(one.values) == 2 else len(one.values) for one in values.attributes]
+        if any(len(one.values) < 2 or len(one.scalings) != n for one, n in zip(values.attributes, counts, strict=True)):
             raise ModelError(
                 f"{part.name}attributes: values and scalings do not belong together; train the model again"
             )
@@ -226,8 +226,8 @@ class AttributeModel:
         rows = iter(Regression(one, own) for one, own in zip(weights, numbers, strict=True))
         classifiers = tuple(
             Classifier(**vars(one), weights=tuple(next(rows) for _ in range(count)))
-            for one, count in zip(said.attributes, counts, strict=True)
+            for one, count in zip(values.attributes, counts, strict=True)
         )
-        if said.language is not None:
-            Rules(said.language)
-        return cls(index, classifiers, said.language)
+        if values.language is not None:
+            Rules(values.language)
+        return cls(index, classifiers, values.language)

@@ -325,8 +325,8 @@ class Scopes:
         colons = self.where(_COLONS)
         early = colons[colons - batch.sentences[self.sentence[colons]] < _EARLY]
         breaks[self.sentence[early]] = True
-        wanted = np.unique(self.sentence[colons[np.isin(colons + 1, batch.sentences)]])
-        for at in wanted.tolist():  # lists are few
+        lists = np.unique(self.sentence[colons[np.isin(colons + 1, batch.sentences)]])
+        for at in lists.tolist():  # lists are few
             document = int(np.searchsorted(batch.firsts, at, side="right")) - 1
             text, number, end = batch.documents[document].text, at + 1, int(batch.firsts[document + 1])
             while number < end and not breaks[number]:

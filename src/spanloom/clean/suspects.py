@@ -249,11 +249,11 @@ class Suspect:
             text: of the document.
         """
         sides = {"mention": self.mention, "other": self.other}
-        told = {
+        suspected = {
             name: None if mention is None else mention_record(mention) | {"text": mention.text(text)}
             for name, mention in sides.items()
         }
-        return {"kind": self.kind, "certainty": self.certainty, **told}
+        return {"kind": self.kind, "certainty": self.certainty, **suspected}
 
 
 def suspects_of(judged: Sequence[JudgedDocument], least: float = LEAST) -> list[Suspect]:
@@ -401,17 +401,17 @@ class _Document(NamedTuple):
         Args:
             used: numbers of proposed mentions that replace gold ones.
         """
-        near_proposed, told = _Neighbours(self.proposed), set[int]()
+        near_proposed, suspected = _Neighbours(self.proposed), set[int]()
         for j, one in enumerate(self.proposed):
             if j in used:
                 continue
-            rivals = (self.proposed[k] for k in near_proposed.near(one) if k in told)
+            rivals = (self.proposed[k] for k in near_proposed.near(one) if k in suspected)
             likeliest = all(other.rivals(one) is None or _together(one, other) > 0 for other in rivals)
             near = (self.gold[i] for i in self.near_gold.near(one))
             beside = [_together(one, gold) for gold in near if one.rivals(gold) == "boundary"]
             chance = min(beside, default=one.probability)
             if likeliest and chance > 0:
-                told.add(j)
+                suspected.add(j)
                 yield one, _forgotten(one, chance)
 
 

@@ -54,7 +54,7 @@ _NAMES = {"types": "--type", "output_format": "--format"}
 
 def run(args: Annotate) -> int | None:
     """Import, and serve the page until a signal comes; or export, write the history, or compare the annotators."""
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     reads = args.export is not None or args.history is not None
     if args.export is None:
         _refuse(args, ("output_format",), "only with --export")
@@ -65,7 +65,7 @@ def run(args: Annotate) -> int | None:
         if args.export is not None:
             given: dict[str, Any] = {} if args.layer is None else {"layer": args.layer}
             kind = output_format_of(args.export, args.output_format)
-            write_all(read(args.data, "store", **given), args.export, say, kind, force=args.force)
+            write_all(read(args.data, "store", **given), args.export, log, kind, force=args.force)
         if args.history is not None:
             ending, stdout = Path(args.history).suffix.lower(), args.history == STDIO
             if not stdout and ending not in (".csv", ".json"):
@@ -83,14 +83,14 @@ def run(args: Annotate) -> int | None:
         opened = open_.enter_context(bind(args.host, args.port))
         # the store is closed again: processes are copied from this one, and none may share a connection
         path, changed = _import(
-            args.data, args.output, {"input_format": args.input_format, "columns": args.columns}, say
+            args.data, args.output, {"input_format": args.input_format, "columns": args.columns}, log
         )
         earlier = None if args.learn is None else check_folder(args.learn, args.data)
         model = earlier or args.model
         served = open_models([model], args.encoder) if model is not None else {}
         finder = None if args.vocabulary is None else CandidateFinder(read_vocabulary(args.vocabulary), k=20)
         if not is_loopback(args.host):
-            say("spanloom: the page has no password; everybody who reaches this address can read and annotate")
+            log("spanloom: the page has no password; everybody who reaches this address can read and annotate")
         place = url(opened)
 
         def make(models: Mapping[str, Served], limits: Limits, workers: Workers) -> ASGIApp:
@@ -100,7 +100,7 @@ def run(args: Annotate) -> int | None:
             numbers = list(own.numbers().values())
             ordered = _ordered(own, first.model if first else None, args.order) if args.order != "data" else numbers
             suggestions = Suggestions(own, first, workers) if first or args.learn else None
-            learner = Learner(suggestions, path, args.learn, model, say) if suggestions and args.learn else None
+            learner = Learner(suggestions, path, args.learn, model, log) if suggestions and args.learn else None
             return make_app(
                 Workplace(
                     own, annotator=args.annotator, types=known, order=ordered, changed=changed, finder=finder,
@@ -111,7 +111,7 @@ def run(args: Annotate) -> int | None:
 
         ended = serve(
             served, opened, host=args.host, limits=Limits(), names=args.allow_host or (), n_jobs=1, make=make,
-            started=lambda: say(f"spanloom: {path} at {place}, open it in a browser; Ctrl-C stops"),
+            started=lambda: log(f"spanloom: {path} at {place}, open it in a browser; Ctrl-C stops"),
         )  # fmt: skip
     return INTERRUPTED if ended == signal.SIGINT else 0
 
@@ -124,7 +124,7 @@ def _refuse(args: Annotate, names: Iterable[str], why: str) -> None:
         raise UsageError(f"{shown} has an effect {why}; leave it out")
 
 
-def _import(data: str, output: str | None, given: Reader, say: Messages) -> tuple[str, list[str]]:
+def _import(data: str, output: str | None, given: Reader, log: Messages) -> tuple[str, list[str]]:
     """Add the documents of the data to the store; return its path, and the identifiers of those that have changed."""
     is_store = Path(data).is_file() and claims(Path(data))
     if is_store and output is not None:
@@ -137,15 +137,15 @@ def _import(data: str, output: str | None, given: Reader, say: Messages) -> tupl
     try:
         with Store(path, write=True, create=not is_store) as store:
             if not is_store:
-                added, changed = import_documents(store, Reading(say, **given)(data))
+                added, changed = import_documents(store, Reading(log, **given)(data))
                 store.setting("source", json.dumps([str(Path(data).resolve()), given]))
-                say(f"spanloom: {plural(added, 'document')} imported from {data}")
+                log(f"spanloom: {plural(added, 'document')} imported from {data}")
             elif source := store.setting("source"):
                 place, given = json.loads(source)
                 try:
                     changed = import_documents(store, Reading(Messages(quiet=True), **given)(place))[1]
                 except SpanloomError:  # moved or damaged since; the store has all that it needs
-                    say.notice(f"{place} cannot be read any more; the store keeps its documents")
+                    log.notice(f"{place} cannot be read any more; the store keeps its documents")
     except BaseException:
         if new:
             for end in ("", "-wal", "-shm"):
@@ -153,7 +153,7 @@ def _import(data: str, output: str | None, given: Reader, say: Messages) -> tupl
         raise
     if changed:
         names = ", ".join(changed[:_LISTED]) + (", …" if len(changed) > _LISTED else "")
-        say.notice(
+        log.notice(
             f"{plural(len(changed), 'document')} changed on disk since the import: {names}; the store keeps the text "
             "that was annotated; import the new text under another id"
         )

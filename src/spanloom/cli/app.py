@@ -39,8 +39,8 @@ _OBJECTS: Final = 50_000
 """Between two collections of garbage; importing the libraries makes more than all, and no garbage."""
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         print(f"spanloom {__version__}", flush=True)
         raise typer.Exit
 

@@ -55,8 +55,8 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
     _check_outputs(options, as_json)
     recognizer = recognizer_of(**options.parameters())
     recognizer.check()
-    say = Messages(options.quiet)
-    reading = options.reader(say)
+    log = Messages(options.quiet)
+    reading = options.reader(log)
     documents = list(reading(options.train))
     with Reporter(options.quiet) as reporter:
         judged = judge(documents, recognizer, options.folds, reporter)
@@ -70,8 +70,8 @@ def run(source: list[str], config: str | None, as_json: bool, **flags: Any) -> i
         write(with_suspects(judged, shown), options.output, format="jsonl", force=options.force)
     if options.output != STDIO:
         print(_json(judged, found, shown) if as_json else _table(documents, shown), end="")
-    for line in filter(None, (_told(documents, found, shown), not_judged(judged))):
-        say(line)
+    for line in filter(None, (_summary(documents, found, shown), not_judged(judged))):
+        log(line)
     return reading.finish()
 
 
@@ -92,7 +92,7 @@ def _check_outputs(options: CleanOptions, as_json: bool) -> None:
             check_free(path, force=options.force)
 
 
-def _told(documents: Sequence[Document], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:
+def _summary(documents: Sequence[Document], found: Sequence[Suspect], shown: Sequence[Suspect]) -> str:
     """Return a line on how many suspects there are."""
     counts = Counter(suspect.kind for suspect in found)
     kinds = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
@@ -128,11 +128,11 @@ def _table(documents: Sequence[Document], suspects: Sequence[Suspect]) -> str:
     """Return one line for each suspect: how certain, what, where, what is annotated, and what is expected."""
     rows: list[tuple[str, ...]] = [("certain", "kind", "document", "characters", "annotated", "expected")]
     for one in suspects:
-        sides = (_said(documents[one.document].text, mention) for mention in (one.mention, one.other))
+        sides = (_quoted(documents[one.document].text, mention) for mention in (one.mention, one.other))
         name = shorten(clean(one.name_in(documents)), _NAME)
         rows.append((f"{one.certainty:7.1%}", one.kind, name, f"{one.start}-{one.end}", *sides))
     return "".join(f"{line}\n" for line in aligned(rows))
 
 
-def _said(text: str, mention: Mention | None) -> str:
+def _quoted(text: str, mention: Mention | None) -> str:
     return "-" if mention is None else shorten(f"{clean(mention.type)}: {surface(text, mention)}", _WORDS)

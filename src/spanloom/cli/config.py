@@ -47,9 +47,9 @@ class CommonOptions(BaseModel):
         given: dict[str, Any] = {"jobs": ALL_CORES, **self.model_dump(include=set(self.known), exclude_none=True)}
         return {_PARAMETERS.get(name, name): value for name, value in given.items()}
 
-    def reader(self, say: Messages) -> Reading:
+    def reader(self, log: Messages) -> Reading:
         """Return what reads with these options."""
-        return Reading(say, input_format=self.input_format, columns=self.columns, on_error=self.on_error or "stop")
+        return Reading(log, input_format=self.input_format, columns=self.columns, on_error=self.on_error or "stop")
 
     def training(self, reading: Reading) -> Iterator[Document]:
         """Read the training data."""
@@ -150,7 +150,7 @@ def _read(config: str) -> dict[str, Any]:
 
 def _one_line(error: ValidationError, config: str | None, kind: type[CommonOptions]) -> str:
     problems = error.errors()
-    # a misspelt key explains a missing one, so it is told first
+    # a misspelt key explains a missing one, so it is reported first
     problem = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
     key = str(problem["loc"][0])
     if problem["type"] == "extra_forbidden":

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def split_run(args: Split) -> int | None:
     """Read all, divide, write a file or folder for each part, and count what is in each."""
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     shares = parse_parts(args.parts)
     if args.output_format not in FORMATS:
         known = ", ".join(FORMATS)
@@ -41,7 +41,7 @@ def split_run(args: Split) -> int | None:
     kind = FORMATS[args.output_format]
     empty = Path(args.output).is_dir() and not any(Path(args.output).iterdir())
     check_free(args.output, force=args.force or empty)  # before the data are read, not after it
-    reading = Reading.of(args, say)
+    reading = Reading.of(args, log)
     documents = list(counted(reading(args.source), "reading", quiet=args.quiet, total=partial(number_of, args.source)))
     try:
         found = split(documents, shares, args.seed or 0, args.by)
@@ -49,7 +49,7 @@ def split_run(args: Split) -> int | None:
         raise DataError(error.message, path=", ".join(args.source)) from None
     losses = _write(found, args.output, kind, args.force)
     if losses:
-        say.notice(lost(losses))
+        log.notice(lost(losses))
     counts = {name: _counts(part) for name, part in found.items()}
     print(json.dumps(counts, ensure_ascii=False, indent=2) if args.as_json else _table(counts))
     return reading.finish()
@@ -107,9 +107,9 @@ def _table(counts: Mapping[str, dict[str, Any]]) -> str:
 def run(args: Convert) -> int | None:
     """Read and write, a document at a time; report the losses."""
     output_format = args.output_format
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     of_format = {"columns": args.columns, "texts": args.texts, "tag_names": args.tag_names}
-    reading = Reading(say, input_format=args.input_format, on_error=args.on_error, **of_format)
+    reading = Reading(log, input_format=args.input_format, on_error=args.on_error, **of_format)
     given = {"type": args.mention_type, "ambiguous": args.ambiguous, "annotation": args.annotation}
     settings = _settings(args.from_llm, {name: value for name, value in given.items() if value is not None})
     documents: Iterable[Document] = reading(args.source, mentions=args.from_llm is None)
@@ -123,11 +123,11 @@ def run(args: Convert) -> int | None:
     if output_format == COLUMNS.name or (output_format is None and COLUMNS.named(Path(args.target))):
         documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
     if output_format is None and args.target == STDIO:
-        output_format = "jsonl"  # as of `predict`; a file whose name tells nothing is an error here
+        output_format = "jsonl"  # as of `predict`; a file name without a known suffix is an error here
     options: dict[str, Any] = {} if args.scheme is None else {"scheme": args.scheme}
-    write_all(documents, args.target, say, output_format, force=args.force, **options)
+    write_all(documents, args.target, log, output_format, force=args.force, **options)
     code = reading.finish()
-    return code if args.from_llm is None else _tell(report, say) or code
+    return code if args.from_llm is None else _report(report, log) or code
 
 
 def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
@@ -141,12 +141,12 @@ def _settings(from_llm: str | None, given: dict[str, Any]) -> AnswerSettings:
         raise UsageError(f"--{error}") from None
 
 
-def _tell(report: AnswerReport, say: Messages) -> int | None:
+def _report(report: AnswerReport, log: Messages) -> int | None:
     """Report each problem with its place, then the counts; unreadable answers are reported even if quiet."""
     for problem in report.problems:
         is_error = problem.severity == "error"
-        (Messages() if is_error else say).notice(f"{'left out: ' * is_error}{problem.to_error()}")
-    say(f"spanloom: {report}")
+        (Messages() if is_error else log).notice(f"{'left out: ' * is_error}{problem.to_error()}")
+    log(f"spanloom: {report}")
     return FAILED if report.unreadable else None
 
 

@@ -33,7 +33,7 @@ _REPLACEABLE = {*MODEL_FILES, _PREDICTIONS}
 
 def run(args: Demo) -> None:
     """Train, test, annotate the sample, show it, and suggest next steps."""
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     with ExitStack() as stack:
         # asked for first, so that a taken name is reported before the training and not after it
         folder = None
@@ -50,25 +50,25 @@ def run(args: Demo) -> None:
                 "shared", "clinical", vocabulary=str(clinical() / "vocabulary.tsv"), epochs=_EPOCHS,
                 random_state=args.seed or 0, n_jobs=args.jobs or ALL_CORES,
             )  # fmt: skip
-        _train(model, vocabulary, say, args.quiet)
+        _train(model, vocabulary, log, args.quiet)
         sample = next(model.stream(read(clinical() / "sample.txt")))
         if folder is not None:
             model.save(folder / _MODEL)
             write([sample], folder / _PREDICTIONS)
     shown = plural(len(sample.mentions), "mention")
     beside = "and the concepts of each" if args.linker else "and the probability of each"
-    say(f"A note that it has never seen, with {shown} {beside}:")
-    say()
+    log(f"A note that it has never seen, with {shown} {beside}:")
+    log()
     width, color = terminal()
     print(render(sample, width=width, color=color), end="", flush=True)
     if vocabulary is not None:
         print()
         for identifier in dict.fromkeys(name for mention in sample.mentions for name in mention.concepts):
             print(f"  {identifier}  {vocabulary[vocabulary.find(identifier)].name}", flush=True)
-    _say_what_next(args.output, args.linker, say)
+    _show_next_steps(args.output, args.linker, log)
 
 
-def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messages, quiet: bool) -> None:
+def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, log: Messages, quiet: bool) -> None:
     train, dev, test = (list(read(clinical() / part)) for part in ("train", "dev", "test"))
     beside = ""
     more: dict[str, Any] = {}
@@ -80,39 +80,39 @@ def _train(model: Recognizer | Linker, vocabulary: Vocabulary | None, say: Messa
         concepts = plural(len(vocabulary), "concept")
         beside, more = f" of the types {', '.join(_LINKED)}, and a vocabulary of {concepts}", {"vocabulary": vocabulary}
     mentions = plural(sum(len(document.mentions) for document in train), "mention")
-    say(f"Training on {plural(len(train), 'invented clinical note')} with {mentions}{beside}.")
+    log(f"Training on {plural(len(train), 'invented clinical note')} with {mentions}{beside}.")
     start = monotonic()
     with Reporter(quiet) as reporter:
         model.fit(train, dev=dev, progress=reporter, **more)
     first, *_, last = summary(model, monotonic() - start)  # the rest is for who knows the model; `inspect` shows it
-    say(f"  {first}")
-    say(f"  {last}")
+    log(f"  {first}")
+    log(f"  {last}")
     found = model.predict(test)
     report = evaluate(test, found, bootstrap=0)
     if vocabulary is None:
         overall, kinds = report.overall, ("nested", "crossing", "discontiguous")
         recall = ", ".join(f"{name} {100 * report.structures[name].recall:.0f} %" for name in kinds)
-        say(
+        log(
             f"On {plural(len(test), 'note')} kept apart: F1 {100 * overall.f1:.1f} (precision "
             f"{100 * overall.precision:.1f}, recall {100 * overall.recall:.1f}; recall of {recall} mentions)."
         )
         return
     linked = evaluate_concepts(test, found, vocabulary=vocabulary, bootstrap=0)
-    say(
+    log(
         f"On {plural(len(test), 'note')} kept apart: F1 of mentions {100 * report.overall.f1:.1f}, of the notes' "
         f"concepts {100 * linked.documents.f1:.1f}. Mentions with gaps, which a linker does not find, count as missed."
     )
 
 
-def _say_what_next(output: str | None, linker: bool, say: Messages) -> None:
-    say()
-    say("Try next:")
+def _show_next_steps(output: str | None, linker: bool, log: Messages) -> None:
+    log()
+    log("Try next:")
     if output is None:
-        say(f"  spanloom demo {'--linker ' if linker else ''}--output demo          keep the model and the predictions")
+        log(f"  spanloom demo {'--linker ' if linker else ''}--output demo          keep the model and the predictions")
         output = "demo"
     model, test = Path(output, _MODEL), clinical() / "test"
-    say(f"  echo 'No chest pain or dyspnea.' | spanloom predict {model} -")
-    say(f"  spanloom evaluate {test} --model {model}{' --concepts' if linker else ''}")
-    say(f"  spanloom inspect {model}")
-    say(f"  spanloom view {Path(output, _PREDICTIONS)}")
-    say(f"  spanloom train {'linker' if linker else 'recognizer'} --help")
+    log(f"  echo 'No chest pain or dyspnea.' | spanloom predict {model} -")
+    log(f"  spanloom evaluate {test} --model {model}{' --concepts' if linker else ''}")
+    log(f"  spanloom inspect {model}")
+    log(f"  spanloom view {Path(output, _PREDICTIONS)}")
+    log(f"  spanloom train {'linker' if linker else 'recognizer'} --help")

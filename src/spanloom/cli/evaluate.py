@@ -164,16 +164,16 @@ def _column(model: Model | None, column: str | None) -> str | None:
     return None
 
 
-def _marked(model: Model, documents: list[Document], mentions: str | None, say: Messages) -> Iterator[Document]:
+def _marked(model: Model, documents: list[Document], mentions: str | None, log: Messages) -> Iterator[Document]:
     if finds_mentions(model):
         unseen = {mention.type for document in documents for mention in document.mentions} - set(model.types_)
         if unseen:
             done = "linked" if mentions == "given" else "predicted"
-            say(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
-        say(f"predicting {plural(len(documents), 'document')}")
+            log(f"never {done}, because the model was not trained on them: {', '.join(sorted(unseen))}")
+        log(f"predicting {plural(len(documents), 'document')}")
     # one that links given mentions keeps what it cannot link, and that must not be gold
     given = map(_bare, documents) if "given_mentions" in model.capable else documents
-    return predict(model, given, say, mentions=mentions)
+    return predict(model, given, log, mentions=mentions)
 
 
 def _bare(document: Document) -> Document:

@@ -76,7 +76,7 @@ def execute(verb: str, options: dict[str, Any], declaration: Callable[..., Any] 
             run = resolve_name(VERBS[verb])
             code = run(**options) if declaration is None else run(declaration(**options))
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads our output has had enough, as `head` does
+    except BrokenPipeError:  # the reader of our output closed it, as `head` does
         _close_stdout()
         return DONE
     except KeyboardInterrupt:
@@ -112,7 +112,7 @@ def _check_there(options: dict[str, Any]) -> None:
         DataError: there is no such file or folder.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # whoever loads the model gets them
+        warnings.simplefilter("ignore", DataWarning)  # the process that loads the model issues them
         for name in _MODELS:
             for path in _paths(options.get(name)):
                 resolve_name("spanloom.models:kind_of")(path)
@@ -145,7 +145,7 @@ def _telling(quiet: bool) -> Iterator[None]:
     """Context in which each `DataWarning` is a line on standard error, or nothing if ``quiet``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "always", DataWarning)
-        warnings.simplefilter("ignore", LostWarning)  # the summary of a training says more
+        warnings.simplefilter("ignore", LostWarning)  # the summary of a training has more
         shown = warnings.showwarning
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -198,7 +198,7 @@ def open_streams() -> None:
     for name, mode, errors, refusing in (
         ("stdin", "r", "strict", os.O_WRONLY),
         ("stdout", "w", "strict", os.O_RDONLY),
-        ("stderr", "w", "backslashreplace", os.O_WRONLY),  # there is nobody to tell that nobody can be told
+        ("stderr", "w", "backslashreplace", os.O_WRONLY),  # a failure to write there cannot be reported
     ):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.open(os.devnull, refusing), mode, encoding="utf-8"))  # noqa: SIM115, PTH123

@@ -30,7 +30,7 @@ def run(args: Explain) -> None:
     """Print explanations as they are found; as one JSON array with ``as_json``."""
     if (args.source is None) == (args.text is None):
         raise UsageError("explain needs either INPUT or --text TEXT")
-    asked = [parse_mention(value) for value in args.mention or ()]
+    requested = [parse_mention(value) for value in args.mention or ()]
     predictor = load_model(args.model, args.jobs, args.encoder)
     given: Iterable[Document]
     if args.text is not None:
@@ -38,7 +38,7 @@ def run(args: Explain) -> None:
     else:
         given = read(args.source or "", format=input_format_of(args, args.source))
     documents: Iterator[Document] = islice(_chosen(given, args.document), args.limit)
-    if asked:
+    if requested:
         first, more = next(documents, None), next(documents, None)
         if first is None or more is not None:
             speaks = "and --mention speaks of one; name it with --document ID, or use --limit 1"
@@ -46,7 +46,7 @@ def run(args: Explain) -> None:
         documents = iter([first])
     records = []
     for number, one in enumerate(documents):
-        found = explain(predictor, one, asked or None)
+        found = explain(predictor, one, requested or None)
         if args.as_json:
             records.append({"document": one.id, "explanations": [item.record(args.top or None) for item in found]})
             continue
@@ -138,8 +138,8 @@ def _structures(text: str, explanation: Explanation) -> Iterator[str]:
     own, others = explanation.winner, explanation.runner_up
     keys = {(mention.key, mention.head) for mention in own}, {(mention.key, mention.head) for mention in others}
     instead = [_named(text, mention) for mention in others if (mention.key, mention.head) not in keys[0]]
-    asked = explanation.mention.key
-    lost = [_named(text, m) for m in own if (m.key, m.head) not in keys[1] and m.key != asked]
+    requested = explanation.mention.key
+    lost = [_named(text, m) for m in own if (m.key, m.head) not in keys[1] and m.key != requested]
     yield f"  without it: {', '.join(instead) or 'nothing in its place'}"
     if lost:
         yield f"  with it only: {', '.join(lost)}"

@@ -101,9 +101,9 @@ def draw_structure(template: Template, words: Sequence[str], edges: Edges, title
         title: what it shows.
     """
     picked = {template.edges[e] for e in edges.ravel().tolist() if e >= 0}
-    says = {edge.head for edge in picked if edge.children or edge.roles}
+    meaningful = {edge.head for edge in picked if edge.children or edge.roles}
     [root] = [edge for edge in template.edges if edge.head == template.root][:1]
-    idle = {edge.head for edge in picked} - says
+    idle = {edge.head for edge in picked} - meaningful
     if sum(child.step == 0 for child in root.children) > 1:  # its lines to each strand would hide all others
         idle.add(template.root)
     # where a template has a leaf, it also draws what ends beside going on as a line to it

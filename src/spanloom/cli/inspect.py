@@ -39,7 +39,7 @@ from spanloom.models import Saved, load, locate
 if TYPE_CHECKING:
     from spanloom.cli.app import Inspect
 
-_TOP: Final = 20  # features of a role, where it is not said how many
+_TOP: Final = 20  # features of a role, by default
 _COUNTED: Final = ("documents", "tokens", "mentions")
 _SCORED: Final = "dev_f1"
 _MEGABYTE: Final = 1_000_000
@@ -209,7 +209,7 @@ def lines(described: Mapping[str, Any], every: bool = True) -> Iterator[str]:
                 yield from ("", "parameters; all others have their defaults, and --all lists them")
                 yield from (_row(f"  {key}", of_key) for key, of_key in value.items())
         elif name in ("parameters", "counts"):
-            # a parameter may leave to training what stands below
+            # a parameter may leave these to training
             yield from (_row(key, of_key) for key, of_key in value.items() if key not in described)
         elif name == "training":
             yield from ("", name, *_training(value, every))
@@ -238,8 +238,8 @@ def _training(training: Mapping[str, Any], every: bool) -> Iterator[str]:
     for name, report in _REPORTS.items():
         if name in reports:
             yield from (_row(f"  {name}", line) for line in report(**training[name]).lines())
-    for name, told in (training.get("attributes") or {}).items():
-        yield _row("  attribute", f"{name}: {AttributeQuality(**told)}")
+    for name, row in (training.get("attributes") or {}).items():
+        yield _row("  attribute", f"{name}: {AttributeQuality(**row)}")
     yield from _calibration(training)
     for name, one in ((training.get("annotators") or {}).get("annotators") or {}).items():
         yield _row("  annotator", f"{name}: {_quality(one['overall'])}, agreement {100 * one['agreement']:.0f} %")
@@ -251,8 +251,8 @@ def _training(training: Mapping[str, Any], every: bool) -> Iterator[str]:
         yield from _calibration(chain)
 
 
-def _quality(told: Sequence[Any] | Mapping[str, Any]) -> str:
-    quality = Quality(**told) if isinstance(told, Mapping) else Quality(*told)
+def _quality(row: Sequence[Any] | Mapping[str, Any]) -> str:
+    quality = Quality(**row) if isinstance(row, Mapping) else Quality(*row)
     return f"{plural(quality.mentions, 'mention')}, {quality}"
 
 

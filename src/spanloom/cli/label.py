@@ -27,7 +27,7 @@ _COUNTS = ("matches", "documents", "overlaps", "conflicts")
 
 def run(args: Label) -> int | None:
     """Read rules and documents, mark what rules match, write, and report what each rule did."""
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     if args.as_json and args.output == STDIO:
         raise UsageError("--json and the documents would both go to standard output; name a file with --output")
     if args.output != STDIO:
@@ -36,22 +36,22 @@ def run(args: Label) -> int | None:
     output_format = output_format_of(args.output, args.output_format)
     if args.each:
         _check_names_annotators(args.output, output_format)
-    reader = Reading.of(args, say, input_format_of(args, args.source))
+    reader = Reading.of(args, log, input_format_of(args, args.source))
     given = counted(
         reader(args.source, mentions=False), "labelling", quiet=args.quiet, total=partial(number_of, args.source)
     )
     report = LabelReport()
     found = label_stream(given, ready, each=args.each, annotation=cast(Completeness, args.annotation), report=report)
-    write_all(found, args.output, say, output_format, force=args.force)
+    write_all(found, args.output, log, output_format, force=args.force)
     if args.as_json:
         print(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:
         rows = [(shorten(one.name, _NAME), *(f"{getattr(one, n):,}" for n in _COUNTS)) for one in report.rules]
         for line in aligned([("rule", *_COUNTS), *rows], numbers=True):
-            say(line)
+            log(line)
     for warning in report.warnings():
         Messages().notice(str(warning))
-    say(_result(report))
+    log(_result(report))
     return reader.finish()
 
 
@@ -79,5 +79,5 @@ def _result(report: LabelReport) -> str:
         )
         if count
     ]
-    told = f"; left out: {', '.join(left)}" if left else ""
-    return f"{plural(report.mentions, 'mention')} in {plural(report.documents, 'document')}{told}"
+    left_out = f"; left out: {', '.join(left)}" if left else ""
+    return f"{plural(report.mentions, 'mention')} in {plural(report.documents, 'document')}{left_out}"

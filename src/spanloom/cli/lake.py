@@ -86,7 +86,7 @@ def run(args: Predict, output: str) -> int | None:
         raise UsageError(f"fragments of a folder are written as Parquet, with no use for {' and '.join(others)}")
     if args.on_error not in ("stop", "skip"):
         raise UsageError(f"--on-error is {args.on_error!r}, expected stop or skip")
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     source, target = Path(args.source[0]).resolve(), Path(output).resolve()
     if source == target or source in target.parents or target in source.parents:
         raise UsageError(
@@ -94,30 +94,30 @@ def run(args: Predict, output: str) -> int | None:
         )
     fragments = fragments_of(source)
     for part in leftovers(source):
-        say.notice(f"{part}: {leftover(part)}")
+        log.notice(f"{part}: {leftover(part)}")
     for link in filter(is_closed_link, everything(source)):
-        say.notice(f"not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
+        log.notice(f"not read: {link.relative_to(source)}, a link to a folder or to nothing; put files there")
     if not fragments:
         known = ", ".join(SUFFIXES)
         raise UsageError(f"{args.source[0]} holds no fragment ({known}); to mark up other files, name a file as output")
     if find_spec("pyarrow") is None and all(fragment.lines for fragment in fragments):
-        reading = Reading(say, columns=args.columns, on_error=args.on_error)
+        reading = Reading(log, columns=args.columns, on_error=args.on_error)
         model = load_model(args.model, args.jobs, args.encoder)
-        return _write_lines(model, reading, fragments, output, args.threshold, args.expand, say)
+        return _write_lines(model, reading, fragments, output, args.threshold, args.expand, log)
     annotator = Annotator(
         args.model, threshold=args.threshold, encoder=args.encoder, expand=args.expand, **_columns(args.columns)
     )
     ledger = Ledger.open(target, annotator, _schema(annotator, fragments))
     line = Line(args.quiet)
     workers = worker_count(args.jobs or ALL_CORES)
-    say(
+    log(
         f"writing {output}: a Parquet file for each of {plural(len(fragments), 'fragment')}, in "
         f"{plural(workers, 'process', 'processes')}"
     )
 
-    def tell(message: str) -> None:
+    def warn(message: str) -> None:
         line.clear()
-        say(f"spanloom: {message}")
+        log(f"spanloom: {message}")
 
     def show(pace: Pace) -> None:
         if line.shown and line.due(EVERY):
@@ -125,7 +125,7 @@ def run(args: Predict, output: str) -> int | None:
         elif as_json() and not args.quiet and line.due(_EVERY):
             print(log_line("progress", **pace._asdict()), file=sys.stderr, flush=True)
 
-    job = Job(annotator, fragments, ledger, workers, args.on_error == "stop", tell, show)
+    job = Job(annotator, fragments, ledger, workers, args.on_error == "stop", warn, show)
     began, interrupted = monotonic(), False
     with ExitStack() as stack:
         stack.callback(line.clear)
@@ -135,39 +135,39 @@ def run(args: Predict, output: str) -> int | None:
             interrupted = True
         finally:
             manifest = ledger.write_manifest(fragments, job.failed)
-    return _finish(job, manifest, output, monotonic() - began, interrupted, say)
+    return _finish(job, manifest, output, monotonic() - began, interrupted, log)
 
 
 def _write_lines(
     model: Model, reading: Reading, fragments: Sequence[Fragment], output: str, threshold: float, expand: bool,
-    say: Messages,
+    log: Messages,
 ) -> int | None:  # fmt: skip
     """Write a file of JSON lines for each of some, where pyarrow is missing: all of them, or nothing."""
-    say(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
+    log(f"writing {output}: JSON lines for each of {plural(len(fragments), 'fragment')}; Parquet needs pyarrow")
     count: Counter[str] = Counter()
     with output_folder(output) as folder:
         for fragment in fragments:
             target = folder / fragment.name
             target.parent.mkdir(parents=True, exist_ok=True)
             documents = reading(str(fragment.path), mentions=not finds_mentions(model))
-            found = predict(model, documents, say, threshold=threshold)
+            found = predict(model, documents, log, threshold=threshold)
             write(tallied(add_expansions(model, found) if expand else found, count), target, format="jsonl")
-    say(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
+    log(f"{plural(count['mentions'], 'mention')} in {plural(count['documents'], 'document')}, written to {output}")
     return reading.finish()
 
 
 def _finish(
-    job: Job, manifest: dict[str, Any], output: str, seconds: float, interrupted: bool, say: Messages
+    job: Job, manifest: dict[str, Any], output: str, seconds: float, interrupted: bool, log: Messages
 ) -> int | None:
     done, own = manifest["fragments"], job.counts["rows"]
     rate = f", {own / seconds:,.0f} texts a second" if own else ""
-    say(
+    log(
         f"{plural(manifest['mentions'], 'mention')} in {plural(manifest['rows'], 'text')} of "
         f"{plural(len(done), 'fragment')}, {plural(manifest['problems'], 'text')} with a problem; {own:,} of the texts "
         f"now, in {duration(seconds)}{rate}"
     )
     if gone := manifest["gone"]:
-        say.notice(
+        log.notice(
             f"no longer in the lake: {plural(len(gone), 'fragment')} whose output stays, such as {output_of(gone[0])}; "
             "the manifest lists all under 'gone'"
         )
@@ -189,18 +189,18 @@ def _columns(columns: str | None) -> dict[str, Any]:
     >>> _columns("text=note,id=,keep=ward,keep=site")
     {'text': 'note', 'id': None, 'keep': ['ward', 'site']}
     """
-    said: dict[str, Any] = {"keep": []}
+    options: dict[str, Any] = {"keep": []}
     for pair in (columns or "").split(",") if columns else ():
         key, equals, name = (part.strip() for part in pair.partition("="))
         if not equals or key not in ("text", "id", "keep") or (not name and key != "id"):
             raise UsageError(f"--columns is {columns!r}, expected such as text=note,id=key,keep=ward,keep=site")
         if key == "keep":
-            said["keep"].append(name)
-        elif key in said:
+            options["keep"].append(name)
+        elif key in options:
             raise UsageError(f"--columns is {columns!r}, where {key} occurs twice; leave one out")
         else:
-            said[key] = name or None
-    return {key: said[key] for key in ("text", "id", "keep") if key in said}
+            options[key] = name or None
+    return {key: options[key] for key in ("text", "id", "keep") if key in options}
 
 
 def _schema(annotator: Annotator, fragments: Sequence[Any]) -> Any:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def run(args: Next) -> int | None:
     """Choose among the documents that are not finished."""
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     if args.order not in ORDERS:
         raise UsageError(f"--order is {args.order!r}, expected one of: {', '.join(ORDERS)}")
-    reading = Reading.of(args, say)
+    reading = Reading.of(args, log)
     documents: list[Document] = []
     finished: set[str] = set()
     for document in reading(args.data):
@@ -35,11 +35,11 @@ def run(args: Next) -> int | None:
     if found is not None and not finds_mentions(found):
         raise UsageError(f"{args.model} finds no mentions; name a model that does")
     chosen = ranked(left, found, args.count, by=args.order, share=args.random_share, seed=args.seed or 0)
-    said = (
+    marked = (
         left[number].copy(meta={**left[number].meta, "next": {"order": args.order, "value": value, "random": drawn}})
         for number, value, drawn in chosen
     )
-    write_all(said, args.output, say, output_format_of(args.output, args.output_format), force=args.force)
+    write_all(marked, args.output, log, output_format_of(args.output, args.output_format), force=args.force)
     share_drawn = f"{sum(one.random for one in chosen)} of them at random"
-    say(f"spanloom: {plural(len(chosen), 'document')} of {len(left):,} that are not finished, {share_drawn}")
+    log(f"spanloom: {plural(len(chosen), 'document')} of {len(left):,} that are not finished, {share_drawn}")
     return reading.finish()

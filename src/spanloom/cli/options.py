@@ -163,7 +163,7 @@ Config = Annotated[
     str | None,
     option("--config -c TOML", "File of these options, such as l2 = 0.1; the command line takes precedence."),
 ]
-# unlike the flags of other verbs, these may stand in the configuration file, too
+# unlike the flags of other verbs, these may be in the configuration file, too
 ForceOrConfig = Annotated[bool | None, option("--force", "Overwrite an existing model.", show_default=False)]
 QuietOrConfig = Annotated[bool | None, option("--quiet -q", "Print errors only.", show_default=False)]
 EncoderFolder = Annotated[
@@ -262,13 +262,15 @@ def with_parameters(
 def _option(name: str, parameter: Field, default: Any) -> Any:
     """Return the annotation from which typer makes an option."""
     shown = parameter.default(default)
-    said = f"{parameter.help} [{shown}]" if shown else parameter.help
+    help_text = f"{parameter.help} [{shown}]" if shown else parameter.help
     flag = parameter.option or f"--{name.replace('_', '-')}"
     if isinstance(parameter, Switch):
-        option = typer.Option(f"{flag}/--no-{flag[2:]}", help=said, show_default=False)
+        option = typer.Option(f"{flag}/--no-{flag[2:]}", help=help_text, show_default=False)
     else:
         least = parameter.least if isinstance(parameter, Whole) else None
         known = parameter.known if isinstance(parameter, Choice) else parameter.words
-        option = typer.Option(flag, metavar=parameter.metavar, min=least, help=said, autocompletion=lambda: list(known))
+        option = typer.Option(
+            flag, metavar=parameter.metavar, min=least, help=help_text, autocompletion=lambda: list(known)
+        )
     kind = list[parameter.type] if parameter.several else parameter.type  # type: ignore[name-defined]
     return Annotated[kind | None, option]

@@ -47,17 +47,17 @@ def run(args: Predict) -> int | None:
     ):
         code: int | None = resolve_name("spanloom.cli.lake:run")(args, output)
         return code
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     draws = output is None and output_format is None and sys.stdout.isatty()
     output = STDIO if output is None else output
     output_format = output_format_of(output, output_format)
     predictor = load_model(args.model, args.jobs, args.encoder)
-    reader = Reading.of(args, say, input_format_of(args, args.source))
-    # a column is filled beside the mentions of the input, and some may be told to keep them; nothing else looks at them
+    reader = Reading.of(args, log, input_format_of(args, args.source))
+    # a column is filled beside the mentions of the input, and some may keep them; nothing else reads them
     alone = args.mentions == "given" and bool(args.attributes) and "given_mentions" not in predictor.capable
     kept = alone or bool(args.keep) or "given_mentions" in predictor.capable or not finds_mentions(predictor)
     documents = reader(args.source, mentions=kept)
-    # a bar of progress would stand in the drawing
+    # a progress bar would be in the drawing
     documents = counted(documents, "predicting", quiet=args.quiet or draws, total=partial(number_of, args.source))
     if (args.language or args.cues) and not (args.attributes or args.sections):
         option = "--language" if args.language else "--cues"
@@ -68,10 +68,10 @@ def run(args: Predict) -> int | None:
     found: Iterable[Document] = documents
     if args.rely is not None or args.rely_data:
         apart = [name for name in _NOT_WITH_RELY if getattr(args, name)]
-        found = _relied(predictor, documents, say, args.rely, args.rely_data, apart)
+        found = _relied(predictor, documents, log, args.rely, args.rely_data, apart)
     elif not alone:  # rules need nothing of the model
         found = predict(
-            predictor, documents, say, name=args.model, threshold=args.threshold, answers=args.answers,
+            predictor, documents, log, name=args.model, threshold=args.threshold, answers=args.answers,
             reading=args.reading, mentions=args.mentions, attributes="none" if learned else None,
             constraints=_constraints(args.keep, args.require, args.forbid), dictionary=_dictionary(args.dictionary),
         )  # fmt: skip
@@ -88,10 +88,10 @@ def run(args: Predict) -> int | None:
     if draws:
         resolve_name("spanloom.cli.view:show")(_with_words(tallied(found, tally), predictor))
     else:
-        write_all(tallied(found, tally), output, say, output_format, force=args.force, checked=True)
+        write_all(tallied(found, tally), output, log, output_format, force=args.force, checked=True)
     if tally["documents"] or not reader.left_out:
         written = "" if output == STDIO else f", written to {output}{f' as {output_format}' if output_format else ''}"
-        say(f"{_result(predictor, tally, args.rely is not None)}{written}")
+        log(f"{_result(predictor, tally, args.rely is not None)}{written}")
     return reader.finish()
 
 
@@ -131,7 +131,7 @@ def _dictionary(values: list[str] | None) -> dict[str, list[str]]:
 
 
 def _relied(
-    model: Model, documents: Iterable[Document], say: Messages, rate: float | None, held_out: list[str] | None,
+    model: Model, documents: Iterable[Document], log: Messages, rate: float | None, held_out: list[str] | None,
     others: list[str],
 ) -> Iterator[Document]:  # fmt: skip
     """Return the documents with labelled candidates.
@@ -149,10 +149,10 @@ def _relied(
         raise UsageError(f"the model is a {model.kind}, which has no use for --rely; leave it out")
     reliance = resolve_name("spanloom.recognize.relying:Reliance").fit(model, read(held_out), rate)
     for line in reliance.lines():
-        say(line)
+        log(line)
 
     def shifted(message: str) -> None:
-        say.notice(f"{message}; the rates of --rely hold for text like --rely-data alone")
+        log.notice(f"{message}; the rates of --rely hold for text like --rely-data alone")
 
     found: Iterator[Document] = reliance.stream(model, documents, shifted)
     return found
@@ -198,34 +198,34 @@ def load_model(path: str, jobs: int | None, encoder: str | None = None) -> Model
 
 
 def predict(
-    model: Model, documents: Iterable[Document], say: Messages, *, name: str = "the model", **given: Any
+    model: Model, documents: Iterable[Document], log: Messages, *, name: str = "the model", **given: Any
 ) -> Iterator[Document]:
     """The documents as a model annotates them.
 
     Args:
         model: trained.
         documents: to annotate.
-        say: called where a reading was cut short.
+        log: called where a reading was cut short.
         name: of the model, for errors.
         given: options of the verb; what was not given is false.
 
     Raises:
         UsageError: an option that the model has no use for, or an invalid one.
     """
-    asked = {option: value for option, value in given.items() if value}
+    requested = {option: value for option, value in given.items() if value}
     useless = [
         f"--{name}"
-        for option in asked
+        for option in requested
         if _NEEDED[option] not in model.capable
-        for name in (asked[option] if option == "constraints" else [option])
+        for name in (requested[option] if option == "constraints" else [option])
     ]
     if useless:
         raise UsageError(f"{name} is a {model.kind}, which has no use for {' and '.join(useless)}; leave it out")
-    if "reading" in asked:
-        model.set_params(reading=asked.pop("reading")).check()
+    if "reading" in requested:
+        model.set_params(reading=requested.pop("reading")).check()
     if "readings" in model.capable:
-        asked["notice"] = say.notice
-    return model.stream(documents, **asked)
+        requested["notice"] = log.notice
+    return model.stream(documents, **requested)
 
 
 def add_expansions(model: Model, documents: Iterable[Document]) -> Iterator[Document]:

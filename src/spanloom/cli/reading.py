@@ -28,7 +28,7 @@ class Reading:
     """Reads inputs; a bad record ends it, or is left out and listed at the end.
 
     Args:
-        say: where to list.
+        log: where to list.
         input_format: of all inputs, where their names do not show it.
         columns: of column files and tables.
         texts: those that tables of mentions are about.
@@ -37,28 +37,28 @@ class Reading:
     """
 
     def __init__(
-        self, say: Messages, *, input_format: str | None = None, columns: str | None = None, texts: str | None = None,
+        self, log: Messages, *, input_format: str | None = None, columns: str | None = None, texts: str | None = None,
         tag_names: str | None = None, on_error: str = "stop",
     ) -> None:  # fmt: skip
         if on_error not in ("stop", "skip"):
             raise UsageError(f"--on-error is {on_error!r}, expected stop or skip")
-        self._say = say
+        self._log = log
         self._options: dict[str, Any] = {"format": input_format, **column_options(columns, texts, tag_names)}
         self._skips = on_error == "skip"
         self._left_out: list[Problem] = []
         self._count = self._read = 0
 
     @classmethod
-    def of(cls, args: Options, say: Messages, input_format: str | None = None) -> Self:
+    def of(cls, args: Options, log: Messages, input_format: str | None = None) -> Self:
         """Return what reads with the options of a verb; ``input_format`` if they name none."""
         named = args.input_format or input_format
-        return cls(say, input_format=named, columns=args.columns, on_error=args.on_error or "stop")
+        return cls(log, input_format=named, columns=args.columns, on_error=args.on_error or "stop")
 
     def __call__(self, inputs: str | Sequence[str], *, mentions: bool = True) -> Iterator[Document]:
         """The documents of inputs, one after the other."""
         on_error: OnError = self._leave_out if self._skips else "stop"
         paths = _paths(inputs)
-        documents = read(paths, mentions=mentions, notice=self._say.notice, on_error=on_error, **self._options)
+        documents = read(paths, mentions=mentions, notice=self._log.notice, on_error=on_error, **self._options)
         return self._counted(documents)
 
     def _counted(self, documents: Iterator[Document]) -> Iterator[Document]:
@@ -68,13 +68,13 @@ class Reading:
 
     def for_training(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The documents of inputs, one after the other; at their end duplicates are reported."""
-        documents = []  # what tells them apart, without their tokens and mentions: there may be much text
+        documents = []  # their identities, without tokens and mentions: there may be much text
         for document in self(inputs):
             documents.append(Document("" if document.id else document.text, document.id, meta=document.meta))
             yield document
-        told = None if several(documents) else repeated(documents)
-        if told is not None:
-            self._say.notice(told)
+        notice_text = None if several(documents) else repeated(documents)
+        if notice_text is not None:
+            self._log.notice(notice_text)
 
     def by_annotators(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The documents of inputs; those that do not name their annotator have the name of the input.
@@ -100,7 +100,7 @@ class Reading:
     def raw(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The texts of inputs, one after the other; plain text comes in blocks."""
         on_error: OnError = self._leave_out if self._skips else "stop"
-        return read_raw(_paths(inputs), notice=self._say.notice, on_error=on_error, **self._options)
+        return read_raw(_paths(inputs), notice=self._log.notice, on_error=on_error, **self._options)
 
     def _leave_out(self, problem: Problem) -> None:
         self._count += 1
@@ -116,13 +116,13 @@ class Reading:
         """Report the skipped input, even if quiet; return the exit code, ``None`` if all was read."""
         if not self._count:
             return None
-        say = Messages()
+        log = Messages()
         for problem in self._left_out:
-            say.notice(f"left out: {problem.to_error()}")
+            log.notice(f"left out: {problem.to_error()}")
         if self._count > len(self._left_out):
-            say.notice(f"and {self._count - len(self._left_out):,} more; spanloom validate lists all")
+            log.notice(f"and {self._count - len(self._left_out):,} more; spanloom validate lists all")
         rest = "all others were read" if self._read else "nothing else was there"
-        say.notice(f"{plural(self._count, 'record')} left out, because of errors; {rest}")
+        log.notice(f"{plural(self._count, 'record')} left out, because of errors; {rest}")
         return FAILED
 
 
@@ -181,11 +181,11 @@ def output_format_of(output: str, given: str | None) -> str | None:
 
 
 def write_all(
-    documents: Iterable[Document], output: str, say: Messages, format: str | None, *, force: bool, **options: Any
+    documents: Iterable[Document], output: str, log: Messages, format: str | None, *, force: bool, **options: Any
 ) -> None:
     """Write documents, and report what the output could not hold; the options are those of `spanloom.write`."""
     if losses := write(documents, output, format=format, force=force, **options):
-        say.notice(lost(losses))
+        log.notice(lost(losses))
 
 
 def lost(losses: Losses) -> str:

@@ -19,7 +19,7 @@ _OBJECTS = 700  # between two collections of garbage
 
 def run(args: Serve) -> int:
     """Take the address, load the models, and serve until a signal comes."""
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     with bind(args.host, args.port) as opened:
         found = open_models(args.models, args.encoder)
         # What is loaded stays. To look through all of it for garbage again and again would stop every request for as
@@ -31,11 +31,11 @@ def run(args: Serve) -> int:
         gc.set_threshold(_OBJECTS)
         gc.collect()
         if not is_loopback(args.host):
-            say("spanloom: anyone who can reach this address can use the models; there is no password")
+            log("spanloom: anyone who can reach this address can use the models; there is no password")
         place = url(opened)
         limits = Limits(args.max_body, args.max_text, args.timeout, sentence=args.max_sentence, memory=args.max_memory)
         ended = serve(
             found, opened, host=args.host, limits=limits, names=args.allow_host or (), n_jobs=args.jobs or ALL_CORES,
-            started=lambda: say(f"spanloom: {', '.join(found)} at {place}, API at {place}docs; Ctrl-C stops"),
+            started=lambda: log(f"spanloom: {', '.join(found)} at {place}, API at {place}docs; Ctrl-C stops"),
         )  # fmt: skip
     return INTERRUPTED if ended == signal.SIGINT else 0

@@ -48,9 +48,9 @@ def clusters_run(args: TrainClusters) -> int | None:
     if args.method not in _METHODS:
         raise UsageError(f"--method is {clip(args.method)}, expected {' or '.join(_METHODS)}")
     check_free(args.output, force=args.force)
-    say = Messages(args.quiet)
+    log = Messages(args.quiet)
     began = monotonic()
-    reading = Reading.of(args, say)
+    reading = Reading.of(args, log)
     with Reporter(args.quiet) as reporter:
 
         def report(stage: str, done: int, of: int | None = None) -> None:
@@ -67,12 +67,12 @@ def clusters_run(args: TrainClusters) -> int | None:
     found = len(set(clusters.values()))
     spellings = sum(map(len, clusters.letters.values()))
     fewer = f", as no more can be distinguished, in place of {args.size}" if found < args.size else ""
-    say(
+    log(
         f"{plural(len(clusters), 'word')} that occur {plural(args.min_count, 'time')} or more, in "
         f"{plural(found, 'cluster')}{fewer}; {plural(spellings, 'spelling')} for others; "
         f"in {duration(monotonic() - began)}"
     )
-    say(f"saved as {args.output}")
+    log(f"saved as {args.output}")
     return reading.finish()
 
 
@@ -91,17 +91,19 @@ class LinkerOptions(CommonOptions):
         return {"vocabulary": read_vocabulary(self.vocabulary, columns=self.vocabulary_columns), "work": self.work}
 
 
-def train(kind: str, asked: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any) -> int | None:
+def train(
+    kind: str, declaration: type[CommonOptions] = CommonOptions, *, config: str | None, **flags: Any
+) -> int | None:
     """Train and save a model of a kind.
 
     Args:
         kind: as a model file names it; its class is imported now, and what other kinds need is not.
-        asked: what can be asked for beside its parameters.
+        declaration: what can be asked for beside its parameters.
         config: a TOML file of options.
         flags: from the command line.
     """
     estimator = class_of(kind)
-    options = checked(options_of(estimator, asked), flags, config)
+    options = checked(options_of(estimator, declaration), flags, config)
     return fit_and_save(estimator(**options.parameters()), options)
 
 
@@ -112,10 +114,10 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         model: untrained.
         options: the data, the output, and other arguments of its `fit`.
     """
-    say = Messages(options.quiet)
+    log = Messages(options.quiet)
     model.check()
     for line in _without_effect(model, options.parameters()):
-        say.notice(line)
+        log.notice(line)
     began = monotonic()
     # opened first, so that an output that cannot be replaced is reported before the training and not after it
     replaced = own_files(options.output, MODEL_FILES)
@@ -123,17 +125,17 @@ def fit_and_save(model: Model, options: CommonOptions) -> int | None:
         _beside_data(options) as more,
         output_folder(options.output, force=options.force, may_replace=replaced) as folder,
     ):
-        reading = options.reader(say)
+        reading = options.reader(log)
         seen, tried = _Seen(), _Seen()
         data, dev = seen.of(options.training(reading)), None if options.dev is None else tried.of(reading(options.dev))
         with Reporter(options.quiet) as reporter:
             model.fit(data, dev=dev, progress=reporter, **more)
         model.save(folder)
     for line in _cautions(seen, tried):
-        say.notice(line)
+        log.notice(line)
     for line in summary(model, monotonic() - began):
-        say(line)
-    say(f"saved as {options.output}")
+        log(line)
+    log(f"saved as {options.output}")
     return reading.finish()
 
 
@@ -233,7 +235,7 @@ def teach_run(
     """
     options = checked(options_of(RecognizerParameters, TeachOptions), flags, config)
     paths = [model, *(teacher or ())]
-    say = Messages(options.quiet)
+    log = Messages(options.quiet)
     began = monotonic()
     # opened first, so that an output that cannot be replaced is reported before the training and not after it
     with output_folder(
@@ -248,11 +250,11 @@ def teach_run(
             if hasattr(one, "set_params"):
                 one.set_params(n_jobs=parameters["n_jobs"])
         if crossed and options.train is not None and options.dev is None:
-            say.notice(
+            log.notice(
                 "a tenth of --train tunes the student; where --crossed marks up the same text, its F1 is too high: "
                 "give --dev"
             )
-        reading = options.reader(say)
+        reading = options.reader(log)
         with Reporter(options.quiet) as reporter:
             student = teach(
                 teachers, reading.raw(source), weight=options.weight, progress=reporter,
@@ -262,8 +264,8 @@ def teach_run(
             )  # fmt: skip
         student.save(folder)
     for line in summary(student, monotonic() - began):
-        say(line)
-    say(f"saved as {options.output}")
+        log(line)
+    log(f"saved as {options.output}")
     return reading.finish()
 
 
@@ -275,15 +277,15 @@ def export_run(args: Export) -> None:
         made = to_onnx(load(args.model, encoder=args.encoder), args.precision, args.window)
         made.save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-    say = Messages(args.quiet)
-    say(f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB")
-    say(f"saved as {args.output}")
+    log = Messages(args.quiet)
+    log(f"the encoder is an ONNX graph with products of {args.precision}; the model has {size:,.1f} MB")
+    log(f"saved as {args.output}")
 
 
 def compact_run(args: Compact) -> int | None:
     """Make a model compact."""
-    say = Messages(args.quiet)
-    reading = Reading.of(args, say)
+    log = Messages(args.quiet)
+    reading = Reading.of(args, log)
     with output_folder(args.output, force=args.force, may_replace=own_files(args.output, MODEL_FILES)) as folder:
         given: Any = load(args.model)
         if "compact" not in given.capable:
@@ -296,6 +298,6 @@ def compact_run(args: Compact) -> int | None:
         made.save(folder)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
     for line in made.report_.compact.lines():
-        say(line)
-    say(f"saved as {args.output}, {size:,.2f} MB")
+        log(line)
+    log(f"saved as {args.output}, {size:,.2f} MB")
     return reading.finish()

@@ -313,7 +313,7 @@ class Once(_WithExamples, TyperCommand):
             if names:
                 records = [shown[name].get_help_record(ctx) for name in names]
                 with formatter.section(title):
-                    formatter.write_dl([(re.sub(r" <.*>$", "", name), said) for name, said in records])
+                    formatter.write_dl([(re.sub(r" <.*>$", "", name), settings) for name, settings in records])
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"]}
@@ -485,10 +485,14 @@ def verb(
     def register(declaration: D) -> D:
         call = _Call(name, declaration, parameters, around, without, shared)
         # without a short help of its own, the list of verbs would cut the sentence
-        said: dict[str, Any] = {"cls": Once, "short_help": declaration.__doc__, "epilog": examples or EXAMPLES[name]}
-        group.command(name.split()[-1], hidden=hidden, **said)(call)
+        settings: dict[str, Any] = {
+            "cls": Once,
+            "short_help": declaration.__doc__,
+            "epilog": examples or EXAMPLES[name],
+        }
+        group.command(name.split()[-1], hidden=hidden, **settings)(call)
         if was:
-            app.command(was, hidden=True, **said)(call)
+            app.command(was, hidden=True, **settings)(call)
         return declaration
 
     return register

@@ -224,7 +224,7 @@ class VocabularyForms:
                 if len(reading) > 1:
                     before = found.get(reading, (0.0, 0.0))
                     found[reading] = max(before[0], count / total), max(before[1], count / total)
-        return [(concepts, *said) for concepts, said in found.items()]
+        return [(concepts, *shares) for concepts, shares in found.items()]
 
     def _filled(
         self, forms: Sequence[Form], single: _Single, several: Sequence[tuple[int, int, float, float]],

@@ -270,7 +270,7 @@ class ConceptStage:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, with the vocabularies."""
-        said = _Described(
+        values = _Described(
             types=dict(self.types), k=self.vocabularies[0].forms.k, scaling=self.scaling, numbers=list(NUMBERS),
             templates=list(TEMPLATES), document_scaling=self.document_scaling,
         )  # fmt: skip
@@ -279,7 +279,7 @@ class ConceptStage:
             parts[f"vocabulary{number}"] = one.forms.vocabulary.to_part()
             parts[f"finder{number}"] = ModelPart(arrays=one.forms.finder.arrays())
             parts[f"memory{number}"] = ModelPart(arrays=one.forms.memory.arrays())
-        return said.part({"sparse": self.ranker.sparse, "dense": self.ranker.dense}, parts)
+        return values.part({"sparse": self.ranker.sparse, "dense": self.ranker.dense}, parts)
 
     @classmethod
     def from_part(cls, part: ModelPart) -> ConceptStage:
@@ -288,8 +288,8 @@ class ConceptStage:
         Raises:
             ModelError: it is damaged, or its features are those of another version.
         """
-        said = part.read(_Described)
-        if said.numbers != list(NUMBERS) or said.templates != list(TEMPLATES):
+        values = part.read(_Described)
+        if values.numbers != list(NUMBERS) or values.templates != list(TEMPLATES):
             raise ModelError(
                 "the linking stage has features of another version of Spanloom; train the model again, or use the "
                 "version that made it"
@@ -298,10 +298,10 @@ class ConceptStage:
         while f"vocabulary{len(vocabularies)}" in part.parts:
             number = len(vocabularies)
             vocabulary = Vocabulary.from_part(part.part(f"vocabulary{number}"))
-            finder = CandidateFinder.from_arrays(vocabulary, part.part(f"finder{number}").arrays, k=said.k)
+            finder = CandidateFinder.from_arrays(vocabulary, part.part(f"finder{number}").arrays, k=values.k)
             memory = Memory.from_arrays(part.part(f"memory{number}").arrays, len(vocabulary))
-            vocabularies.append(LinkedVocabulary.of(vocabulary, memory, said.k, finder))
-        if not vocabularies or not all(0 <= number < len(vocabularies) for number in said.types.values()):
+            vocabularies.append(LinkedVocabulary.of(vocabulary, memory, values.k, finder))
+        if not vocabularies or not all(0 <= number < len(vocabularies) for number in values.types.values()):
             raise ModelError(
                 f"types of the linking stage name vocabularies beyond the {len(vocabularies)} that there are"
             )
@@ -309,7 +309,7 @@ class ConceptStage:
         ranker = Ranker(
             index, part.array("sparse", np.float32, len(index)), part.array("dense", np.float32, len(NUMBERS))
         )
-        return cls(tuple(vocabularies), said.types, ranker, said.scaling, said.document_scaling)
+        return cls(tuple(vocabularies), values.types, ranker, values.scaling, values.document_scaling)
 
 
 # Evidence for a candidate from the other mentions of its document.
@@ -370,11 +370,11 @@ def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Par
     top, who = likely[ranked[first]], pair[ranked[first]]
     next_best = np.where(both, likely[ranked[np.minimum(second, max(0, len(ranked) - 1))]], 0.0) if len(ranked) else top
 
-    def largest(wanted: Int64, asking: Int64) -> Floats:
+    def largest(keys_sought: Int64, asking: Int64) -> Floats:
         """Return the largest that another pair than the asking one gives to some documents' concepts."""
-        at = np.minimum(np.searchsorted(keys, wanted), max(0, len(keys) - 1))
+        at = np.minimum(np.searchsorted(keys, keys_sought), max(0, len(keys) - 1))
         found: Floats = np.where(who[at] == asking, next_best[at], top[at])
-        return np.where(keys[at] == wanted, found, 0.0)
+        return np.where(keys[at] == keys_sought, found, 0.0)
 
     if len(single):
         base = pairs[0][pair[single]] * size

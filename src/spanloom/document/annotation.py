@@ -144,9 +144,9 @@ def refuse(document: Document, what: str, given: Any, expected: str) -> NoReturn
 Completeness = Literal["complete", "at-least", "unknown"]
 """``complete``: what is not annotated is no mention. ``at-least``: annotated mentions are right, others may be missing.
 ``unknown``: the annotation has no information, also where there are mentions."""
-SAYS: Final[tuple[Completeness, ...]] = get_args(Completeness)
+STATUSES: Final[tuple[Completeness, ...]] = get_args(Completeness)
 COMPLETE, AT_LEAST, UNKNOWN = range(3)
-Said = NDArray[np.uint8]
+Status = NDArray[np.uint8]
 """(T, K) the completeness of each token and type."""
 _KEYS = {"default", "types", "zones", *CLAIMS}
 _ZONE = {"start", "end", "annotation", "types"}
@@ -158,13 +158,13 @@ class Zone(NamedTuple):
     Args:
         start, end: characters, half-open.
         types: all when ``None``.
-        says: the completeness.
+        status: the completeness.
     """
 
     start: int
     end: int
     types: frozenset[str] | None
-    says: Completeness
+    status: Completeness
 
 
 def zones_of(document: Document, default: Completeness = "complete") -> list[Zone]:
@@ -179,19 +179,19 @@ def zones_of(document: Document, default: Completeness = "complete") -> list[Zon
 
     >>> given = {"default": "at-least", "zones": [{"start": 0, "end": 8, "annotation": "complete", "types": ["gene"]}]}
     >>> zones_of(Document("p53 and MDM2.", meta={"annotation": given}))[1]
-    Zone(start=0, end=8, types=frozenset({'gene'}), says='complete')
+    Zone(start=0, end=8, types=frozenset({'gene'}), status='complete')
     """
     given = document.meta.get("annotation", default)
     given = {"default": given} if isinstance(given, str) else given
     if not isinstance(given, Mapping) or not given.keys() <= _KEYS:
-        refuse(document, "annotation", given, f"{', '.join(SAYS)}, or a mapping with {', '.join(sorted(_KEYS))}")
+        refuse(document, "annotation", given, f"{', '.join(STATUSES)}, or a mapping with {', '.join(sorted(_KEYS))}")
     whole = len(document.text)
     found = [Zone(0, whole, None, _word(document, "annotation", given.get("default", default)))]
     types = given.get("types", {})
     if not isinstance(types, Mapping):
         refuse(document, "annotation.types", types, "a mapping from types to words")
-    for name, says in types.items():
-        found.append(Zone(0, whole, frozenset([str(name)]), _word(document, f"annotation.types.{name}", says)))
+    for name, status in types.items():
+        found.append(Zone(0, whole, frozenset([str(name)]), _word(document, f"annotation.types.{name}", status)))
     zones = given.get("zones", [])
     if not isinstance(zones, Sequence) or isinstance(zones, str):
         refuse(document, "annotation.zones", zones, "a list")
@@ -212,13 +212,13 @@ def _zone(document: Document, number: int, given: Any) -> Zone:
 
 
 def _word(document: Document, what: str, given: Any) -> Completeness:
-    if given not in SAYS:
-        refuse(document, what, given, f"{', '.join(SAYS[:-1])} or {SAYS[-1]}")
+    if given not in STATUSES:
+        refuse(document, what, given, f"{', '.join(STATUSES[:-1])} or {STATUSES[-1]}")
     found: Completeness = given
     return found
 
 
-def completeness(batch: Batch, types: Sequence[str], default: Completeness = "complete") -> Said | None:
+def completeness(batch: Batch, types: Sequence[str], default: Completeness = "complete") -> Status | None:
     """Return (T, K) the completeness of each token and type, 0 for `COMPLETE`.
 
     A token that is partly in a zone belongs to it. If all is complete, and nothing is claimed, the result is ``None``.
@@ -233,7 +233,7 @@ def completeness(batch: Batch, types: Sequence[str], default: Completeness = "co
         for zone in zones_of(document, default):
             rows = (tokens[:, 0] < zone.end) & (tokens[:, 1] > zone.start)
             for k in _numbers(document, zone, types):
-                found[first:end, k][rows] = SAYS.index(zone.says)
+                found[first:end, k][rows] = STATUSES.index(zone.status)
     claims = any(claims_of(document, types) for document in batch.documents if "annotation" in document.meta)
     return found if claims or found.any() else None
 
@@ -253,15 +253,17 @@ def doubt(document: Document, types: Iterable[str]) -> str | None:
         zones, claims = zones_of(document), claims_of(document, None)
     except DataError:
         return None
-    partly = any(zone.says != "complete" for zone in zones)
+    partly = any(zone.status != "complete" for zone in zones)
     for name in types if partly else ():
-        said = np.full(len(document.text), COMPLETE, np.uint8)
+        status = np.full(len(document.text), COMPLETE, np.uint8)
         for zone in zones:
             if zone.types is None or name in zone.types:
-                said[zone.start : zone.end] = SAYS.index(zone.says)
-        if said.any():
-            return f"{SAYS[said[said.argmax()]]!r} of type {clip(name)}"
-    open_claim = next((claim.kind for claim in claims if claim.kind != "not"), None)  # a denied mention is none anyway
+                status[zone.start : zone.end] = STATUSES.index(zone.status)
+        if status.any():
+            return f"{STATUSES[status[status.argmax()]]!r} of type {clip(name)}"
+    open_claim = next(
+        (claim.kind for claim in claims if claim.kind != "not"), None
+    )  # a denied mention is no mention anyway
     return None if open_claim is None else f"that one of several mentions is there ({open_claim})"
 
 
@@ -277,18 +279,18 @@ def judged(gold: Iterable[Document], found: Iterable[Document]) -> Iterator[Docu
     >>> [[mention.type for mention in one.mentions] for one in judged([gold], [gold.copy(mentions=mentions)])]
     [['gene']]
     """
-    for said, one in zip(gold, found, strict=True):
-        if "annotation" not in said.meta:
+    for status, one in zip(gold, found, strict=True):
+        if "annotation" not in status.meta:
             yield one
             continue
-        zones = zones_of(said)
-        yield one.copy(mentions=[mention for mention in one.mentions if last_said(zones, mention) != "unknown"])
+        zones = zones_of(status)
+        yield one.copy(mentions=[mention for mention in one.mentions if last_status(zones, mention) != "unknown"])
 
 
-def last_said(zones: Sequence[Zone], mention: Mention) -> Completeness:
+def last_status(zones: Sequence[Zone], mention: Mention) -> Completeness:
     """Return the completeness of the text of a mention; the last, if its parts differ."""
     found = [
-        zone.says
+        zone.status
         for zone in zones
         if (zone.types is None or mention.type in zone.types) and zone.start < mention.end and mention.start < zone.end
     ]

@@ -124,9 +124,9 @@ class Batch:
         for side, none in ((0, len(self.tokens)), (1, -1)):
             places = np.append(self.owners * size + self.tokens[:, side], -1)
             order = np.argsort(places, kind="stable")
-            asked = documents * size + spans[:, side]
-            at = order[np.searchsorted(places, asked, side="right", sorter=order) - 1]
-            found.append(np.where(places[at] == asked, at, none))
+            sought = documents * size + spans[:, side]
+            at = order[np.searchsorted(places, sought, side="right", sorter=order) - 1]
+            found.append(np.where(places[at] == sought, at, none))
         return found[0], found[1] + 1
 
     @property

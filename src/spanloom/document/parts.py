@@ -45,11 +45,11 @@ def split(
         what = "documents with texts of their own" if by is None else f"values of {clip(by)}"
         raise DataError(f"found {len(groups)} {what}, expected one for each of {plural(len(parts), 'part')}")
     part_of = _drawn(groups, parts, seed, len(documents))
-    _tell_apart(documents, part_of)
+    _warn_of_shared_ids(documents, part_of)
     return {name: [documents[i] for i in range(len(documents)) if part_of[i] == name] for name in parts}
 
 
-def _tell_apart(documents: Sequence[Document], part_of: Sequence[str]) -> None:
+def _warn_of_shared_ids(documents: Sequence[Document], part_of: Sequence[str]) -> None:
     """Warn of identifiers that occur in several parts."""
     first: dict[str, str] = {}
     apart = {
@@ -69,7 +69,7 @@ def _tell_apart(documents: Sequence[Document], part_of: Sequence[str]) -> None:
 
 def _groups(documents: Sequence[Document], by: str | None) -> list[tuple[bytes, list[int]]]:
     """Return what must stay together: a key of each group, and the places of its documents."""
-    first: dict[bytes, int] = {}  # a key -> a place where it stands; groups are trees of places
+    first: dict[bytes, int] = {}  # a key -> a place where it is; groups are trees of places
     above = list(range(len(documents)))
 
     def root(place: int) -> int:

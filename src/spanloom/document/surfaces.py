@@ -86,10 +86,10 @@ def difference(text: str, spans: Sequence[tuple[int, int]], surface: str) -> str
     found = " ".join(parts)
     if surface == found or flat(surface) == flat(found):
         return ""
-    wanted = "".join(surface.split())
-    if not wanted:
+    closed = "".join(surface.split())
+    if not closed:
         return None
-    if "".join(found.split()) in (wanted, "".join(surface.replace("\\n", "\n").split())):  # as Label Studio writes it
+    if "".join(found.split()) in (closed, "".join(surface.replace("\\n", "\n").split())):  # as Label Studio writes it
         return "white space"
     if _joins(parts, surface):
         return "marks of gaps"

@@ -18,7 +18,7 @@ from spanloom.document.span import Mention, Span
 from spanloom.document.surfaces import beginning
 from spanloom.errors import DataError, clip, one_line
 
-SHOWN = 40  # characters of somebody's text in a message
+SHOWN = 40  # characters of quoted text in a message
 
 
 @dataclass(frozen=True, slots=True)

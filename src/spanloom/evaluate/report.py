@@ -283,8 +283,8 @@ def compared_kinds(gold: Sequence[Document], predicted: Sequence[Document]) -> t
     sides = [[mention for document in side for mention in document.mentions] for side in (gold, predicted)]
     headed = all(any(mention.head is not None for mention in side) for side in sides)
     linked = all(any(mention.concepts for mention in side) for side in sides)
-    wanted = {"head": headed, "concept": linked, "NIL": linked}
-    return tuple(kind for kind in ERROR_KINDS if wanted.get(kind, True))
+    applicable = {"head": headed, "concept": linked, "NIL": linked}
+    return tuple(kind for kind in ERROR_KINDS if applicable.get(kind, True))
 
 
 def boundary_kind(gold: Mention, predicted: Mention) -> str:

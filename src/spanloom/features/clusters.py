@@ -126,9 +126,9 @@ class ClusterForms:
 
     def __init__(self, clusters: Clusters) -> None:
         self._clusters = clusters
-        said: dict[tuple[str, str], int] = {}
-        numbers = [said.setdefault((clusters[word], clusters.band(word)), len(said)) for word in clusters]
-        self._numbers, self._said = np.array(numbers, np.int32), list(said)
+        pairs: dict[tuple[str, str], int] = {}
+        numbers = [pairs.setdefault((clusters[word], clusters.band(word)), len(pairs)) for word in clusters]
+        self._numbers, self._pairs = np.array(numbers, np.int32), list(pairs)
         self._keys = hash_values(list(clusters))
         self._keys[self._keys == 0] = hash_text("")
         self._slots = Slots.numbering(self._keys)
@@ -142,26 +142,26 @@ class ClusterForms:
             hashes: (V,) of the words.
             columns: of clusters.
         """
-        wanted = tuple(columns)
-        if wanted not in self._tables:
-            self._tables[wanted] = _hashes_of(self._said, wanted)
+        chosen = tuple(columns)
+        if chosen not in self._tables:
+            self._tables[chosen] = _hashes_of(self._pairs, chosen)
         numbers = np.empty(len(hashes), np.int64)
         find_numbers(hashes, *self._slots, self._keys, numbers)
         unknown = np.flatnonzero(numbers < 0)
-        found = np.zeros((len(hashes), len(wanted)), np.uint64)
+        found = np.zeros((len(hashes), len(chosen)), np.uint64)
         known = np.flatnonzero(numbers >= 0)
-        found[known] = self._tables[wanted][self._numbers[numbers[known]]]
-        if self._clusters.letters or any(column.name == BAND_COLUMN for column in wanted):
+        found[known] = self._tables[chosen][self._numbers[numbers[known]]]
+        if self._clusters.letters or any(column.name == BAND_COLUMN for column in chosen):
             words = map(word, unknown.tolist())
-            found[unknown] = _hashes_of([(self._clusters.bits(one), self._clusters.band(one)) for one in words], wanted)
+            found[unknown] = _hashes_of([(self._clusters.bits(one), self._clusters.band(one)) for one in words], chosen)
         return found
 
 
-def _hashes_of(said: Sequence[tuple[str, str]], columns: Sequence[Column]) -> UInt64:
+def _hashes_of(pairs: Sequence[tuple[str, str]], columns: Sequence[Column]) -> UInt64:
     """Return the hash of each column's value for bits and bands, (values, columns); 0 without a value."""
-    table = np.zeros((len(said), len(columns)), np.uint64)
+    table = np.zeros((len(pairs), len(columns)), np.uint64)
     for k, column in enumerate(columns):
-        values = [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in said]
+        values = [cluster_value(column, band if column.name == BAND_COLUMN else bits) for bits, band in pairs]
         table[:, k] = hashes(values)
     return table
 

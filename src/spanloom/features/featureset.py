@@ -36,7 +36,7 @@ from spanloom.parallel import SERIAL, Executor
 
 G = TypeVar("G", bound=np.generic)
 _FEWEST_BITS: Final = 8
-_MOST_BITS: Final = 32  # the index tells keys apart by as many
+_MOST_BITS: Final = 32  # of a key that the index compares
 _evaluate_all = Kernel("evaluate")
 
 

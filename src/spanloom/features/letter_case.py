@@ -74,7 +74,7 @@ class UsualCase(NamedTuple):
                 word = tokens.text[starts[at] : ends[at]]
                 if len(word) <= _WIDTH:
                     forms.setdefault(lower(word), Counter())[word] += number
-        usual = {low: said.most_common(1)[0][0] for low, said in forms.items() if said.total() >= _OFTEN}
+        usual = {low: counts.most_common(1)[0][0] for low, counts in forms.items() if counts.total() >= _OFTEN}
         further: dict[str, str] = {}
         for word in words:
             if len(word) <= _WIDTH:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Lu & Roth (2015), section 3.5, and Muis & Lu (2017), appendix B. The features that these papers take from the output
-# (node type, edge type) are the roles of a structure; `bias` is what a role says by itself.
+# (node type, edge type) are the roles of a structure; `bias` is a role's own weight.
 _CLUSTERS = (
     "cluster[-1..1] cluster:4[-1..1] cluster:6[-1..1] cluster:10[-2..2] cluster:10[-1]|cluster:10[0] "
     "cluster:10[0]|cluster:10[1] cluster:6[-1]|cluster:6[0]|cluster:6[1]"

@@ -122,8 +122,8 @@ def tabulate(
         own = Clusters.of(clusters).forms.of(word, hashed, layout.clusters)
         tables = [np.concatenate([forms, own], 1)]
     for row, (name, sizes) in enumerate(layout.sizes.items(), 1):
-        said, ids[row] = numbered(batch.column(name))
-        tables.append(np.stack([hashes([cut(value, size) for value in said]) for size in sizes], 1))
+        cell_values, ids[row] = numbered(batch.column(name))
+        tables.append(np.stack([hashes([cut(value, size) for value in cell_values]) for size in sizes], 1))
     begins = np.cumsum([0, *(table.size for table in tables)])
     distinct = np.array([len(table) for table in tables], np.int64)
     values = np.concatenate([table.ravel() for table in tables])

@@ -83,17 +83,17 @@ _Found = tuple[list[str], Float32, int | None]  # words, vectors, and the line o
 def _read_text(path: Path) -> _Found:
     words: list[str] = []
     numbers = array("f")
-    said: tuple[int, int] | None = None
+    declared: tuple[int, int] | None = None
     size, begin = 0, 1
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if number == 1:
                 line = line.removeprefix(b"\xef\xbb\xbf")
                 if header := _HEADER.fullmatch(line):
-                    said, begin = (int(header[1]), int(header[2])), 2
+                    declared, begin = (int(header[1]), int(header[2])), 2
                     continue
             text = line.rstrip().replace(b"\t", b" ")
-            size = size or (said[1] if said else len(text.split(b" ")) - 1)
+            size = size or (declared[1] if declared else len(text.split(b" ")) - 1)
             try:
                 word, values = _parts(text, size)
                 numbers.extend(values)
@@ -103,8 +103,8 @@ def _read_text(path: Path) -> _Found:
                 raise DataError(message, path=path, line=number) from None
             except ValueError as error:
                 raise DataError(f"{error}", path=path, line=number) from None
-    if said is not None and said[0] != len(words):
-        message = f"found {len(words):,} words, but the first line has {said[0]:,}; is the file whole?"
+    if declared is not None and declared[0] != len(words):
+        message = f"found {len(words):,} words, but the first line has {declared[0]:,}; is the file whole?"
         raise DataError(message, path=path, line=1)
     return words, np.frombuffer(numbers, np.float32).reshape(len(words), -1 if words else 0), begin
 
@@ -168,7 +168,7 @@ def _read_npy(path: Path) -> _Found:
     try:
         with path.open("rb") as file:
             matrix = np.load(file, allow_pickle=False)
-    except OSError:  # of the system, which says what is the matter
+    except OSError:  # of the system, whose message names the cause
         raise
     except Exception as error:  # of many kinds: a header is parsed, and may be anything
         raise DataError(

@@ -172,7 +172,7 @@ def own_files(path: str | Path, names: Collection[str]) -> Callable[[Path], bool
 
 def _check_replaceable(target: Path, path: str | Path, may_replace: Callable[[Path], bool]) -> None:
     for file in sorted(target.rglob("*")) if target.is_dir() else ():
-        folder = file.is_dir() and not file.is_symlink()  # a link is somebody's, whatever it leads to
+        folder = file.is_dir() and not file.is_symlink()  # a link is the user's, whatever it leads to
         if not (folder or may_replace(file) or is_part(file.relative_to(target))):
             raise UsageError(
                 f"{path} holds {file.relative_to(target)}, which is not part of its output; move it away, or "

@@ -367,7 +367,7 @@ def write_whole(path: Path, *arrays: NDArray[Any], over: Path | None = None, run
         try:
             if over is not None:
                 with suppress(FileNotFoundError):
-                    over.replace(part)  # from now on nobody else's
+                    over.replace(part)  # from now on ours alone
             if not part.exists():
                 part.touch(exist_ok=False)
             place = 0

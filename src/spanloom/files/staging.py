@@ -62,7 +62,7 @@ def staged(*targets: Path) -> Iterator[Path]:
         if os.path.lexists(folder):
             continue
         try:  # before the folder is made, so that there is no moment at which Ctrl-C would leave it
-            folder.mkdir(0o700)  # what is half-written is for nobody's eyes
+            folder.mkdir(0o700)  # half-written files are private
             lock = _claim(folder)
             if lock is not None:
                 (folder / NEW).mkdir()
@@ -421,7 +421,7 @@ def _write_journal(staging: Path, lines: Sequence[Mapping[str, object]]) -> None
 def _keep(file: Path, kept: Path) -> None:
     try:
         os.link(file, kept)
-    except OSError:  # a file system without hard links, or somebody else's file
+    except OSError:  # a file system without hard links, or a file of another user
         shutil.copy2(file, kept)
         _flush(kept)
 

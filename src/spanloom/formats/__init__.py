@@ -104,7 +104,7 @@ def _documents(
                     scanned.document.mentions = []
                 yield scanned.document
     finally:
-        notices.tell(notice)
+        notices.report(notice)
 
 
 def validate(path: str | Path, format: str | None = None, **options: Any) -> Iterator[Problem]:

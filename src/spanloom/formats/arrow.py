@@ -49,7 +49,7 @@ from spanloom.formats.source import check_unpacked, opened
 from spanloom.formats.tag_dialects import in_turn
 
 _FROM_META = ("events", "coreferences", "relations")
-_LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields stand as null in a table
+_LISTS = ("entities", "mentions", "spans")  # lists of objects, whose absent fields are null in a table
 _CHECKED = RECORD.keys() - {"meta", "sections"} | {"document_id", "passages", "entities"}  # by the parser of records
 _WHOLE = {"id": "text", "type": "text"}  # what the one passage is called, where the text is not divided
 _ROWS = 256  # in a batch
@@ -272,11 +272,11 @@ def parquet_batches(file: Any, rows: int, columns: Iterable[str] = ()) -> Iterat
     """
     import pyarrow.parquet
 
-    table, wanted = pyarrow.parquet.ParquetFile(file), list(dict.fromkeys(columns))
+    table, chosen = pyarrow.parquet.ParquetFile(file), list(dict.fromkeys(columns))
     groups = (table.metadata.row_group(number) for number in range(table.metadata.num_row_groups))
     check_unpacked(sum(group.total_byte_size for group in groups), file.size(), "Parquet file")
-    there = wanted and set(wanted) <= set(table.schema_arrow.names)
-    yield from _bounded(table.iter_batches(rows, columns=wanted if there else None), file, "Parquet file")
+    there = chosen and set(chosen) <= set(table.schema_arrow.names)
+    yield from _bounded(table.iter_batches(rows, columns=chosen if there else None), file, "Parquet file")
 
 
 def arrow_batches(file: Any) -> Iterator[Any]:
@@ -314,12 +314,12 @@ def _bounded(batches: Iterable[Any], file: Any, what: str) -> Iterator[Any]:
 
 
 def _scan(
-    path: str | Path, said: tuple[bool, Columns, TagNames], batches: Callable[[Any], Iterable[Any]]
+    path: str | Path, options: tuple[bool, Columns, TagNames], batches: Callable[[Any], Iterable[Any]]
 ) -> Iterator[Scanned]:
     import pyarrow as pa
 
     name, number = str(path), 0
-    mentions, columns, tag_names = said
+    mentions, columns, tag_names = options
     fields = None
     with opened(path) as source:
         try:

@@ -140,9 +140,9 @@ class Losses:
         return not self.counts.keys() <= _DETAILS
 
     def __str__(self) -> str:
-        told = {kind: count for kind, count in self.counts.items() if kind not in _DETAILS}
-        parts = (f"1 {_singular(kind)}" if count == 1 else f"{count:,} {kind}" for kind, count in told.items())
-        return f"not written: {', '.join(parts)}" if told else "nothing was lost"
+        counted = {kind: count for kind, count in self.counts.items() if kind not in _DETAILS}
+        parts = (f"1 {_singular(kind)}" if count == 1 else f"{count:,} {kind}" for kind, count in counted.items())
+        return f"not written: {', '.join(parts)}" if counted else "nothing was lost"
 
 
 def _singular(kind: str) -> str:
@@ -297,7 +297,7 @@ def writing_as(kind: str, document: Document, path: str | Path) -> Iterator[None
     """Turn errors of an encoder (JSON or XML, the `kind`) into a `DataError` that names the document."""
     try:
         yield
-    except (TypeError, ValueError, RecursionError) as error:  # lxml, too, says what it refuses in this way
+    except (TypeError, ValueError, RecursionError) as error:  # lxml, too, raises these
         remedy = "; remove the characters" if kind == "XML" else ""
         raise unwritable(document, f" cannot be written as {kind}: {error}{remedy}", path) from error
 
@@ -357,10 +357,10 @@ class Notices:
                 line += f" ({kind.count:,} such{files}; spanloom validate lists them)"
             yield line
 
-    def tell(self, notice: Notice | None) -> None:
+    def report(self, notice: Notice | None) -> None:
         """Pass each line to ``notice``; without one, issue a `DataWarning`."""
         for line in self.lines():
             if notice is not None:
                 notice(line)
-            elif not sys.is_finalizing():  # a reader that nobody finished may end with the interpreter
+            elif not sys.is_finalizing():  # an unfinished reader may end with the interpreter
                 warnings.warn(line, DataWarning, stacklevel=3)

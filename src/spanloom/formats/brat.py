@@ -422,7 +422,7 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         if line.kind == "attribute":
             about.setdefault(line.refers[0], []).append(line)
     read = {name: _attributes(about[name]) for name in by_id.keys() & about.keys()}
-    said: set[tuple[str, str, object]] = set()
+    known_lines: set[tuple[str, str, object]] = set()
     written: list[str] = []
     for line in lines:
         if (line.id and line.id in gone) or not gone.isdisjoint(line.refers):
@@ -432,8 +432,8 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         raw = _current(line, mention, document.text, read)
         if raw is not None:
             written.append(raw)
-            said.add(_statement(line))
-    new = list(_new_lines(document.text, by_id, said, _Numbers(lines, by_id), losses))
+            known_lines.add(_statement(line))
+    new = list(_new_lines(document.text, by_id, known_lines, _Numbers(lines, by_id), losses))
     if new and written and not written[-1].endswith(("\n", "\r")):
         written[-1] += end
     return "".join(written) + "".join(line + end for line in new)
@@ -500,23 +500,25 @@ def _statement(line: StandoffLine) -> tuple[str, str, object]:
 
 
 def _new_lines(
-    text: str, by_id: dict[str, Mention], said: set[tuple[str, str, object]], numbers: _Numbers, losses: Losses
+    text: str, by_id: dict[str, Mention], known_lines: set[tuple[str, str, object]], numbers: _Numbers, losses: Losses
 ) -> Iterator[str]:
     for name, mention in by_id.items():
-        if (name, "mention", None) not in said:
+        if (name, "mention", None) not in known_lines:
             yield _mention_line(name, mention, text)
         losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
         for concept in dict.fromkeys(mention.concepts):
             if not concept or re.search(r"[\s\0]", concept):
                 losses.add("concepts with white space or NUL")
-            elif (name, "concept", concept) not in said:
+            elif (name, "concept", concept) not in known_lines:
                 yield f"{numbers.next('N')}\tReference {name} {concept}\t{concept}"
-        if mention.head is not None and (name, "head", None) not in said:
+        if mention.head is not None and (name, "head", None) not in known_lines:
             yield f"{numbers.next('#')}\tHead {name}\t{mention.head.start} {mention.head.end}"
-        if mention.score is not None and (name, "score", None) not in said:
+        if mention.score is not None and (name, "score", None) not in known_lines:
             yield f"{numbers.next('#')}\tScore {name}\t{float(mention.score)!r}"
         if mention.attributes or mention.concept_scores:
-            new = {one: value for one, value in mention.attributes.items() if (name, "attribute", one) not in said}
+            new = {
+                one: value for one, value in mention.attributes.items() if (name, "attribute", one) not in known_lines
+            }
             texts, left = held(mention.replace(attributes=new), is_plain)
             losses.add("attributes that brat cannot hold", left)
             for one, value in texts.items():

@@ -102,7 +102,7 @@ def write_spaced(documents: Iterable[Document], path: str | Path, force: bool = 
     return losses
 
 
-_BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may stand before a place; ES also begins a sentence
+_BEFORE = {"B": "ES", "S": "ES", "I": "BI", "E": "BI"}  # what may precede a place; ES also begins a sentence
 
 
 def scan_characters(path: str | Path) -> Iterator[Scanned]:

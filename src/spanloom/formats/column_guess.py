@@ -36,7 +36,7 @@ CHUNK = "chunk"  # the column of phrases in the files of CoNLL-2003
 _MOST = 0.95  # of the lines that a guess must fit
 _MANY = 0.8  # likewise, of a layout in which a wrong tag would hide the others
 _LONGEST = 24  # fields of a line, on average, if it is one of a column file
-_BEFORE_CHUNKS = {1: ["pos"], 2: ["lemma", "pos"]}  # how many columns stand between words and chunks: their names
+_BEFORE_CHUNKS = {1: ["pos"], 2: ["lemma", "pos"]}  # number of columns between words and chunks: their names
 # the types of CoNLL-2000 and of CoNLL-2003, English and German
 _CHUNKS = {"NP", "VP", "PP", "ADVP", "ADJP", "SBAR", "PRT", "CONJP", "INTJ", "LST", "UCP", "NC", "VC", "PC", "AC"}
 _PHRASES = _CHUNKS | {"TOP", "ROOT", "S", "SBARQ", "SINV", "SQ", "FRAG", "NX", "QP", "WHNP", "WHADVP", "WHPP", "WHADJP"}

@@ -340,7 +340,7 @@ def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str
     values = [document.columns.get(name, ["_"] * len(words)) for name in held]
     cells = (*words, *(value for column in values for value in column))
     wrong = next((value for value in cells if not value or any(character in value for character in "\t\r\n")), None)
-    # where a word begins with white space, a reader cannot tell where it stands
+    # where a word begins with white space, a reader cannot find its place
     wrong = next((word for word in words if word[:1].isspace()), None) if wrong is None else wrong
     if wrong is not None:
         raise unwritable(document, f": CoNLL-U cannot hold the value {wrong[:40]!r}; change or remove it", path)
@@ -363,8 +363,8 @@ def _lines(path: str | Path, document: Document, losses: Losses) -> Iterator[str
                 row[-1] = "SpaceAfter=No" if row[-1] == "_" else f"{row[-1]}|SpaceAfter=No"
             yield "\t".join((str(i - first + 1), words[i], *row, tags[i]))
         yield ""
-    said = sum(_DROPPED.search(value) is not None for value in values[-1])
-    losses.add("values of misc that mean something else here", said)
+    dropped = sum(_DROPPED.search(value) is not None for value in values[-1])
+    losses.add("values of misc that mean something else here", dropped)
     losses.add("token columns", len(document.columns.keys() - set(held)))
     losses.add(OTHER_TEXT, int("\n".join(texts) != document.text))
     count_unwritten(losses, document, held=("comments",))

@@ -222,10 +222,10 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
             for native in to_native({**others, **track}, problems, mentions, fields)
         ]
     described = fields.layout
-    asked = described is not None and bool(described.fields)
-    for step in _STEPS if asked else _GUESSED:
+    by_layout = described is not None and bool(described.fields)
+    for step in _STEPS if by_layout else _GUESSED:
         record = step(record)
-    if not asked and (tagged := fields_of(record)) is not None:
+    if not by_layout and (tagged := fields_of(record)) is not None:
         native = from_tagged(record, *tagged, problems, mentions, fields.tags)
         others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
         warn_unread(others, problems, mentions)
@@ -424,9 +424,9 @@ def _reading(entries: Sequence[Entry], layout: Layout, texts: _Frames, described
     if not surfaces:
         ways = [first._replace(nested=one) for one in nested]
         return next((way for way in ways if all(_spans(e, way, texts[way.unit]) for e in entries)), first)
-    said = described or PRESUMED
-    units = [first.unit] if said.unit else dict.fromkeys((first.unit, CHARACTERS, TOKENS))
-    ends = [first.ends] if said.ends else dict.fromkeys((first.ends, EXCLUSIVE, INCLUSIVE))
+    declared = described or PRESUMED
+    units = [first.unit] if declared.unit else dict.fromkeys((first.unit, CHARACTERS, TOKENS))
+    ends = [first.ends] if declared.ends else dict.fromkeys((first.ends, EXCLUSIVE, INCLUSIVE))
     ways = [_Reading(one, end, base) for one in units for end in ends for base in nested]
     fitting = (way for way in ways if all(_is_at(entry, way, texts[way.unit]) for entry in surfaces))
     return next(fitting, None) or max(ways, key=lambda way: sum(_is_at(e, way, texts[way.unit]) for e in surfaces))
@@ -473,7 +473,7 @@ def _item(
 ) -> list[dict[str, Any]]:
     """Return the native mentions of one, one for each type; `names` are those of types that are numbers."""
     spans: Any = _spans(entry, way, frame)
-    if spans is None and not frame.given and not frame.words:  # the text that is missing is told later
+    if spans is None and not frame.given and not frame.words:  # the missing text is reported later
         return []
     if spans is None:
         given = entry.indices if entry.indices is not None else [list(span) for span in entry.spans]

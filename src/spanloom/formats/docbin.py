@@ -161,7 +161,7 @@ def _document(tokens: _Tokens, user_data: object, msgpack: Any, strings: Any, at
             names = _names(tokens.columns[attribute], strings)
             document.columns[column] = [names[i] for i in kept]
     begins = tokens.columns.get(attrs.SENT_START)
-    if begins is not None and kept and (begins[1:] != 0).all():  # 0 is what nobody set; the first begins one anyhow
+    if begins is not None and kept and (begins[1:] != 0).all():  # 0 is unset; the first begins one anyhow
         marks = np.logical_or.reduceat(begins[: kept[-1] + 1] == 1, [0, *(place + 1 for place in kept[:-1])])
         firsts = sorted({0, *np.flatnonzero(marks).tolist()})
         document.sentences = np.array(list(zip(firsts, [*firsts[1:], len(kept)], strict=True)), dtype=np.int64)

@@ -84,7 +84,7 @@ def put(file: Path, content: str | bytes, output: Path) -> None:
 
 # Folders as input: the format of each file, and what is reported of the others.
 
-# what stands beside data and is none
+# files beside data that are no data
 _BESIDE = re.compile(
     r"(?:readme|licen[cs]e|changelog|dataset_infos?\.json$|(?:label2id|id2label|tag2id|tag_to_id|label_map)\.json$|.*TypeSystem\.xml$|.*\.(?:md|rst|conf|cfg|ini|toml|ya?ml|py|sh|log|sha256|md5)$)",
     re.IGNORECASE,
@@ -103,7 +103,7 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
         UsageError: there is nothing to read.
     """
     everywhere = visible(root)
-    trainings = [path for path in everywhere if path.name == WORK_FOLDER]  # that go on, or were killed
+    trainings = [path for path in everywhere if path.name == WORK_FOLDER]  # that are running, or were killed
     everywhere = [path for path in everywhere if WORK_FOLDER not in path.relative_to(root).parts]
     files = [file for file in everywhere if file.is_file()]
     links = [*(file for file in everywhere if is_closed_link(file)), *trainings]
@@ -113,7 +113,7 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     if whole is not None:
         return [(whole, root)], [file for file in data if file.suffix not in (".txt", *whole.suffixes)] + links
     known = ((next((other for other in choices if other.knows(file)), None), file) for file in files)
-    # a format that the user names is that of all files, if no name says so
+    # a format that the user names is that of all files whose names show none
     found = [(other, file) for other, file in known if other is not None]
     # a program beside data may hold some of them, or an example of its own
     data += [file for other, file in found if file.suffix == ".py"]

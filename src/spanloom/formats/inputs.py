@@ -92,13 +92,13 @@ def one_of(X: One, name: str = "X") -> Document:
     return _document(X, 0, name)
 
 
-def asked_of(document: Document, mentions: Iterable[Mention] | None) -> list[Mention] | None:
+def requested_mentions(document: Document, mentions: Iterable[Mention] | None) -> list[Mention] | None:
     """Return the mentions of a document that are asked about; ``None`` for those that the model predicts.
 
     Raises:
         UsageError: something else than a list of mentions, or one outside the text.
 
-    >>> asked_of(Document("No pain"), "problem")
+    >>> requested_mentions(Document("No pain"), "problem")
     Traceback (most recent call last):
     spanloom.errors.UsageError: mentions is the str 'problem', expected a list of Mention
     """
@@ -380,7 +380,7 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
                 raise problem.to_error()
         notices.add(scanned.problems)
         read += [] if scanned.document is None else [scanned.document]
-    notices.tell(None)
+    notices.report(None)
     return read
 
 

@@ -244,8 +244,10 @@ def _of_queries(records: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]
 
     def text_of(item: tuple[str, Any]) -> str:
         place, record = item
-        asks = isinstance(record, dict) and isinstance(record.get("span_position"), list) and "entity_label" in record
-        return f"text {record['context']}" if asks and isinstance(record.get("context"), str) else place
+        is_query = (
+            isinstance(record, dict) and isinstance(record.get("span_position"), list) and "entity_label" in record
+        )
+        return f"text {record['context']}" if is_query and isinstance(record.get("context"), str) else place
 
     for _, group in groupby(records, text_of):
         (place, first), *others = group

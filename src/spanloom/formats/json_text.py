@@ -33,7 +33,7 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
     Traceback (most recent call last):
     spanloom.errors.DataError: a.json:2: not JSON: expecting value at column 1; expected one JSON value
     """
-    text = decode(raw, path, line).rstrip()  # so that a string cut short is not said to hold a line end
+    text = decode(raw, path, line).rstrip()  # or a string cut short would be reported to hold a line end
     try:
         record: object = _DECODER.decode(text)
         if b"\\ud" in raw or b"\\uD" in raw:

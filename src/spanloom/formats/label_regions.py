@@ -235,7 +235,7 @@ def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> Non
 PARAGRAPHS: Final = "paragraphlabels"
 HTML: Final = "hypertextlabels"
 _MARKUP: Final = pattern(r"<[A-Za-z!/]|&#?\w+;")
-_SAID: Final = (*OF_TEXT, "message", "utterance", "phrase", "transcript", "transcription", "value", "body")
+_TEXT_FIELDS: Final = (*OF_TEXT, "message", "utterance", "phrase", "transcript", "transcription", "value", "body")
 _BLOCKS: Final = pattern(
     r"address|article|aside|blockquote|caption|center|d[dlt]|details|div|fieldset|fig(?:caption|ure)|footer|form|"
     r"h[1-6r]|header|li|main|nav|[ou]l|option|p|pre|section|summary|table|t(?:body|foot|head|r)"
@@ -317,7 +317,7 @@ class _Nodes:
         self._counted = self._length = 0
         self._open = [_Element("", "", Counter())]
         self._names: Counter[str] = Counter()  # of open elements
-        self._between = ""  # what stands before the next text, if none does
+        self._between = ""  # what precedes the next text, if no text does
         steps = {"<": self._start, "</": self._end, "": self._data}
         for kind, value in _pieces(html):
             steps[kind](value)
@@ -508,5 +508,5 @@ def _paragraphs(value: Any) -> list[str] | None:
     sizes: Counter[str] = Counter()
     for one in value:
         sizes.update({name: len(part) for name, part in one.items() if isinstance(part, str)})
-    name = next(named(sizes, _SAID), None) or next((name for name, _ in sizes.most_common(1)), None)
+    name = next(named(sizes, _TEXT_FIELDS), None) or next((name for name, _ in sizes.most_common(1)), None)
     return None if name is None else [one[name] if isinstance(one.get(name), str) else "" for one in value]

@@ -203,9 +203,11 @@ def _text_field(data: dict[str, Any], results: list[Any]) -> str:
         texts = dialogues
     values = [one["value"] for one in results if isinstance(one, dict) and isinstance(one.get("value"), dict)]
     surfaces = [value["text"] for value in values if isinstance(value.get("text"), str) and "start" in value]
-    wanted = [_stripped(surface) for surface in surfaces[:_MOST_SURFACES]]
+    shown_surfaces = [_stripped(surface) for surface in surfaces[:_MOST_SURFACES]]
     whole = {name: _stripped(text) for name, text in texts.items()}
-    holding = [name for name, text in whole.items() if wanted and all(surface in text for surface in wanted)]
+    holding = [
+        name for name, text in whole.items() if shown_surfaces and all(surface in text for surface in shown_surfaces)
+    ]
     worded = [name for name, text in texts.items() if len(text.split()) > 1]
     found = next((names for names in (holding, list(texts), worded) if len(names) == 1), None)
     if found is None and texts:
@@ -304,8 +306,8 @@ def _task(document: Document) -> dict[str, Any]:
         shown = source
     else:
         task["data"] = data | {field: document.text}
-    said = data.get("id", kept.get("id"))
-    if document.id and (said is None or document.id != str(said)):
+    stored_id = data.get("id", kept.get("id"))
+    if document.id and (stored_id is None or document.id != str(stored_id)):
         task["data"] = {"id": document.id} | task["data"] | {"id": document.id}
     before = understand(task, {"text": field}, not shown.is_plain)
     if before.document.mentions == document.mentions:

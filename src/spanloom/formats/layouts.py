@@ -68,7 +68,7 @@ LAYOUTS: Final = (
         ("value", "type"),
         paths={"start": "value.start", "end": "value.end", "type": "value.labels", "surface": "value.text"},
     ),
-    # whose "type" says only that it is a span
+    # whose "type" is only that of a span
     Layout("Prodigy", ("spans",), ("start", "end", "label"), "", "", paths={"type": "label"}, known=False),
     Layout("W2NER", ("ner",), ("index",), TOKENS),
     Layout("DyGIE, SciERC, PURE", ("sentences", "ner"), (), TOKENS, INCLUSIVE),

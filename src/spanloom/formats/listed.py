@@ -35,8 +35,8 @@ def _lazy(place: str, **given: Any) -> Callable[..., Any]:
 
 def _claims(place: str, *suffixes: str) -> Callable[[Path], bool]:
     """Return the function that looks into files of some suffixes."""
-    ask = _lazy(place)
-    return lambda path: bare(path).suffix.lower() in suffixes and ask(path)
+    recognizes = _lazy(place)
+    return lambda path: bare(path).suffix.lower() in suffixes and recognizes(path)
 
 
 def _format(name: str, suffixes: str, place: str, true: str = "", *, looks: str = "", **more: Any) -> Format:
@@ -75,8 +75,8 @@ TSV: Final = _format(
 )  # fmt: skip
 _TEN_COLUMNS: Final = re.compile(rb"^(?:# global.columns|\d[\d.-]*\t(?:[^\t\n]*\t){8})", re.MULTILINE)
 TEXT: Final = _format("text", ".txt", "text:*", "named_by_file")
-# The first that knows a path reads it: brat stands before text, because a .txt with an .ann beside it is brat's. The
-# first that has an ending writes it: tsv stands before webanno, and leaves its files alone, which have no such header.
+# The first that knows a path reads it: brat is before text, because a .txt with an .ann beside it is brat's. The
+# first that has an ending writes it: tsv is before webanno, and leaves its files alone, which have no such header.
 _ALL = (
     _format("jsonl", ".jsonl .ndjson", "json_array:*_jsonl", _RECORDS, scan_options=RECORD_OPTIONS),
     _format(

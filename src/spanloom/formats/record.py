@@ -222,7 +222,7 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
             if problem.severity == "error" or document is None:  # or no gold, and the caller wants one
                 raise placed.to_error()
             notices.add([placed])
-    notices.tell(None)
+    notices.report(None)
     document, _ = found[0]
     if document is None:
         raise AssertionError("a record without problems has a document")

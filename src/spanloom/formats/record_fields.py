@@ -62,11 +62,15 @@ class RecordFields:
         self.layout = described if names.keys() - {*_FIELDS, "tagging"} else None
         letters = names["tagging"] == "letters" if "tagging" in names else None
         self.tags, self.kinds = Tagging(letters), Tagging(letters)
-        said = check_names(tag_names)
-        self.types = said if isinstance(said, dict) else dict(zip(map(str, range(len(said))), said, strict=True))
-        tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), said) if said else {}
+        type_names = check_names(tag_names)
+        self.types = (
+            type_names
+            if isinstance(type_names, dict)
+            else dict(zip(map(str, range(len(type_names))), type_names, strict=True))
+        )
+        tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), type_names) if type_names else {}
         self._features = {**(features or {}), **tags}
-        self._beside = features.file if isinstance(features, NamesBeside) and not said else None
+        self._beside = features.file if isinstance(features, NamesBeside) and not type_names else None
         self._used = False
 
     def of(self, record: Any) -> Any:

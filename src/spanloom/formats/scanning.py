@@ -218,16 +218,16 @@ def _readable(scan: Iterator[Scanned], path: str) -> Iterator[Scanned]:
 
 def _missing(path: Path) -> DataError:
     """Return the error for a file that is not there, which may be a text in its place."""
-    said, name = "there is no such file or folder", path.name
+    message, name = "there is no such file or folder", path.name
     for part in leftovers(path):
-        said += f", but {part} is there, {leftover(part)}"
+        message += f", but {part} is there, {leftover(part)}"
     if " " in name.strip() and (not path.suffix or " " in path.suffix):  # as a text is, and hardly a file
-        said += (
+        message += (
             "; spanloom predict and others take a text itself from standard input, as -, and Python as Document(text)"
         )
     else:
-        said += meant_path(path)
-    return DataError(said, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")
+        message += meant_path(path)
+    return DataError(message, path=path if len(name) <= _LONGEST else f"{name[:_SHOWN]}…")
 
 
 def check_there(path: str | Path) -> None:

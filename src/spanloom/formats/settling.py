@@ -337,7 +337,7 @@ def _other_text(
             message += f" not; correct them, or name the unit of all (--offsets {other.name})"
             return Problem("error", "unit of offsets", message)
     if mention.end > len(text.text) or not all(0 <= start < end for start, end in mention.spans):
-        return None  # said better by the check of offsets
+        return None  # the check of offsets has a better message
     found = beginning(mention.spans, text.text, len(file) + _SHOWN + 1)
     message = f"the text is {clip(file)}, but {clip(found)} is at {_spans(mention)}; correct one of them"
     return Problem("error", "other text", message)

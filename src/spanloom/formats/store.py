@@ -78,7 +78,7 @@ class Action(NamedTuple):
     changes: dict[str, Any]
 
 
-class Stale(Exception):  # noqa: N818 - no error of the program: somebody else was faster
+class Stale(Exception):  # noqa: N818 - no error of the program: another writer was faster
     """The document has a later version than the one to which an action belongs."""
 
 
@@ -220,7 +220,7 @@ class Store:
                     f"BEGIN IMMEDIATE; PRAGMA application_id = {_APPLICATION}; {script}"
                     f"PRAGMA user_version = {number}; COMMIT"
                 )
-        self._rows("PRAGMA journal_mode = WAL")  # last: a killed process leaves a file whose head says what it is
+        self._rows("PRAGMA journal_mode = WAL")  # last: a killed process leaves a file with the right header
 
     # ---- documents
 
@@ -413,10 +413,10 @@ def _annotation(values: Mapping[str, Any]) -> str | dict[str, Any]:
         and (value["type"], json.dumps(value["spans"])) not in there
         and not any(start <= value["spans"][0][0] and value["spans"][-1][1] <= end for start, end in zones)
     ]
-    said: dict[str, Any] = {"default": "at-least"}
+    annotation: dict[str, Any] = {"default": "at-least"}
     if zones:
-        said["zones"] = [{"start": start, "end": end, "annotation": "complete"} for start, end in zones]
-    return said | ({"not": denied} if denied else {})
+        annotation["zones"] = [{"start": start, "end": end, "annotation": "complete"} for start, end in zones]
+    return annotation | ({"not": denied} if denied else {})
 
 
 def claims(path: Path) -> bool:
@@ -451,7 +451,7 @@ def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
         name = f"document {clip(str(record.get('id')))}"
         document = document_of(record, store.state(number, layer), layer)
         problems = list(find_errors(document))
-    # of a file that is damaged, or that somebody else has changed
+    # of a file that is damaged, or changed by another program
     except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:
         what = error.message if isinstance(error, DataError) else repr(error)
         message = f"{name} of the store cannot be replayed: {one_line(what)}"

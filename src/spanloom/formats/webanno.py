@@ -52,7 +52,7 @@ _DKPRO, _NAMED = "de.tudarmstadt.ukp.dkpro.core.api.", "de.tudarmstadt.ukp.dkpro
 _MARK = re.compile(rb"\A(?:\xef\xbb\xbf)?(?:(?!#FORMAT)#[^\n]*\n|\r?\n)*#FORMAT=WebAnno TSV 3\.")
 _TYPES, _CONCEPT = ("value", "label"), "identifier"
 _UTF16: Final = Counting("utf16")
-_MOST_FILLED = 1 << 24  # characters between sentences; an offset may say anything
+_MOST_FILLED = 1 << 24  # characters between sentences; an offset may be anything
 # layer -> the feature and the column
 _COLUMNS = {kind: (feature, name) for name, (kind, feature, _) in COLUMNS.items()}
 

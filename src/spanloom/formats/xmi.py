@@ -229,7 +229,7 @@ def _understanding() -> Iterator[None]:
     """Turn the library's errors, of whatever kind, into ours: it trusts its input."""
     try:
         with warnings.catch_warnings():
-            # the library warns of offsets that it cannot convert, and goes on
+            # the library warns of offsets that it cannot convert, and continues
             warnings.simplefilter("error", UserWarning)
             yield
     except DataError:

@@ -109,7 +109,7 @@ def _fault(element: Any, texts: Mapping[str | None, _Text | None]) -> str | None
     if not all(_NUMBER.fullmatch(value) for value in (begin, end)):
         return f"has the offsets {clip(begin)} and {clip(end)}, expected numbers of characters"
     text = texts.get(element.get("sofa"))
-    if text is None:  # of a view without a text, which is not read; or of none, which is told as a reference
+    if text is None:  # of a view without a text, which is not read; or of none, which is reported as a reference
         return None
     if int(begin) > int(end):
         return f"at {begin}-{end} ends before it begins"

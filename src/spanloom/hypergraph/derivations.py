@@ -94,8 +94,8 @@ class DerivationEngine(Engine):
         allowed = paths.allowed[:, self._automaton.edge] > 0
         held, starts = self._nodes(allowed)
         usable = allowed & held[:, self._automaton.source]
-        asked = np.arange(len(paths.sentence))
-        return Walker(self._automaton, late=True).probabilities(scores, offsets, paths, usable, starts, asked, run)
+        queried = np.arange(len(paths.sentence))
+        return Walker(self._automaton, late=True).probabilities(scores, offsets, paths, usable, starts, queried, run)
 
     def _nodes(self, allowed: Bools) -> tuple[Bools, Bools]:
         """Return (M, V) the nodes of a path, of which not all hyperedges are allowed, and those where its flow begins.

@@ -55,18 +55,18 @@ class Demands(NamedTuple):
     Args:
         paths: Q of them.
         owner: (Q,) the number of the demand that each belongs to, in rising order.
-        wanted: (D,) whether a structure must keep to one of the paths of a demand, or must keep to none.
+        required: (D,) whether a structure must keep to one of the paths of a demand, or must keep to none.
     """
 
     paths: Paths
     owner: Ints
-    wanted: Bools
+    required: Bools
 
     def take(self, chosen: Bools) -> Demands:
         """Return some of the demands, (D,); the paths keep their numbers."""
         kept = chosen[self.owner]
         paths = self.paths.take(kept)
-        return Demands(paths, (np.cumsum(chosen) - 1)[self.owner[kept]], self.wanted[chosen])
+        return Demands(paths, (np.cumsum(chosen) - 1)[self.owner[kept]], self.required[chosen])
 
 
 class Guards(NamedTuple):
@@ -104,8 +104,8 @@ class Guards(NamedTuple):
         rest_of: list[tuple[int, int]] = []
         begins: list[set[int]] = [set() for _ in range(length + 1)]
         closes: list[set[int]] = [set() for _ in range(length)]  # the wanted demands that end at a token, as ends
-        for demand, wanted, first, rows in ways:
-            end = following = -2 - demand if wanted else -1
+        for demand, required, first, rows in ways:
+            end = following = -2 - demand if required else -1
             for row in reversed(rows):
                 key = row, following
                 if key not in rests:
@@ -113,9 +113,9 @@ class Guards(NamedTuple):
                     rest_of.append(key)
                 following = rests[key]
             begins[first].add(following)
-            if wanted:
+            if required:
                 closes[first + len(rows) - 1].add(end)
-        # 2. Sets of rests, from token to token: what is picked takes rests away, and a token's end goes on.
+        # 2. Sets of rests, from token to token: what is picked takes rests away, and a token's end continues.
         nothing: frozenset[int] = frozenset()
         letter = np.zeros((length, allowed.shape[1]), np.int64)
         ptr, following_states, exits = [0], [], []
@@ -217,7 +217,7 @@ class GuardedEngine(Engine):
         self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
         self._base, self._offsets, self._types = base, offsets, types
         # 1. A demand that wants one path is a mask.
-        single = demands.wanted & (np.bincount(demands.owner, minlength=len(demands.wanted)) == 1)
+        single = demands.required & (np.bincount(demands.owner, minlength=len(demands.required)) == 1)
         paths = demands.take(single).paths
         path, token, row = _steps(paths, offsets)
         lane, kept = token * types + paths.kind[path], np.zeros((0, len(base.template.edges)), np.uint8)
@@ -257,7 +257,7 @@ class GuardedEngine(Engine):
         if with_counts and len(self._sentence):
             self._refuse("expected counts")
         found = self._base._sums(scores, offsets, run, with_counts)
-        found.log_partition[self._sentence, self._kind] = self._ask(scores, np.arange(len(self._sentence)), run)[0]
+        found.log_partition[self._sentence, self._kind] = self._run(scores, np.arange(len(self._sentence)), run)[0]
         return found
 
     def _best(self, scores: Masked, offsets: Ints, automata: Sequence[Automaton], run: Executor) -> Best:
@@ -267,7 +267,7 @@ class GuardedEngine(Engine):
         some = self._sentence[lanes], self._kind[lanes]
         lanes = lanes[best.score[some] > -np.inf]
         self._reset(best.edges, lanes)
-        total, _ = self._ask(scores, lanes, run, best.edges)
+        total, _ = self._run(scores, lanes, run, best.edges)
         best.score[self._sentence[lanes], self._kind[lanes]] = total[lanes]
         self._reset(best.edges, lanes[np.isneginf(total[lanes])])
         return best
@@ -278,15 +278,15 @@ class GuardedEngine(Engine):
 
     def _broken(self, edges: Edges) -> Ints:
         """Return the lanes whose structures do not meet their demands."""
-        paths, owner, wanted = self._demands
+        paths, owner, required = self._demands
         if not len(owner):
             return owner
         path, tokens, row = _steps(paths, self._offsets)
         allowed = np.pad(paths.allowed, ((0, 0), (0, 1)), constant_values=1) > 0  # -1, for no hyperedge, is allowed
         keeps = allowed[row[:, None], edges[tokens, paths.kind[path]]].all(1)
         kept = np.logical_and.reduceat(keeps, np.flatnonzero(np.diff(path, prepend=-1)))
-        some = np.bincount(owner, kept, len(wanted)) > 0
-        wrong = (some != wanted)[owner]
+        some = np.bincount(owner, kept, len(required)) > 0
+        wrong = (some != required)[owner]
         return np.unique(self._number[self._lane_codes(paths)[wrong]])
 
     def _path_probability(self, scores: Masked, offsets: Ints, paths: Paths, run: Executor) -> Floats:
@@ -298,26 +298,26 @@ class GuardedEngine(Engine):
         lane, size = lane[queries], _sizes(paths)
         row_ptr = np.append(0, size[queries].cumsum())
         at = np.repeat(size.cumsum()[queries] - row_ptr[1:], size[queries]) + np.arange(row_ptr[-1])
-        asked = (
+        query = (
             np.searchsorted(lane, np.arange(len(self._sentence) + 1)), paths.first[queries], row_ptr,
             np.repeat(paths.row, paths.size)[at],
         )  # fmt: skip
-        total, probability = self._ask(scores, np.unique(lane), run, asked=asked, allowed=paths.allowed)
+        total, probability = self._run(scores, np.unique(lane), run, query=query, allowed=paths.allowed)
         result[queries] = np.where(np.isneginf(total[lane]), 0.0, probability)
         return result
 
     @cached_property
     def _placed(self) -> list[Placed]:
         """The guards of each part of the template: one for demands of a lane that overlap."""
-        paths, owner, wanted = self._demands
+        paths, owner, required = self._demands
         size = _sizes(paths)
         rows = [tuple(own.tolist()) for own in np.split(np.repeat(paths.row, paths.size), size.cumsum()[:-1])]
         tables = [_of_part(part, paths.allowed) for part in self._parts]
-        asks = [np.logical_or.reduceat((~table).max(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
-        if (np.stack(asks).sum(0) > 1).any():
+        concerned = [np.logical_or.reduceat((~table).max(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
+        if (np.stack(concerned).sum(0) > 1).any():
             self._refuse("demands on several independent parts of a template")
         # 1. Demands that follow one another in a lane and overlap.
-        ptr = np.searchsorted(owner, np.arange(len(wanted) + 1))
+        ptr = np.searchsorted(owner, np.arange(len(required) + 1))
         lane = self._number[self._lane_codes(paths)[ptr[:-1]]]
         low = np.minimum.reduceat(paths.first, ptr[:-1])
         high = np.maximum.reduceat(paths.first + size, ptr[:-1])
@@ -330,13 +330,13 @@ class GuardedEngine(Engine):
             runs.append(own)
         # 2. Equal ones have one guard.
         placed = []
-        for part, table, some in zip(self._parts, tables, asks, strict=True):
+        for part, table, some in zip(self._parts, tables, concerned, strict=True):
             made: dict[tuple[tuple[Way, ...], int], int] = {}
             letters: Letters = {}
             guards, places = [], []
             for of_lane, first, end, demands in runs:
                 ways = tuple(
-                    (i if wanted[demand] else -1, bool(wanted[demand]), int(paths.first[q]) - first, rows[q])
+                    (i if required[demand] else -1, bool(required[demand]), int(paths.first[q]) - first, rows[q])
                     for i, demand in enumerate(demands)
                     for q in range(ptr[demand], ptr[demand + 1])
                     if some[q]
@@ -352,8 +352,8 @@ class GuardedEngine(Engine):
             placed.append(Placed(part, of_lanes, guard, begins, Guards.joined(guards, table.shape[1])))
         return placed
 
-    def _ask(
-        self, scores: Masked, lanes: Ints, run: Executor, edges: Edges = NO_EDGES, asked: Sequence[Ints] | None = None,
+    def _run(
+        self, scores: Masked, lanes: Ints, run: Executor, edges: Edges = NO_EDGES, query: Sequence[Ints] | None = None,
         allowed: Mask = NO_ROWS,
     ) -> tuple[Floats, Floats]:  # fmt: skip
         """Return (L,) the scores of the best structures, if their hyperedges are asked for, or sums; and probabilities.
@@ -363,13 +363,13 @@ class GuardedEngine(Engine):
             lanes: numbers of those that are asked about; others have 0.
             run: how pieces of the work are run.
             edges: of the best structures; filled.
-            asked: (L + 1,) the paths of each lane, (Q,) their first tokens, (Q + 1,) where the rows of each begin, and
+            query: (L + 1,) the paths of each lane, (Q,) their first tokens, (Q + 1,) where the rows of each begin, and
                 the rows.
             allowed: (M, E) the hyperedges that each row allows.
         """
         nothing = np.zeros(0, np.int64)
-        asked = asked or (np.zeros(len(self._sentence) + 1, np.int64), nothing, np.zeros(1, np.int64), nothing)
-        total, probability = np.zeros(len(self._sentence)), np.ones(len(asked[1]))
+        query = query or (np.zeros(len(self._sentence) + 1, np.int64), nothing, np.zeros(1, np.int64), nothing)
+        total, probability = np.zeros(len(self._sentence)), np.ones(len(query[1]))
         for part, ptr, guard, low, guards in self._placed if len(lanes) else []:
             usable = _of_part(part, allowed)[:, part.single.edge] if len(allowed) else allowed
 
@@ -379,7 +379,7 @@ class GuardedEngine(Engine):
                 usable: NDArray[Any] = usable,
             ) -> None:
                 _guarded(
-                    scores, self._offsets, lanes[piece], self._sentence, self._kind, *given, *asked, usable, total,
+                    scores, self._offsets, lanes[piece], self._sentence, self._kind, *given, *query, usable, total,
                     edges, probability,
                 )  # fmt: skip
 

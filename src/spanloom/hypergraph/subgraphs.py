@@ -157,7 +157,7 @@ class IndependentPart:
             )  # fmt: skip
             rooms.append(room)
 
-        # A piece takes neighbours in the order of length; long sentences are few and stand first.
+        # A piece takes neighbours in the order of length; long sentences are few and come first.
         run.map(one, pieces(len(bounds) - 1, run.workers))
         for n, k in np.argwhere(~safely).tolist():
             found = np.empty(1)
@@ -188,12 +188,12 @@ class IndependentPart:
         """Multiply ``result`` by the probability of each path's hyperedges in this part."""
         allowed = np.concatenate([paths.allowed, np.ones((len(paths.allowed), 1), np.uint8)], 1)[:, self.single.number]
         demands = np.append(0, np.cumsum((allowed == 0).any(1)[paths.row]))[paths.run_ptr]
-        asked = np.flatnonzero(np.diff(demands))
-        if len(asked):
+        queried = np.flatnonzero(np.diff(demands))
+        if len(queried):
             anywhere = np.ones((len(allowed), len(self.single.accept)), bool)
             usable = allowed.take(self.single.edge, 1) > 0
             walker = Walker(self.single, late=False)
-            result *= walker.probabilities(scores, offsets, paths, usable, anywhere, asked, run)
+            result *= walker.probabilities(scores, offsets, paths, usable, anywhere, queried, run)
 
 
 def _whole_vectors(count: int) -> int:

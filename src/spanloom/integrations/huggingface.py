@@ -97,4 +97,4 @@ def _documents(rows: Iterable[Mapping[str, Any]], names: Mapping[str, Sequence[s
             if document is not None:
                 yield document
     finally:
-        notices.tell(None)
+        notices.report(None)

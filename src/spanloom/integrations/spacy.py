@@ -73,10 +73,10 @@ class SpanloomComponent:
 
     def _predict(self, docs: list[Doc]) -> Iterator[Document]:
         if self._model is None:
-            self._model = _load(self.path, self.threshold)  # says what is missing
+            self._model = _load(self.path, self.threshold)  # raises if something is missing
         with_tags = getattr(self._model, "pos_", None) is None  # a tagger in the model knows its own tags
         documents = [to_document(doc, with_tags) for doc in docs]
-        options = {"threshold": self.threshold} if self.threshold else {}  # which is none where there are no scores
+        options = {"threshold": self.threshold} if self.threshold else {}  # which is absent where there are no scores
         return self._model.stream(documents, **options)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

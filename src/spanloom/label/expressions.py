@@ -286,9 +286,9 @@ class Condition:
             found &= reduce(np.logical_or, [one.where(text) for one in self.options])
         return there & ~found if self.negated else found
 
-    def asked(self) -> set[str]:
+    def column_names(self) -> set[str]:
         """Return the columns that it asks for."""
-        return {name for name, _ in self.columns}.union(*(one.asked() for one in self.options))
+        return {name for name, _ in self.columns}.union(*(one.column_names() for one in self.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ def find_sequences(text: LabelText, patterns: Sequence[Sequence[Element]]) -> Ma
         text: T tokens in N sentences.
         patterns: alternatives.
     """
-    # one place more behind each sentence, where nothing stands, so that no match goes on behind it
+    # one empty place more behind each sentence, so that no match continues behind it
     sizes = np.diff(text.batch.sentences)
     place = np.arange(len(text)) + np.repeat(np.arange(len(sizes)), sizes)
     total = len(text) + len(sizes)

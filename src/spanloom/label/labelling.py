@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, Span, batches
-from spanloom.document.annotation import SAYS, Completeness
+from spanloom.document.annotation import STATUSES, Completeness
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.formats.inputs import Given, documents_of, is_one
 from spanloom.hashing import Int64
@@ -33,7 +33,7 @@ from spanloom.text import prepare
 
 TOKENS = 50_000  # of a batch
 MOST = 0.9  # of all tokens, in matches of one rule
-JUDGED = 1000  # tokens, before a rule is told to match too much
+JUDGED = 1000  # tokens, before a rule is refused for matching too much
 
 
 @dataclass(slots=True)
@@ -139,8 +139,8 @@ def label_stream(
     Raises:
         DataError, UsageError: as of `read_label_rules`; during iteration, for a rule that matches nearly every token.
     """
-    if annotation not in SAYS:
-        raise UsageError(f"annotation is {annotation!r}, expected {', '.join(SAYS[:-1])} or {SAYS[-1]}")
+    if annotation not in STATUSES:
+        raise UsageError(f"annotation is {annotation!r}, expected {', '.join(STATUSES[:-1])} or {STATUSES[-1]}")
     ready = rules if isinstance(rules, LabelRules) else read_label_rules(rules)
     labeller = _Labeller(ready, each, annotation, LabelReport() if report is None else report)
     return labeller.stream(documents_of(X))
@@ -174,7 +174,7 @@ class _Labeller:
             raise UsageError("no rule votes for anything, so that there is no annotator; leave each (--each) out")
         self._annotation, self._report, self._overlaps = annotation, report, rules.overlaps
         self._denies = annotation == "at-least" and not each  # one of several annotators claims nothing
-        self._types = {rule.type for rule in self._rules if rule.vote == "for"}  # others are none that training knows
+        self._types = {rule.type for rule in self._rules if rule.vote == "for"}  # training knows no others
         report.rules[:] = [RuleCounts(rule.name) for rule in self._rules]
 
     def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
@@ -202,12 +202,12 @@ class _Labeller:
         won: list[_Decided] = []
         denied: list[_Decided] = []
         for one in candidates:
-            score, wanted = round(one.probability(self._rules), 12), one.voted(self._rules, "for")
-            if score > 0.5 and wanted:
-                won.append(_Decided(one.ranges, one.type, score, [self._rules[number].name for number in wanted]))
+            score, voters = round(one.probability(self._rules), 12), one.voted(self._rules, "for")
+            if score > 0.5 and voters:
+                won.append(_Decided(one.ranges, one.type, score, [self._rules[number].name for number in voters]))
                 continue
-            self._report.against += not wanted
-            self._report.outvoted += bool(wanted)
+            self._report.against += not voters
+            self._report.outvoted += bool(voters)
             if score < 0.5 and one.type in self._types and one.voted(self._rules, "against"):
                 denied.append(_Decided(one.ranges, one.type, score, []))
         if self._overlaps == "longest":
@@ -232,8 +232,8 @@ class _Labeller:
             else:
                 denied.append({"spans": [list(span) for span in own], "types": [one.type]})
         self._report.mentions += len(mentions)
-        said = {"default": self._annotation, "not": denied} if denied else self._annotation
-        meta = {**document.meta, "annotation": said, "rules": [one.rules for one in decided if one.rules]}
+        annotation = {"default": self._annotation, "not": denied} if denied else self._annotation
+        meta = {**document.meta, "annotation": annotation, "rules": [one.rules for one in decided if one.rules]}
         meta.pop("annotator", None)  # of mentions that are not used
         if annotator is not None:
             meta["annotator"] = annotator
@@ -265,11 +265,11 @@ class _Labeller:
 
     def _disagree(self, found: Sequence[Sequence[Ranges]]) -> None:
         """Count conflicts."""
-        said: dict[Ranges, list[int]] = {}
+        annotation: dict[Ranges, list[int]] = {}
         for number, several in enumerate(found):
             for ranges in several:
-                said.setdefault(ranges, []).append(number)
-        for numbers in said.values():
+                annotation.setdefault(ranges, []).append(number)
+        for numbers in annotation.values():
             for number in numbers if len(numbers) > 1 else ():
                 mine = self._rules[number]
                 if any(_conflict(mine, self._rules[other]) for other in numbers):
@@ -302,13 +302,13 @@ class Finder:
         self.rule = rule
         self._find = _finder(rule)
         conditions = [element.condition for pattern in rule.patterns for element in pattern]
-        self.columns = sorted(set[str]().union(*(one.asked() for one in conditions)))
+        self.columns = sorted(set[str]().union(*(one.column_names() for one in conditions)))
 
     def find(self, text: LabelText) -> Matches:
         """Return the matches of the rule in a batch."""
         found = self._find(text)
         for context in self.rule.contexts:
-            found = found.take(np.flatnonzero(_near(text, found, context, self.rule) == context.wanted))
+            found = found.take(np.flatnonzero(_near(text, found, context, self.rule) == context.required))
         return longest(found) if self.rule.overlaps == "longest" else found
 
 

@@ -135,7 +135,7 @@ def longest(matches: Matches) -> Matches:
 
 # Phrases in a batch: by hashes of runs of words, or folded as names; and phrases with gaps.
 
-_MORE = 2  # tokens of a folded run beyond those of the longest name: words that say nothing
+_MORE = 2  # tokens of a folded run beyond those of the longest name: uninformative words
 _APART = frozenset(";:.!?()[]{}")  # what no folded run goes over, where white space is beside it
 _LONGEST_FOLDED = 40  # tokens of a folded run
 

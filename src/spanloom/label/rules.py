@@ -46,13 +46,13 @@ class Context:
     Args:
         words: in the form in which they are compared.
         before, after: the number of tokens of the same sentence that are searched on each side.
-        wanted: whether a word is required.
+        required: whether a word is required.
     """
 
     words: frozenset[str]
     before: int
     after: int
-    wanted: bool
+    required: bool
 
 
 @dataclass(frozen=True, slots=True)

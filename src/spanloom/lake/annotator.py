@@ -198,10 +198,10 @@ class Annotator:
         if not documents:
             return []
         try:
-            asked = {"threshold": self.threshold} if self.threshold else {}
+            options = {"threshold": self.threshold} if self.threshold else {}
             if gives_arrays(model) and not self.expand:
-                return [column_of_arrays(found) for found in model.stream_arrays(documents, **asked)]
-            found = model.stream(documents, **asked)
+                return [column_of_arrays(found) for found in model.stream_arrays(documents, **options)]
+            found = model.stream(documents, **options)
             if self.expand:
                 found = expanded(found, getattr(model, "second_", None))
             return [column_of_documents(list(found))]

@@ -61,7 +61,7 @@ class Job:
         ledger: of the output.
         jobs: processes.
         stop: whether the first fragment that fails ends it.
-        say: called for each fragment that fails, and each worker that dies.
+        log: called for each fragment that fails, and each worker that dies.
         pace: called with the progress.
 
     Attributes: ``counts`` of what this job annotated; ``failed``, name of a fragment -> why.
@@ -72,7 +72,7 @@ class Job:
     ledger: Ledger
     jobs: int
     stop: bool
-    say: Callable[[str], object]
+    log: Callable[[str], object]
     pace: Callable[[Pace], object]
     counts: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Job:
 
     def _work(self, workers: list[Worker]) -> None:
         beat = monotonic()
-        told_of_others = False
+        others_logged = False
         while True:
             for worker in self._idle(workers):
                 fragment = self._next()
@@ -110,14 +110,14 @@ class Job:
             busy = [worker for worker in workers if worker.fragment is not None]
             if not busy and not self._waiting:
                 return
-            if not busy and not told_of_others:
-                told_of_others = True
-                self.say(f"other jobs are at {plural(len(self._waiting), 'fragment')}; waiting for them")
-            heard = False
+            if not busy and not others_logged:
+                others_logged = True
+                self.log(f"other jobs are at {plural(len(self._waiting), 'fragment')}; waiting for them")
+            received = False
             for worker, event in events(busy, _WAIT):
-                heard = True
+                received = True
                 self._hear(workers, worker, event)
-            if monotonic() - beat > BEAT or not heard:
+            if monotonic() - beat > BEAT or not received:
                 beat = monotonic()
                 self._leases.beat()
             done, of = self._bytes
@@ -134,8 +134,8 @@ class Job:
 
     def _idle(self, workers: list[Worker]) -> list[Worker]:
         """Return workers without work, as many as there is work for; more are started."""
-        wanted = min(self.jobs, len(self._waiting) + sum(worker.fragment is not None for worker in workers))
-        while len(workers) < wanted:
+        needed = min(self.jobs, len(self._waiting) + sum(worker.fragment is not None for worker in workers))
+        while len(workers) < needed:
             workers.append(Worker(self.annotator, self.ledger.schema))
         return [worker for worker in workers if worker.fragment is None]
 
@@ -189,7 +189,7 @@ class Job:
         self._deaths[fragment.name] += 1
         how = _how(event.code)
         if self._deaths[fragment.name] < DEATHS:
-            self.say(f"a worker was {how} while it annotated {fragment.name}, which is tried again")
+            self.log(f"a worker was {how} while it annotated {fragment.name}, which is tried again")
             self._waiting.append(fragment)
         else:
             self._fail(fragment, f"{DEATHS} workers were {how} while they annotated it; it may need more memory")
@@ -199,7 +199,7 @@ class Job:
         self._bytes[1] -= fragment.size
         if self.stop:
             raise DataError(f"fragment {fragment.name}: {reason}")
-        self.say(f"left out: fragment {fragment.name}: {reason}")
+        self.log(f"left out: fragment {fragment.name}: {reason}")
 
 
 def _how(code: int | None) -> str:
@@ -275,7 +275,7 @@ class Leases:
     def beat(self) -> None:
         """Give a sign of life for all leases."""
         for name in self._held:
-            with suppress(FileNotFoundError):  # somebody believed us dead; both do the work
+            with suppress(FileNotFoundError):  # another job believed us dead; both do the work
                 os.utime(self._path(name))
 
     def release(self, name: str) -> None:
@@ -303,7 +303,7 @@ class Leases:
         try:
             handle = os.open(path, os.O_RDWR | NO_LINK)
         except FileNotFoundError:
-            return None  # released just now; whoever asks again will see what came of it
+            return None  # released just now; the next call sees the result
         except OSError as error:
             raise DataError(f"not a lease: {reason_of(error)}; remove it", path=path) from None
         status = os.fstat(handle)

@@ -76,7 +76,7 @@ class Ledger:
         names += ["expand"] * annotator.expand  # without it, so that jobs of versions without it resume
         values = {name: getattr(annotator, name) for name in names}
         settings = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
-        asked = {"format": FORMAT, "model": annotator.digest, "settings": settings}
+        expected = {"format": FORMAT, "model": annotator.digest, "settings": settings}
         used = output.exists() and (not output.is_dir() or any(path.name != _FOLDER for path in output.iterdir()))
         if used and not file.exists():
             raise UsageError(f"{output} is there already, and is no lake that Spanloom annotated; name another output")
@@ -85,10 +85,10 @@ class Ledger:
                 _check_no_link(folder)
                 folder.mkdir(parents=True, exist_ok=True)  # again, too, as who copies folders may leave out empty ones
             if not file.exists():
-                said = {**asked, "schema": base64.b64encode(schema.serialize().to_pybytes()).decode()}
-                _write_first(file, json.dumps(said, indent=1))
+                description = {**expected, "schema": base64.b64encode(schema.serialize().to_pybytes()).decode()}
+                _write_first(file, json.dumps(description, indent=1))
         found = _read(file)
-        for name, value in asked.items():
+        for name, value in expected.items():
             if found.get(name) != value:
                 raise UsageError(
                     f"{output} was begun with {name} {_shown(found.get(name))}, and this is {_shown(value)}; give what "
@@ -174,7 +174,7 @@ class Ledger:
             try:
                 name = _read(file).get("fragment")
             except DataError:
-                continue  # a record that is damaged says nothing; the fragment, if it comes again, is done again
+                continue  # a damaged record is ignored; the fragment, if it comes again, is done again
             if isinstance(name, str) and output_of(name) in outputs:
                 found.append(name)
         return sorted(found)
@@ -234,7 +234,7 @@ def _shown(value: object) -> str:
 SUFFIXES: Final = (".parquet", ".arrow", ".feather", ".jsonl", ".jsonl.gz")
 _ROWS = 1024  # at once
 _SHOWN = 20  # names of fields in a message
-_ID = "id"  # what identifiers are called unless somebody says otherwise; records need have none
+_ID = "id"  # the default name of identifiers; records need have none
 
 
 class Fragment(NamedTuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spanloom.learn.target import CountTarget as CountTarget
     from spanloom.learn.target import EdgeTarget as EdgeTarget
     from spanloom.learn.target import Target as Target
-    from spanloom.learn.target import Wanted as Wanted
+    from spanloom.learn.target import TargetCounts as TargetCounts
     from spanloom.learn.training import Chosen as Chosen
     from spanloom.learn.training import EarlyStopping as EarlyStopping
     from spanloom.learn.training import Fit as Fit
@@ -45,7 +45,7 @@ _EXPORTS = by_name(
         "spanloom.learn.density": "DensityTarget",
         "spanloom.learn.lbfgs": "Iteration minimize",
         "spanloom.learn.objective": "Objective",
-        "spanloom.learn.target": "AllowedTarget CountTarget EdgeTarget Target Wanted",
+        "spanloom.learn.target": "AllowedTarget CountTarget EdgeTarget Target TargetCounts",
         "spanloom.learn.training": "Chosen EarlyStopping Fit Judge Listener Progress Training TrainingHistory "
         "fit_together",
         "spanloom.learn.tuning": "search_step",

@@ -33,7 +33,7 @@ from spanloom.learn.corpus_target import CorpusTarget, SoftCounts
 from spanloom.learn.data import TrainingSet
 from spanloom.learn.descent import adagrad
 from spanloom.learn.held_out import Held, HeldOut, held_out, in_order
-from spanloom.learn.target import EdgeTarget, Wanted, tokens_of
+from spanloom.learn.target import EdgeTarget, TargetCounts, tokens_of
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Weights
 
@@ -44,8 +44,8 @@ _STARTS = 4.0  # true starts that this is worth
 _TOKENS = 50.0  # tokens that the false starts of all types are worth, for one type
 _DRAWS = 4.0  # draws that the distribution of all tokens is worth, for one role
 _LEAST = 1e-5  # of a probability
-# Marks that are wrong stand where a mention could be, or overlap one: more often there than their rate by token tells.
-# So a mark counts for less than this tells. Chosen on simulated annotators of 100 of GENIA's training abstracts.
+# Wrong marks are where a mention could be, or overlap one: more often there than their rate by token suggests.
+# So a mark counts for less than this suggests. Chosen on simulated annotators of 100 of GENIA's training abstracts.
 _SHARE = 0.7
 _OF_KIND, _SILENT = (1e-3, 1.0), 1e-9  # weights in a mixture: of voices that are not whole and that are; of no voice
 Flags = NDArray[np.bool_]
@@ -57,7 +57,7 @@ class Voice(NamedTuple):
     Args:
         edges: (T, K, D) the structures.
         starts: (T, S, K) whether they have roles that start mentions.
-        said: (T, K) the number of the combination of other roles, of M.
+        marks: (T, K) the number of the combination of other roles, of M.
         context: (M,) the number of the combination before it, of C.
         speaks: (T, K) whether the annotator annotated the token.
         whole: whether unmarked text is annotated as without mentions.
@@ -65,7 +65,7 @@ class Voice(NamedTuple):
 
     edges: Edges
     starts: Flags
-    said: Ints
+    marks: Ints
     context: Ints
     speaks: Flags
     whole: bool
@@ -89,10 +89,10 @@ class Voice(NamedTuple):
         before[1:] = every[:-1] + 1
         before[offsets[:-1][np.diff(offsets) > 0]] = 0
         context = _unique(before, begins)
-        said = _unique(context, rest)
-        table = np.zeros(said.max(initial=-1) + 1, np.int64)
-        table[said] = context
-        return cls(edges, has[:, starts], said, table, speaks, whole)
+        marks = _unique(context, rest)
+        table = np.zeros(marks.max(initial=-1) + 1, np.int64)
+        table[marks] = context
+        return cls(edges, has[:, starts], marks, table, speaks, whole)
 
 
 def _numbers(has: Flags) -> Ints:
@@ -148,14 +148,14 @@ def rates_of(voice: Voice, roles: Singles, starts: Ints) -> Rates:
 
 def _others(voice: Voice, roles: Singles, starts: Ints) -> Floats:
     """Return (M, R) the factor by which each role of y makes roles more likely, given the roles before."""
-    said, context = voice.said[voice.speaks], voice.context
+    marks, context = voice.marks[voice.speaks], voice.context
     size, contexts = len(context), int(context.max(initial=-1)) + 1
-    of_said = np.bincount(said, minlength=size).astype(float)
-    of_context = np.bincount(context, of_said, minlength=contexts)
-    usual = of_said / np.maximum(of_context[context], 1.0)
+    of_marks = np.bincount(marks, minlength=size).astype(float)
+    of_context = np.bincount(context, of_marks, minlength=contexts)
+    usual = of_marks / np.maximum(of_context[context], 1.0)
     found = np.zeros((size, roles.shape[1]))
     for role in np.setdiff1d(np.arange(roles.shape[1]), starts).tolist():
-        counts = np.bincount(said, np.minimum(roles[:, role][voice.speaks], 1.0), minlength=size)
+        counts = np.bincount(marks, np.minimum(roles[:, role][voice.speaks], 1.0), minlength=size)
         total = np.bincount(context, counts, minlength=contexts)[context]
         chance = (counts + _DRAWS * usual) / (total + _DRAWS)
         found[:, role] = np.log(np.maximum(chance, _LEAST)) - np.log(np.maximum(usual, _LEAST))
@@ -167,7 +167,7 @@ def votes_of(voice: Voice, rates: Rates, starts: Ints, tokens: Ints) -> Singles:
     marks, speaks = voice.starts[tokens], voice.speaks[tokens]
     for_it = _SHARE * np.log(rates.found / rates.false)
     against = np.log((1 - rates.found) / (1 - rates.false)) if voice.whole else np.zeros_like(for_it)
-    votes = np.float32(_SHARE) * np.moveaxis(rates.others.astype(np.float32)[voice.said[tokens]], 2, 1)
+    votes = np.float32(_SHARE) * np.moveaxis(rates.others.astype(np.float32)[voice.marks[tokens]], 2, 1)
     votes = np.where(speaks[:, None], votes, np.float32(0))
     votes[:, starts] = np.where(speaks[:, None], np.where(marks, for_it, against), 0.0)
     return votes
@@ -196,13 +196,15 @@ class VotesTarget:
         tokens, roles, types = self.votes.shape
         return len(self.offsets) - 1, tokens, roles, len(self.engine.template.constants), types
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences; see `spanloom.learn.Target`."""
         offsets, votes = self.offsets, self.votes
         if sentences is not None and tokens is not None:
             offsets, votes = tokens_of(self.offsets, sentences)[0], votes[tokens]
         found = self.engine.expectations(Potentials(potentials.roles + votes, potentials.constants), offsets)
-        return Wanted(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
+        return TargetCounts(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
 
 
 @dataclass(frozen=True)
@@ -275,10 +277,10 @@ def agree(
         current = replace(data, target=CorpusTarget(empty, soft))
         folds = held_out(current, none, settings.models, number, run)
         for _ in range(STEPS):
-            said = [_with_votes(fold, voices, rates, settings) for fold in folds]
-            soft = in_order(folds, [engine.expectations(fold.potentials, fold.offsets, run) for fold in said])
+            marks = [_with_votes(fold, voices, rates, settings) for fold in folds]
+            soft = in_order(folds, [engine.expectations(fold.potentials, fold.offsets, run) for fold in marks])
             rates = [rates_of(voice, soft.roles.astype(np.float32), starts) for voice in voices]
-        folds = said
+        folds = marks
     l2, epochs, rate, seed = settings.models
     expected = replace(data, target=CorpusTarget(empty, soft))
     start = adagrad(expected, l2=l2, epochs=epochs, rate=rate, seed=(seed, 0), run=run)

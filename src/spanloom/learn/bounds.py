@@ -21,7 +21,7 @@ def check_weights(arrays: Iterable[Singles], when: str, **causes: float) -> None
         UsageError: they are not.
     """
     for array in arrays:
-        # NaN is the least and the greatest of whatever it stands among
+        # NaN is the least and the greatest of any values
         if array.size and not -LARGEST <= array.min() <= array.max() <= LARGEST:
             given = " or ".join(f"{name} (it is {value:g})" for name, value in causes.items())
             raise UsageError(

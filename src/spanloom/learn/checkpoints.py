@@ -28,8 +28,8 @@ PREFIX: Final = "seed-"
 """How the names of checkpoints begin in the folder that holds those of one command."""
 _FORMAT: Final = 1
 _LARGEST: Final = 1 << 22  # bytes of the description
-_SAID, _ARRAYS = "checkpoint.json", "checkpoint.safetensors"
-_OWN: Final = frozenset((_SAID, _ARRAYS))
+_DESCRIPTION, _ARRAYS = "checkpoint.json", "checkpoint.safetensors"
+_OWN: Final = frozenset((_DESCRIPTION, _ARRAYS))
 _STRICT: Final = ConfigDict(extra="forbid", strict=True, ser_json_inf_nan="constants")
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -125,14 +125,14 @@ class Checkpoint:
             ModelError: it is damaged.
         """
         with self.damaged():
-            recover(self.folder)  # training goes on to write it
+            recover(self.folder)  # training continues to write it
             self._check_links()
-            if not (self.folder / _SAID).exists() and not (self.folder / _ARRAYS).exists():
+            if not (self.folder / _DESCRIPTION).exists() and not (self.folder / _ARRAYS).exists():
                 return None
-            said = _File.model_validate_json(read_plain(self.folder / _SAID, _LARGEST))
-            if said.format != _FORMAT:
-                raise ModelError(f"{_SAID}: format {said.format}, expected {_FORMAT}")
-        own, other = self._run.model_dump(), said.run.model_dump()
+            stored = _File.model_validate_json(read_plain(self.folder / _DESCRIPTION, _LARGEST))
+            if stored.format != _FORMAT:
+                raise ModelError(f"{_DESCRIPTION}: format {stored.format}, expected {_FORMAT}")
+        own, other = self._run.model_dump(), stored.run.model_dump()
         if differ := [name for name in own if own[name] != other[name]]:
             verb = "differs" if differ == ["encoder"] else "differ"
             raise UsageError(
@@ -140,9 +140,9 @@ class Checkpoint:
                 "before to resume it, or name another folder"
             )
         with self.damaged():
-            if _checksum(self.folder / _ARRAYS) != said.sha256:
-                raise ModelError(f"the checksum of {_ARRAYS} is not the one in {_SAID}")
-            return said.kept, load_file(self.folder / _ARRAYS)
+            if _checksum(self.folder / _ARRAYS) != stored.sha256:
+                raise ModelError(f"the checksum of {_ARRAYS} is not the one in {_DESCRIPTION}")
+            return stored.kept, load_file(self.folder / _ARRAYS)
 
     def write(self, kept: Kept, arrays: Mapping[str, Array]) -> None:
         """Replace the state that was written last.
@@ -158,8 +158,8 @@ class Checkpoint:
         replaces = output_folder(self.folder, force=True, may_replace=own_files(self.folder, _OWN))
         with replaces as folder, writing(self.folder):
             save_file(own, folder / _ARRAYS)
-            said = _File(format=_FORMAT, run=self._run, sha256=_checksum(folder / _ARRAYS), kept=kept)
-            (folder / _SAID).write_text(said.model_dump_json(indent=1), encoding="utf-8")
+            stored = _File(format=_FORMAT, run=self._run, sha256=_checksum(folder / _ARRAYS), kept=kept)
+            (folder / _DESCRIPTION).write_text(stored.model_dump_json(indent=1), encoding="utf-8")
 
     def _check_links(self) -> None:
         """Check that nothing elsewhere would be read or written for this checkpoint."""
@@ -205,7 +205,7 @@ def _line(error: Exception) -> str:
     """Return the message of an error with the file that it concerns."""
     if isinstance(error, ValidationError):
         first: Any = error.errors()[0]
-        return f"{_SAID}: {'.'.join(map(str, first['loc'])) or 'content'}: {first['msg']}"
+        return f"{_DESCRIPTION}: {'.'.join(map(str, first['loc'])) or 'content'}: {first['msg']}"
     if isinstance(error, ModelError):
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:

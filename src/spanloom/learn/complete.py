@@ -39,12 +39,12 @@ class Completion:
 
     Args:
         starts: (S,) the numbers of the roles that start mentions.
-        wanted: (K,) how often they are to occur in all of the text; no number where all of it is complete.
+        target_counts: (K,) how often they are to occur in all of the text; no number where all of it is complete.
         models: how those are trained that complete.
     """
 
     starts: Ints
-    wanted: Floats
+    target_counts: Floats
     models: Held
 
 
@@ -79,7 +79,7 @@ def complete(
         run: how folds and pieces of the work are run; the result does not depend on it.
     """
     engine, offsets = data.engine, data.offsets
-    given = data.target.wanted(_nothing(data)).roles[:, settings.starts]
+    given = data.target.target_counts(_nothing(data)).roles[:, settings.starts]
     folds = held_out(data, edges, settings.models, 1, run)
     own = [allowed.take(fold.sentences, fold.tokens) for fold in folds]
     offset, soft = _fitted(engine, folds, own, settings, run)
@@ -91,7 +91,9 @@ def complete(
     l2, epochs, rate, seed = settings.models
     start = adagrad(filled_in, l2=l2, epochs=epochs, rate=rate, seed=(seed, 0), run=run)
     within = ReadingsTarget(engine, offsets, allowed)
-    target = DensityTarget(engine, offsets, within, settings.starts, settings.wanted / max(offsets[-1], 1), _PULL)
+    target = DensityTarget(
+        engine, offsets, within, settings.starts, settings.target_counts / max(offsets[-1], 1), _PULL
+    )
     return Completed(target, start, offset, expected.sum((0, 1), dtype=float), sure)
 
 
@@ -117,13 +119,13 @@ def _fitted(
     engine: Engine, folds: list[HeldOut], allowed: list[Readings], settings: Completion, run: Executor
 ) -> tuple[Floats, SoftCounts]:
     """Return the offsets with which the expected starts are those that are wanted, and what is expected then."""
-    starts, wanted = settings.starts, settings.wanted
-    widest = np.where(np.isnan(wanted), 0.0, _WIDEST)
+    starts, target_counts = settings.starts, settings.target_counts
+    widest = np.where(np.isnan(target_counts), 0.0, _WIDEST)
     low, high = -widest, widest
     for _ in range(_HALVINGS if widest.any() else 0):
         middle = (low + high) / 2
         found = _expected(engine, folds, allowed, starts, middle, run)
-        few = sum(one.roles[:, starts].sum((0, 1), dtype=float) for one in found) < wanted
+        few = sum(one.roles[:, starts].sum((0, 1), dtype=float) for one in found) < target_counts
         low, high = np.where(few, middle, low), np.where(few, high, middle)
     offset = (low + high) / 2
     return offset, in_order(folds, _expected(engine, folds, allowed, starts, offset, run))

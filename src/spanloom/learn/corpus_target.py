@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials, Singles
-from spanloom.learn.target import CountTarget, EdgeTarget, Wanted, scored, tokens_of
+from spanloom.learn.target import CountTarget, EdgeTarget, TargetCounts, scored, tokens_of
 
 _MOST = 60_000  # that a number of 16 bits holds, with room to spare
 
@@ -107,7 +107,9 @@ class CorpusTarget:
         sentences, tokens, roles, constants, types = self.gold.shape
         return sentences + len(self.soft.offsets) - 1, tokens + len(self.soft.roles), roles, constants, types
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences; see `spanloom.learn.Target`."""
         known, known_tokens, _, _, _ = self.gold.shape
         every, all_tokens, _, constants, _ = self.shape

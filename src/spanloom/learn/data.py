@@ -118,13 +118,15 @@ class TrainingSet:
     ) -> Residual:
         if self.silent is not None:
             silent = self.silent if sentences is None else self.silent[sentences]
-            told = np.repeat(~silent, np.diff(offsets), axis=0)[:, None]
-            potentials = Potentials(potentials.roles * told, potentials.constants)  # 0, so that the score is 0 there
+            annotated = np.repeat(~silent, np.diff(offsets), axis=0)[:, None]
+            potentials = Potentials(
+                potentials.roles * annotated, potentials.constants
+            )  # 0, so that the score is 0 there
         sums = self.engine.expectations(potentials, offsets, run)
-        wanted = self.target.wanted(potentials, sentences, tokens)
-        loss = float(sums.log_partition.sum()) - wanted.score[0] - wanted.score[1]
-        roles = np.subtract(sums.roles, wanted.roles, out=sums.roles)
+        target_counts = self.target.target_counts(potentials, sentences, tokens)
+        loss = float(sums.log_partition.sum()) - target_counts.score[0] - target_counts.score[1]
+        roles = np.subtract(sums.roles, target_counts.roles, out=sums.roles)
         if self.silent is not None:
             loss -= float(sums.log_partition[silent].sum())
-            roles *= told
-        return Residual(loss, roles, sums.constants - wanted.constants)
+            roles *= annotated
+        return Residual(loss, roles, sums.constants - target_counts.constants)

@@ -17,7 +17,7 @@ from spanloom.errors import UsageError
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Potentials
 from spanloom.learn.corpus_target import CorpusTarget
 from spanloom.learn.readings import ReadingsTarget
-from spanloom.learn.target import AllowedTarget, Wanted, tokens_of
+from spanloom.learn.target import AllowedTarget, TargetCounts, tokens_of
 
 _STEP: Final = 2.0**-5  # along c: what is left out is of the order of its square, and sums are good to about 1e-6
 _TOLERANCE: Final = 0.1
@@ -52,7 +52,7 @@ class DensityTarget:
     >>> scores = Potentials(np.ones((3, len(engine.template.roles), 1), np.float32), np.zeros((0, 1), np.float32))
     >>> free = AllowedTarget(engine, offsets, np.ones((3, len(engine.template.edges), 1), bool))
     >>> few = DensityTarget(engine, offsets, free, starts, np.array([0.1]))
-    >>> bool((few.wanted(scores).roles < free.wanted(scores).roles)[:, starts].all())  # there are more than 0.3 starts
+    >>> bool((few.target_counts(scores).roles < free.target_counts(scores).roles)[:, starts].all())  # fewer
     True
     """
 
@@ -79,19 +79,23 @@ class DensityTarget:
         """(N, T, R, C, K)."""
         return self.target.shape
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences, less the gradient of the term; see `spanloom.learn.Target`."""
-        plain = self.target.wanted(potentials, sentences, tokens)
+        plain = self.target.target_counts(potentials, sentences, tokens)
         offsets = self.offsets if sentences is None else tokens_of(self.offsets, sentences)[0]
         (less, few), (more, many) = (self._along(potentials, offsets, step) for step in (-_STEP, _STEP))
         number = (few + many) / 2
-        wanted = self.density * int(offsets[-1])
-        beyond = np.nan_to_num(number - np.clip(number, (1 - self.tolerance) * wanted, (1 + self.tolerance) * wanted))
-        slope = np.divide(self.weight * beyond, wanted, where=beyond != 0, out=np.zeros_like(wanted))
+        target_counts = self.density * int(offsets[-1])
+        beyond = np.nan_to_num(
+            number - np.clip(number, (1 - self.tolerance) * target_counts, (1 + self.tolerance) * target_counts)
+        )
+        slope = np.divide(self.weight * beyond, target_counts, where=beyond != 0, out=np.zeros_like(target_counts))
         pull = slope / (2 * _STEP)
         roles = plain.roles - pull.astype(np.float32) * (more.roles - less.roles)
         constants = plain.constants - pull * (more.constants - less.constants)
-        return Wanted(roles, constants, (plain.score[0] - float(slope @ beyond) / 2, plain.score[1]))
+        return TargetCounts(roles, constants, (plain.score[0] - float(slope @ beyond) / 2, plain.score[1]))
 
     def _along(self, potentials: Potentials, offsets: Ints, step: float) -> tuple[Expectations, Floats]:
         """Return what is expected where the scores are a step further along c, and the starts (K,) in it."""

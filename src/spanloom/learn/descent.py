@@ -175,7 +175,7 @@ def _train(
         state.check(number)
         if epochs > 1:
             state.average(number)
-        going = [side for side in state.sides if not state.told(side, number)]
+        going = [side for side in state.sides if not state.converged(side, number)]
         if keeper is not None:
             keeper.keep(number, {sides.index(side): state.arrays(side) for side in going})
         if not going:
@@ -307,7 +307,7 @@ class _State:
         for side in self.sides:
             side.average(number)
 
-    def told(self, side: _Side, number: int) -> bool:
+    def converged(self, side: _Side, number: int) -> bool:
         """Call a side's callback at the end of a pass; return whether it stops."""
         features = self.mean[:, side.columns].reshape(len(self.mean), *side.shape)
         side.weights = Weights(features, side.mean)

@@ -44,12 +44,12 @@ class ExactLoss(torch.autograd.Function):
         scores = roles.detach().cpu().numpy().reshape(len(roles), -1, types)
         potentials = Potentials(scores, constants.detach().cpu().numpy())
         expected = step.engine.expectations(potentials, step.offsets, step.run)
-        wanted = step.target.wanted(potentials, step.sentences, step.tokens)
+        target_counts = step.target.target_counts(potentials, step.sentences, step.tokens)
         ctx.save_for_backward(
-            torch.from_numpy(expected.roles - wanted.roles).reshape(roles.shape).to(roles.device),
-            torch.from_numpy(expected.constants - wanted.constants).to(constants),
+            torch.from_numpy(expected.roles - target_counts.roles).reshape(roles.shape).to(roles.device),
+            torch.from_numpy(expected.constants - target_counts.constants).to(constants),
         )
-        return roles.new_tensor(expected.log_partition.sum() - sum(wanted.score))
+        return roles.new_tensor(expected.log_partition.sum() - sum(target_counts.score))
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor, None]:

@@ -37,7 +37,7 @@ _PLAIN: Final = ("bias", "norm", "constants")  # in the names of arrays that do 
 STEPS: Final = 1500
 """Steps that an encoder of medium size needs to learn what mentions are."""
 _A_PASS: Final = 100  # steps of a pass, at least, where the corpus has so many windows
-_TOLD: Final = 2.0  # seconds from one step that is told to the next
+_INTERVAL: Final = 2.0  # seconds from one reported step to the next
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ class _Passes:
     ) -> None:
         self.scorer, self.loss, self.settings, self.reading = scorer, loss, settings, reading
         self.callback, self.began = callback, began
-        self._run_began = self._told = monotonic()
+        self._run_began = self._reported = monotonic()
         windows, ptr = reading.windows, reading.subwords.ptr
         self.units = windows.units()
         lengths = ptr[windows.end] - ptr[windows.first]
@@ -221,9 +221,9 @@ class _Passes:
 
     def _progress(self, number: int, step: int) -> None:
         now = monotonic()
-        if now - self._told < _TOLD:
+        if now - self._reported < _INTERVAL:
             return
-        self._told = now
+        self._reported = now
         done = self.seen / self.total
         left = (now - self._run_began) * (self.total - self.seen) / (self.seen - self._before)
         stage = f"training the encoder, pass {number} of {self.epochs}, {100 * done:.0f} %"
@@ -325,7 +325,7 @@ def layers_of(encoder: nn.Module) -> list[nn.Module]:
 
 
 @contextmanager
-def recomputed(encoder: nn.Module, wanted: bool = True) -> Iterator[None]:
+def recomputed(encoder: nn.Module, enabled: bool = True) -> Iterator[None]:
     """Compute an encoder's layers again for the gradient, with the same random numbers, instead of keeping them.
 
     This takes a third more time, and memory for one layer in place of all (Chen et al. 2016, *Training deep nets with
@@ -333,9 +333,9 @@ def recomputed(encoder: nn.Module, wanted: bool = True) -> Iterator[None]:
 
     Args:
         encoder: a ``transformers.PreTrainedModel``.
-        wanted: if false, nothing is changed.
+        enabled: if false, nothing is changed.
     """
-    layers = layers_of(encoder) if wanted else []
+    layers = layers_of(encoder) if enabled else []
     for layer in layers:
         layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
     try:

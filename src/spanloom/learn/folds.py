@@ -67,9 +67,9 @@ def out_of_fold(
     >>> out_of_fold(np.array([0, 1, 0]), fit=sum, predict=lambda total, held: [total] * len(held))
     [1, 2, 1]
     """
-    said = list(chain.from_iterable(cross_fit(fold, fit, predict, executor)))
+    predictions = list(chain.from_iterable(cross_fit(fold, fit, predict, executor)))
     place = np.argsort(np.argsort(fold, kind="stable"))
-    return [said[i] for i in place.tolist()]
+    return [predictions[i] for i in place.tolist()]
 
 
 def units(documents: Sequence[Document], cut: Cut) -> list[Document]:

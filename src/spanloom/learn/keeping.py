@@ -61,7 +61,7 @@ class Keeper:
             return Place(), False
         kept, arrays = found
         with self._checkpoint.damaged():
-            _check_said(kept)
+            _check_description(kept)
             check(kept.place)
             pieces = _PIECES[: 3 + (kept.best is not None)]
             if odd := sorted(name for name in arrays if name.partition(".")[0] not in pieces):
@@ -97,7 +97,7 @@ class Keeper:
         self._last = monotonic()
 
 
-def _check_said(kept: Kept) -> None:
+def _check_description(kept: Kept) -> None:
     """Check that the description of a state is consistent.
 
     Raises:

@@ -26,7 +26,7 @@ from spanloom.scoring import Weights
 
 __all__ = ["WEIGHTS", "KeptPasses", "Parts"]
 
-_SAID: Final = "passes.json"
+_DESCRIPTION: Final = "passes.json"
 _LARGEST: Final = 1 << 20  # bytes of the description
 
 
@@ -82,13 +82,13 @@ class KeptPasses(Generic[W]):
         Raises:
             DataError: what is there is damaged.
         """
-        if not (self._folder / _SAID).exists():
+        if not (self._folder / _DESCRIPTION).exists():
             return Resumed(0, {})
         states: dict[int, Arrays] = {}
         try:
-            said = json.loads(read_plain(self._folder / _SAID, _LARGEST))
-            number, self._digests = int(said["passes"]), dict(said["sha256"])
-            for at, (stop, own, form) in enumerate(zip(self._stops, said["runs"], forms, strict=True)):
+            stored = json.loads(read_plain(self._folder / _DESCRIPTION, _LARGEST))
+            number, self._digests = int(stored["passes"]), dict(stored["sha256"])
+            for at, (stop, own, form) in enumerate(zip(self._stops, stored["runs"], forms, strict=True)):
                 if not self._resumed(stop, own, at, number, form):
                     states[at] = self._state(at, number, form)
             if number != max(len(stop.history.entries) for stop in self._stops):
@@ -150,9 +150,9 @@ class KeptPasses(Generic[W]):
             for name, array in arrays.items():
                 self._digests[name] = self._write(name, array)
             self._digests = {name: digest for name, digest in self._digests.items() if name in needed}
-            new = self._folder / f"{_SAID}.new"
+            new = self._folder / f"{_DESCRIPTION}.new"
             new.write_text(json.dumps({"passes": number, "runs": runs, "sha256": self._digests}), encoding="ascii")
-            new.replace(self._folder / _SAID)  # from now on this pass counts, and not the one before
+            new.replace(self._folder / _DESCRIPTION)  # from now on this pass counts, and not the one before
             for file in self._folder.glob(f"*{SUFFIX}"):
                 if file.stem not in needed:
                     file.unlink()

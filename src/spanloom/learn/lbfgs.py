@@ -73,7 +73,7 @@ def minimize(
     for number in range(1, iterations + 1):
         _aim(space, gradient, pairs, direction)
         slope = space.dot(direction, gradient)
-        if slope >= 0:  # rounding has spoiled the past steps: begin anew
+        if slope >= 0:  # rounding has spoiled the past steps: restart
             space.forget(pairs, len(pairs))
             space.scale(direction, -1, gradient)
             slope = space.dot(direction, gradient)

@@ -14,7 +14,7 @@ _PER_PAIR: Final = 5  # and for each head and each sub-word of its window
 _GB: Final = 1 << 30
 
 
-def wanted_memory(
+def needed_memory(
     parameters: int, width: int, layers: int, heads: int, step: int, window: int, *, recompute: bool = False,
     checkpoint: bool = False, frozen: int = 0,
 ) -> int:  # fmt: skip
@@ -30,7 +30,7 @@ def wanted_memory(
         checkpoint: whether there are checkpoints; what is written is in memory twice.
         frozen: numbers that are kept beside these.
 
-    >>> round(wanted_memory(22_600_000, 384, 6, 12, 1024, 256) / 2**30, 1)
+    >>> round(needed_memory(22_600_000, 384, 6, 12, 1024, 256) / 2**30, 1)
     1.1
     """
     layer = _PER_WIDTH * width + _PER_PAIR * heads * window
@@ -48,7 +48,7 @@ def free_memory() -> int | None:
     return next((1024 * int(words[1]) for words in found), None)
 
 
-def check_memory(wanted: int, free: int | None) -> None:
+def check_memory(needed: int, free: int | None) -> None:
     """Check that training has the memory that it wants.
 
     Raises:
@@ -56,8 +56,8 @@ def check_memory(wanted: int, free: int | None) -> None:
 
     >>> check_memory(3 << 30, 4 << 30)
     """
-    if free is not None and wanted > free:
+    if free is not None and needed > free:
         raise UsageError(
-            f"training this encoder takes about {wanted / _GB:.1f} GB, and {free / _GB:.1f} GB are free; take a "
+            f"training this encoder takes about {needed / _GB:.1f} GB, and {free / _GB:.1f} GB are free; take a "
             "smaller encoder, smaller steps (step_subwords), steps in several parts (accumulate), or recompute=True"
         )

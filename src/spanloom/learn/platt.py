@@ -18,7 +18,7 @@ from spanloom.hypergraph import Floats
 
 FEWEST: Final = 50
 """With fewer predictions the probabilities are not changed."""
-_PRIOR = 10.0  # precision of the prior: as much as about a hundred predictions say of the slope
+_PRIOR = 10.0  # precision of the prior: as informative as about a hundred predictions
 _FARTHEST = math.log(1e6)  # a logit counts as at most this while fitting, or one surprise would outweigh all others
 _LEAST_SLOPE = 0.05
 _STEPS, _CLOSE = 50, 1e-9

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.hypergraph import Engine, Expectations, Floats, Ints, Mask, Potentials
-from spanloom.learn.target import Wanted, tokens_of
+from spanloom.learn.target import TargetCounts, tokens_of
 from spanloom.parallel import SERIAL, Executor
 
 _LEAST = 1e-5  # of the structures of a version, which are taken to be left when those with a mention are taken away
@@ -156,14 +156,16 @@ class ReadingsTarget:
         types = self.readings.allowed[0].size // len(template.edges) if tokens else 0
         return len(self.offsets) - 1, tokens, len(template.roles), len(template.constants), types
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences; see `spanloom.learn.Target`."""
         offsets, own = self.offsets, self.readings
         if sentences is not None and tokens is not None:
             offsets, _ = tokens_of(self.offsets, sentences)
             own = own.take(sentences, tokens)
         found = own.expectations(self.engine, potentials, offsets)
-        return Wanted(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
+        return TargetCounts(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
 
     def take(self, sentences: Ints) -> ReadingsTarget:
         """Return the target of some sentences."""

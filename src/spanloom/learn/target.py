@@ -17,7 +17,7 @@ PIECE_TOKENS: Final = 1 << 20
 """Tokens of a piece of a corpus, at most, unless one sentence has more: of what is gone over in pieces one is held."""
 
 
-class Wanted(NamedTuple):
+class TargetCounts(NamedTuple):
     """Counts of roles and constants that a target wants in N sentences with T tokens.
 
     Args:
@@ -41,7 +41,9 @@ class Target(Protocol):
     def shape(self) -> tuple[int, int, int, int, int]:
         """(N, T, R, C, K): sentences, tokens, roles, constants, types."""
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences.
 
         Args:
@@ -92,7 +94,9 @@ class EdgeTarget:
         tokens, roles, types = self.roles.shape
         return len(self.offsets) - 1, tokens, roles, len(self.constants), types
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences; see `Target`."""
         if sentences is None or tokens is None:
             return scored(potentials, self.roles, self.constants)
@@ -168,7 +172,9 @@ class CountTarget:
         (tokens, roles, types), (sentences, constants, _) = self.roles.shape, self.constants.shape
         return sentences, tokens, roles, constants, types
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences; see `Target`."""
         if sentences is None or tokens is None:
             return scored(potentials, self.roles, self.total)
@@ -196,7 +202,7 @@ class AllowedTarget:
     >>> engine, offsets = SubgraphEngine(STRUCTURES["separators"].template(["x"])), np.array([0, 3])
     >>> scores = Potentials(np.ones((3, len(engine.template.roles), 1), np.float32), np.zeros((0, 1), np.float32))
     >>> free = AllowedTarget(engine, offsets, np.ones((3, len(engine.template.edges), 1), bool))
-    >>> bool((free.wanted(scores).roles == engine.expectations(scores, offsets).roles).all())  # nothing to learn
+    >>> bool((free.target_counts(scores).roles == engine.expectations(scores, offsets).roles).all())  # nothing to learn
     True
     """
 
@@ -221,14 +227,16 @@ class AllowedTarget:
         tokens, _, types = self.allowed.shape
         return len(self.offsets) - 1, tokens, len(template.roles), len(template.constants), types
 
-    def wanted(self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None) -> Wanted:
+    def target_counts(
+        self, potentials: Potentials, sentences: Ints | None = None, tokens: Ints | None = None
+    ) -> TargetCounts:
         """Return what is wanted of some sentences; see `Target`."""
         offsets, allowed = self.offsets, self.allowed
         if sentences is not None and tokens is not None:
             offsets, _ = tokens_of(self.offsets, sentences)
             allowed = allowed[tokens]
         found = self.engine.expectations(potentials, offsets, allowed=allowed)
-        return Wanted(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
+        return TargetCounts(found.roles, found.constants, (float(found.log_partition.sum()), 0.0))
 
     def take(self, sentences: Ints) -> AllowedTarget:
         """Return the target of some sentences."""
@@ -236,10 +244,10 @@ class AllowedTarget:
         return AllowedTarget(self.engine, own, self.allowed[tokens])
 
 
-def scored(potentials: Potentials, roles: Singles, constants: Floats) -> Wanted:
+def scored(potentials: Potentials, roles: Singles, constants: Floats) -> TargetCounts:
     """Return what is wanted with its score under a model."""
     of_roles = float(np.einsum("trk,trk->", potentials.roles, roles, dtype=np.float64))
-    return Wanted(roles, constants, (of_roles, float((potentials.constants * constants).sum())))
+    return TargetCounts(roles, constants, (of_roles, float((potentials.constants * constants).sum())))
 
 
 def tokens_of(offsets: Ints, sentences: Ints) -> tuple[Ints, Ints]:

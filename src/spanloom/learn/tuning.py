@@ -12,7 +12,7 @@ from spanloom.hypergraph import Ints
 
 _COARSE = 10  # steps of the first sweep are so many times longer
 
-Wanted = NDArray[np.bool_]
+Chosen = NDArray[np.bool_]
 
 
 class Envelope:
@@ -39,7 +39,7 @@ class Envelope:
     [(0, 2), (3, 2), (2, 2), (1, 1)]
     """
 
-    def __init__(self, decode: Callable[[float, Wanted], NDArray[Any]], owner: Ints) -> None:
+    def __init__(self, decode: Callable[[float, Chosen], NDArray[Any]], owner: Ints) -> None:
         self._decode, self._owner, self._units = decode, owner, int(owner.max(initial=-1)) + 1
         self._known: dict[float, NDArray[Any]] = {}
 
@@ -55,10 +55,10 @@ class Envelope:
         return self._known[offset]
 
     def _between(self, offset: float, below: NDArray[Any], above: NDArray[Any]) -> NDArray[Any]:
-        wanted = np.zeros(self._units, bool)
-        wanted[self._owner[(below != above).any(tuple(range(1, below.ndim)))]] = True
-        new = wanted[self._owner].reshape(-1, *(1,) * (below.ndim - 1))
-        return np.where(new, self._decode(offset, wanted), below)
+        chosen = np.zeros(self._units, bool)
+        chosen[self._owner[(below != above).any(tuple(range(1, below.ndim)))]] = True
+        new = chosen[self._owner].reshape(-1, *(1,) * (below.ndim - 1))
+        return np.where(new, self._decode(offset, chosen), below)
 
     def over(self, offsets: Sequence[float]) -> Iterator[tuple[float, NDArray[Any]]]:
         """Yield each of some ascending offsets with what is best under it: the lowest, the highest, and by halves."""

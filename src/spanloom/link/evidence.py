@@ -11,7 +11,7 @@ from spanloom.model.structured import LinearModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.structures.base import contiguous_table
 
-_TOGETHER = 1 << 19  # spans whose probabilities are found at once; each time the sentence is summed anew
+_TOGETHER = 1 << 19  # spans whose probabilities are found at once; each time the sentence is summed again
 
 
 class Evidence(NamedTuple):
@@ -45,7 +45,7 @@ def find_evidence(
         run: how pieces of the work are run; the result does not depend on it.
     """
     spans = _possible(tagger, potentials, offsets, least, longest, run)
-    # Where the chain says nothing, as of 50,000 brackets, there are a million spans: their paths would take much memory
+    # Where the chain is flat, as of 50,000 brackets, there are a million spans: their paths would take much memory
     for start in range(0, len(spans.sentence), _TOGETHER):
         rows = slice(start, start + _TOGETHER)
         table = contiguous_table(spans.sentence[rows], spans.kind[rows], spans.first[rows], spans.end[rows])

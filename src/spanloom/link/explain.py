@@ -218,8 +218,8 @@ class _Closing:
 
     def names(self, choice: int) -> list[str]:
         """The templates of the closing action's keys that depend on the choice, in the order of the keys."""
-        wanted, data = self._groups, self._data
-        names = of_phase(wanted, groups.UNPROPOSED)
+        own_groups, data = self._groups, self._data
+        names = of_phase(own_groups, groups.UNPROPOSED)
         if names and self._span >= 0:
             linked = choice < self._count
             every, size = (CANDIDATES, data.cand_keys.shape[1]) if linked else (NILS, data.nil_keys.shape[1])
@@ -232,7 +232,9 @@ class _Closing:
         concept, _ = self.concept(choice)
         if (int(self._model.forms.size[concept]) if concept != NIL else self._at - self._first) > 1:
             phases.insert(-1, groups.CLOSE_SEVERAL)
-        names = names + [name for phase in phases for name in of_phase(wanted, phase)]
+        names = names + [name for phase in phases for name in of_phase(own_groups, phase)]
         if self._at < self._steps - 1:
-            names += [f"{NEXT}: {name}" for phase in (groups.NEXT, groups.NEXT_FAR) for name in of_phase(wanted, phase)]
+            names += [
+                f"{NEXT}: {name}" for phase in (groups.NEXT, groups.NEXT_FAR) for name in of_phase(own_groups, phase)
+            ]
         return names

@@ -19,7 +19,7 @@ from spanloom.hypergraph import Ints
 from spanloom.learn import EarlyStopping, Listener, Progress, TrainingHistory
 from spanloom.learn.folds import cross_fit, deal
 from spanloom.learn.platt import Scalings
-from spanloom.learn.tuning import Envelope, Wanted, nearest_best
+from spanloom.learn.tuning import Chosen, Envelope, nearest_best
 from spanloom.link.arrays import Forms
 from spanloom.link.chain import LinkerChain, fit_chain
 from spanloom.link.columns import COMMON, DICTIONARY_TEMPLATES, LANGUAGE_TEMPLATES, WordModel, with_columns
@@ -155,8 +155,8 @@ class Fitter:
         order = np.argsort(fold, kind="stable")
         search = Search(self.forms, plan.groups, len(self.types), self.longest, plan.chosen.beam)
         named = self.plan.sources.features
-        wanted = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
-        common = self.concepts.common_words if wanted else None
+        reads_common = not isinstance(named, str) and any(f"{COMMON}[" in template for template in named)
+        common = self.concepts.common_words if reads_common else None
         names = self.finder.lexicon
         ordered = _columned(
             Picked(documents, order.tolist()), lambda batch: with_columns(batch, names, self.language, common), room
@@ -323,9 +323,9 @@ class LinkerDevelopment:
         """Yield some ascending biases, in no order, each with the scores of a system under it."""
         data = self._instance.data
 
-        def decode(bias: float, wanted: Wanted) -> NDArray[np.int32]:
+        def decode(bias: float, reads_common: Chosen) -> NDArray[np.int32]:
             own = replace(system, bias=bias)
-            return np.stack(own.decode(self._instance, self._matrix, None, self.run, wanted), 1)
+            return np.stack(own.decode(self._instance, self._matrix, None, self.run, reads_common), 1)
 
         for bias, found in Envelope(decode, np.repeat(data.document, np.diff(data.offsets))).over(biases):
             yield bias, self._measured(system, DecodedMentions(*found.T))

@@ -54,9 +54,9 @@ class Instance(NamedTuple):
     def spans_at(self, first: Int64, end: Int64) -> Int64:
         """Return the number of each span of some first tokens and ends, -1 for other ranges; spans ascend."""
         width = int(max((self.end - self.first).max(initial=0), (end - first).max(initial=0))) + 1
-        own, asked = (begin * width + stop - begin for begin, stop in ((self.first, self.end), (first, end)))
-        at = np.minimum(np.searchsorted(own, asked), len(own) - 1)
-        return np.where(own[at] == asked, at, -1) if len(own) else np.full(len(asked), -1)
+        own, sought = (begin * width + stop - begin for begin, stop in ((self.first, self.end), (first, end)))
+        at = np.minimum(np.searchsorted(own, sought), len(own) - 1)
+        return np.where(own[at] == sought, at, -1) if len(own) else np.full(len(sought), -1)
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from spanloom.formats.inputs import (
     Dev,
     Given,
     One,
-    asked_of,
     documents_of,
     one_of,
+    requested_mentions,
     training_of,
 )
 from spanloom.learn import Listener, Progress
@@ -60,7 +60,7 @@ from spanloom.tag.filling import (
     check_use,
     fill,
     fill_batch,
-    told,
+    tagger_text,
 )
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
@@ -153,7 +153,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             self.report_ = replace(make_report(train, outcome), splitting=ready.splitting, **reports)
             self._follow(following)
             self._learn_profile(ready.train)
-        self._tell_lost()
+        self._warn_lost()
         return self
 
     def _plan(self, vocabulary: Vocabulary) -> Plan:
@@ -200,17 +200,17 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         Raises:
             UsageError: another value, a threshold or answers of given mentions, or the linker is not trained.
         """
-        wanted = mentions or ("given" if self.task == "normalize" else "find")
-        if wanted not in MENTIONS:
+        source = mentions or ("given" if self.task == "normalize" else "find")
+        if source not in MENTIONS:
             raise UsageError(f"mentions is {mentions!r}, expected one of {', '.join(MENTIONS)}")
         check_number("threshold", threshold, 0, 1)
-        if wanted == "given" and (threshold or answers):
+        if source == "given" and (threshold or answers):
             raise UsageError("given mentions keep their scores; leave threshold and answers out, or find mentions")
         stages, marked = self._marking(attributes)
         documents = self._watched(documents_of(X), notice)
-        if asked := constraints_of(constraints, self.fitted.types, wanted):
-            return marked(constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers))
-        return marked(self._stream(self.fitted, documents, wanted, threshold, answers, stages, notice))
+        if demands := constraints_of(constraints, self.fitted.types, source):
+            return marked(constrained(self, documents, demands, stages, threshold, notice, flat=True, answers=answers))
+        return marked(self._stream(self.fitted, documents, source, threshold, answers, stages, notice))
 
     def score(self, X: Given, y: Iterable[Any] | None = None) -> float:
         """F1 from 0 to 1, of mentions that are right in type, spans and concepts; arguments as of `Recognizer.score`.
@@ -277,7 +277,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         return {
             "types": list(self.types_),
             "templates": [str(template) for template in system.reader.tagger.scorer.features.templates],
-            "tagger": told(system.pos),
+            "tagger": tagger_text(system.pos),
             "vocabulary": f"{len(self.vocabulary):,} concepts, {names:,} names",
             "combinations": len(system.concepts.combinations),
             **{one.name: one.describe() for one in self.stages_},
@@ -294,7 +294,7 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
             UsageError: a mention that the linker cannot hold, or of a type that it does not know.
         """
         [ready] = self.splitter_.split(fill([prepare(one_of(X))], self.fitted.pos, self.n_jobs))
-        return explain(self.fitted, ready, asked_of(ready, mentions))
+        return explain(self.fitted, ready, requested_mentions(ready, mentions))
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`; the vocabulary is in it."""
@@ -303,9 +303,9 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
-        said = part.read(_Described)
+        values = part.read(_Described)
         system = system_of(part)
-        made = said.restored(cls, system)
+        made = values.restored(cls, system)
         made._restore(part, system.types, {"tagger", "link"})
         made.language_model = made.language_model or system.language
         made.pos = made.pos or system.pos

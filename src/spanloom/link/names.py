@@ -129,7 +129,7 @@ class NameMemory:
         concept, counts = self.lexicon.concept[known], self.lexicon.counts[known]
         return np.bincount(concept, counts, self.size).astype(np.int32)
 
-    def asked(self, degree: int, keys: UInt64) -> tuple[Int64, Int64]:
+    def counts_of(self, degree: int, keys: UInt64) -> tuple[Int64, Int64]:
         """Count how often training has runs with some keys, exactly or folded closely: as a mention, and at all."""
         table = self.lexicon.concepts[degree]
         place = table.find(keys)
@@ -137,7 +137,7 @@ class NameMemory:
         seen = np.zeros(len(table.keys) + 1, np.int64)
         own = table.find(self.lexicon.keys[degree])
         seen[own[own >= 0]] = self.occurrences[degree, own >= 0]
-        return mentions.astype(np.int64)[place], seen[place]  # what is not there stands last
+        return mentions.astype(np.int64)[place], seen[place]  # absent keys are last
 
     def nil_share(self, keys: UInt64) -> NDArray[np.float64]:
         """Of the training mentions with such closely folded words, those without a concept."""
@@ -151,9 +151,9 @@ class NameMemory:
         return share
 
 
-def _counted(keys: UInt64, wanted: UInt64) -> NDArray[np.int32]:
+def _counted(keys: UInt64, chosen: UInt64) -> NDArray[np.int32]:
     """Count the occurrences of each of some wanted keys among keys."""
-    distinct, place = np.unique(wanted, return_inverse=True)
+    distinct, place = np.unique(chosen, return_inverse=True)
     at = np.minimum(np.searchsorted(distinct, keys), max(len(distinct) - 1, 0))
     hits = at[distinct[at] == keys] if len(distinct) else at[:0]
     counts: NDArray[np.int32] = np.bincount(hits, minlength=len(distinct)).astype(np.int32)[place.reshape(-1)]
@@ -164,8 +164,8 @@ def _mention_keys(batch: Batch, types: Sequence[str], concepts: Concepts) -> UIn
     """(DEGREES + 1, M) the keys of mentions, and what each is linked to."""
     rows = []
     for base, document in zip(batch.starts.tolist(), batch.documents, strict=False):
-        wanted = [mention for mention in document.mentions if mention.type in types]
-        for mention, ranges, _ in align(document, wanted):
+        chosen = [mention for mention in document.mentions if mention.type in types]
+        for mention, ranges, _ in align(document, chosen):
             if ranges is not None and len(ranges) == 1:
                 rows.append((base + ranges[0].first, base + ranges[0].end, concepts.number(mention.concepts)))
     first, end, numbers = np.array(rows, np.int64).reshape(-1, 3).T

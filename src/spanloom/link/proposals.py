@@ -21,7 +21,7 @@ from spanloom.vocabulary.key_table import KeyTable
 from spanloom.vocabulary.lexicon import LONGEST_NAME, Lexicon, Runs, all_runs, text_runs
 from spanloom.vocabulary.lexicon import runs as token_runs
 
-# how a candidate was found, best first; 0 is none
+# how a candidate was found, best first; 0 for no candidate
 NO_WAY, MEMORY_EXACT, MEMORY_CLOSE, NAME_CLOSE, MEMORY_LOOSE, NAME_LOOSE, SIMILAR = range(7)
 _WRITTEN = 1 << 8  # flag: found by a text with abbreviations written out
 UNDEFINED = -1.0  # probability of the long form of a span that is no defined short form
@@ -127,7 +127,7 @@ class Proposer:
             number = {pair: n for n, pair in enumerate(zip(first.tolist(), end.tolist(), strict=True))}
             spans = [number[pair] for pair in zip(*(part.tolist() for part in given), strict=True)]
             ptr, rows = with_gold(ptr, rows, np.array(spans, np.int64), gold)
-        counts = [self.memory.asked(degree, keys) for degree, keys in ((EXACT, exact), (CLOSE, close))]
+        counts = [self.memory.counts_of(degree, keys) for degree, keys in ((EXACT, exact), (CLOSE, close))]
         sentence = np.searchsorted(offsets, first, side="right") - 1
         return Proposals(
             runs, np.searchsorted(sentence, np.arange(len(offsets))).astype(np.int64), first, end, probability, exact,
@@ -151,16 +151,16 @@ class Proposer:
         more = (np.zeros(0, np.int64), np.zeros(0, np.int64)) if given is None else given
         width = max(self.longest, *(int((b - a).max(initial=0)) for a, b in (more, forms[:2]))) + 1
         own = (begin + evidence.first) * width + evidence.end - evidence.first
-        wanted = more[0] * width + more[1] - more[0]
+        spans = more[0] * width + more[1] - more[0]
         short = forms.first * width + forms.end - forms.first
         named = [a * width + b - a for a, b in ((first[hit], end[hit]), *folded)]
-        chosen = np.unique(np.concatenate([*named, own, short, wanted]))
+        chosen = np.unique(np.concatenate([*named, own, short, spans]))
         probability = np.zeros((len(chosen), self.types))
         probability[np.searchsorted(chosen, own), evidence.kind] = evidence.probability
         long = np.full_like(probability, UNDEFINED)
         long[np.searchsorted(chosen, short)] = forms.probability
         likely = np.maximum(probability, long).max(1, initial=0) > 0
-        likely[np.searchsorted(chosen, wanted)] = True
+        likely[np.searchsorted(chosen, spans)] = True
         first, size = chosen // width, chosen % width
         return first, first + size, probability, long, likely
 
@@ -173,7 +173,7 @@ class Proposer:
         Similar names are searched for a text in those documents that have a likely span with it. So a text may have two
         numbers, with and without them, and no document's candidates depend on other documents.
         """
-        number: dict[tuple[str, str | None, int], int] = {}  # the exact key says of which tokens a text is made
+        number: dict[tuple[str, str | None, int], int] = {}  # the exact key depends on the tokens of a text
         rows = zip(texts, longs, keys[EXACT].tolist(), strict=True)
         text = np.array([number.setdefault(row, len(number)) for row in rows], np.int64)
         own = np.unique(documents * len(number) + text, return_inverse=True)[1]  # a text in a document
@@ -196,8 +196,8 @@ class Proposer:
             got = self.finder.find(*map(list, zip(*queries, strict=True)))
             scored = list(zip(got.concept.tolist(), got.score.tolist(), strict=True))
             ptr = got.ptr.tolist()
-            asked = np.flatnonzero(named % 2).tolist()
-            similar = {at: scored[a:b] for at, a, b in zip(asked, ptr[:-1], ptr[1:], strict=True)}
+            similar_only = np.flatnonzero(named % 2).tolist()
+            similar = {at: scored[a:b] for at, a, b in zip(similar_only, ptr[:-1], ptr[1:], strict=True)}
         look = _Look(self.finder.lexicon, self.memory, self.most, [key[where] for key in keys], long_keys)
         return [look.found(at, similar.get(at, [])) for at in range(len(named))], which
 

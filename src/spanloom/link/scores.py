@@ -41,9 +41,9 @@ def measure(
     total = base = 0
     bounds = []
     for at, document in enumerate(documents):
-        wanted = [mention for mention in document.mentions if mention.type in number]
-        total += len(wanted)
-        for mention, ranges, _ in align(document, wanted):
+        chosen = [mention for mention in document.mentions if mention.type in number]
+        total += len(chosen)
+        for mention, ranges, _ in align(document, chosen):
             own = frozenset(known(identifier, concepts) for identifier in mention.concepts)
             sets |= {(at, identifier) for identifier in own}
             if ranges is not None and len(ranges) == 1:

@@ -59,7 +59,7 @@ def parts_of(system: System) -> dict[str, ModelPart | None]:
 def _link_part(system: System) -> ModelPart:
     """Return the search and what it looks things up in."""
     search, reader, finder = system.search, system.reader, system.reader.proposer.finder
-    said = _Described(
+    values = _Described(
         groups=search.groups, longest=search.longest, beam=search.width, candidates=finder.k, method=finder.method,
         least=reader.least, evidence=reader.evidence, bias=system.bias, scalings=system.scalings,
     )  # fmt: skip
@@ -94,7 +94,7 @@ def _link_part(system: System) -> ModelPart:
         "language": None if system.language is None else system.language.to_part(),
         COMPACT: None if scales is None else packed_weights(system.weights.roles[:, :, None], scales[:-1, None]),
     }
-    return said.part(arrays, parts)
+    return values.part(arrays, parts)
 
 
 def system_of(stages: ModelPart) -> System:

@@ -13,7 +13,7 @@ from spanloom.features import Sparse
 from spanloom.hashing import Int64
 from spanloom.hypergraph import Floats, Ints
 from spanloom.learn.platt import UNSCALED, Scalings
-from spanloom.learn.tuning import Wanted
+from spanloom.learn.tuning import Chosen
 from spanloom.link.columns import COMMON, WordModel, with_columns
 from spanloom.link.instances import Instance, Reader
 from spanloom.link.learning import FREE, Int32, KeyedWeights, Search, Singles, filled_table
@@ -175,9 +175,9 @@ class System:
 
     def decode(
         self, instance: Instance, matrix: Sparse, prescribed: Prescribed | None = None, run: Executor = SERIAL,
-        wanted: Wanted | None = None,
+        chosen: Chosen | None = None,
     ) -> DecodedMentions:  # fmt: skip
-        """The best derivations; of the documents that are ``wanted``, (D,), or of all."""
+        """The best derivations; of the documents that are ``chosen``, (D,), or of all."""
         data, search = instance.data, self.search
         forced = np.full(len(data.words), FREE, np.int32)
         if prescribed is not None:
@@ -193,7 +193,7 @@ class System:
                 forced, labels, choices, scores,
             )  # fmt: skip
 
-        run.map(part, _pieces(data.document, run, wanted))
+        run.map(part, _pieces(data.document, run, chosen))
         return DecodedMentions(labels, choices)
 
     def local_scores(self, matrix: Sparse, run: Executor = SERIAL) -> Singles:
@@ -267,13 +267,13 @@ class Prescribed:
             yield document.copy(mentions=mentions)
 
 
-def _pieces(document: Int64, run: Executor, wanted: Wanted | None = None) -> list[tuple[int, int]]:
+def _pieces(document: Int64, run: Executor, chosen: Chosen | None = None) -> list[tuple[int, int]]:
     """Ranges of sentences that begin where documents do; those of single documents, where some are wanted."""
     if not len(document):
         return []
     starts = np.flatnonzero(np.append(True, document[1:] != document[:-1]))
-    if wanted is not None and not wanted.all():
-        ends, keep = np.append(starts[1:], len(document)), wanted[document[starts]]
+    if chosen is not None and not chosen.all():
+        ends, keep = np.append(starts[1:], len(document)), chosen[document[starts]]
         return list(zip(starts[keep].tolist(), ends[keep].tolist(), strict=True))
     cuts = np.unique(starts[np.linspace(0, len(starts), 4 * run.workers, endpoint=False).astype(int)]).tolist()
     return list(zip(cuts, [*cuts[1:], len(document)], strict=True))

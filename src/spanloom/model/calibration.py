@@ -110,11 +110,11 @@ def fit_scalings(
     side = compare(gold, predicted, units(gold, predicted), key).predicted
     with np.errstate(divide="ignore"):
         log_scores = np.log(np.array([mention.score for mention in side.mentions], np.float64))
-    asked, right = judged_sentences(gold, predicted, key)
+    kept, right = judged_sentences(gold, predicted, key)
     if wrong is not None:
         right &= ~wrong
     mentions, of_mentions = _fit(log_scores, side.hit)
-    answers, of_answers = _fit(log_answers[asked], right[asked])
+    answers, of_answers = _fit(log_answers[kept], right[kept])
     return Scalings(mentions, answers), CalibrationReport(of_mentions, of_answers)
 
 
@@ -134,7 +134,7 @@ def judged_sentences(
         predicted: predictions for them, in their order.
         key: what makes a mention right.
     """
-    asked, right = [np.zeros(0, np.bool_)], [np.zeros(0, np.bool_)]
+    kept, right = [np.zeros(0, np.bool_)], [np.zeros(0, np.bool_)]
     for expected, found in zip(gold, predicted, strict=True):
         if expected.tokens is None or expected.sentences is None:
             continue
@@ -147,9 +147,9 @@ def judged_sentences(
         same = np.ones(len(full), np.bool_)
         if len(numbers):
             same[numbers[np.maximum(np.searchsorted(starts, odd, side="right") - 1, 0)]] = False
-        asked.append(full)
+        kept.append(full)
         right.append(same)
-    return np.concatenate(asked), np.concatenate(right)
+    return np.concatenate(kept), np.concatenate(right)
 
 
 def _headed(document: Document) -> Iterator[Item]:

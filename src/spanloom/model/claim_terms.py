@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from spanloom.document.annotation import COMPLETE, Said
+from spanloom.document.annotation import COMPLETE, Status
 from spanloom.hypergraph import Engine, Ints, Paths
 from spanloom.structures import MentionTable, Structure
 
@@ -80,7 +80,7 @@ class Corpus:
         engine: of the structure.
         offsets: (N + 1,) first token of each sentence.
         given: the mentions that are there, which the structure holds.
-        said: (T, K) of each token and type.
+        status: (T, K) of each token and type.
         types: K names.
     """
 
@@ -88,7 +88,7 @@ class Corpus:
     engine: Engine
     offsets: Ints
     given: MentionTable
-    said: Said
+    status: Status
     types: tuple[str, ...]
 
     def lane(self, kind: int) -> int:
@@ -117,7 +117,7 @@ class ClaimLiterals:
             open_ways = tuple(len(table) + path for path in numbers if self.paths.spread(path).any(1).all())
             first, last = table.first[table.ptr[row]], table.end[table.ptr[row + 1] - 1]
             tokens = corpus.offsets[table.sentence[row]] + np.arange(first, last)
-            closed = bool((corpus.said[tokens, table.kind[row]] == COMPLETE).any())
+            closed = bool((corpus.status[tokens, table.kind[row]] == COMPLETE).any())
             self.ways[row] = (row,) if closed else open_ways
             if closed and not all(self._rests(corpus, path) for path in numbers):
                 self.partly[row] = open_ways
@@ -126,8 +126,8 @@ class ClaimLiterals:
     def _rests(self, corpus: Corpus, path: int) -> bool:
         """Return whether annotation is complete at all tokens of a path, which may begin before the mention's first."""
         begin = int(corpus.offsets[self.paths.sentence[path]] + self.paths.first[path])
-        said = corpus.said[begin : begin + len(self.paths.spread(path)), self.paths.kind[path]]
-        return bool((said == COMPLETE).all())
+        status = corpus.status[begin : begin + len(self.paths.spread(path)), self.paths.kind[path]]
+        return bool((status == COMPLETE).all())
 
     def is_row(self, literal: int) -> bool:
         """Return whether a literal is a mention with which a version is encoded."""

@@ -25,7 +25,7 @@ from typing import Final, NoReturn
 import numpy as np
 
 from spanloom.document import Batch, Mention
-from spanloom.document.annotation import Claim, Said, claims_of
+from spanloom.document.annotation import Claim, Status, claims_of
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Engine, Floats, Ints, Mask, Potentials
 from spanloom.learn.readings import Readings
@@ -43,7 +43,13 @@ _NOTHING = 1e-9  # of the structures of a term: none is left
 
 
 def with_claims(
-    structure: Structure, engine: Engine, batch: Batch, gold: Gold, allowed: Mask, said: Said, types: tuple[str, ...]
+    structure: Structure,
+    engine: Engine,
+    batch: Batch,
+    gold: Gold,
+    allowed: Mask,
+    status: Status,
+    types: tuple[str, ...],
 ) -> Readings:
     """Return what annotation allows with its claims.
 
@@ -53,7 +59,7 @@ def with_claims(
         batch: N sentences of documents with claims, or without.
         gold: the mentions that are given; it gets claims about mentions that the structure cannot hold.
         allowed: (T, E, K) the hyperedges of the structures that are allowed without claims.
-        said: (T, K) of each token and type.
+        status: (T, K) of each token and type.
         types: K names.
 
     Raises:
@@ -69,13 +75,13 @@ def with_claims(
             f"annotation claims that mentions are not there, or one of several; the structure {structure} finds their "
             "heads, which claims do not have: take another one, or leave the claims out"
         )
-    found, asked = _laid(structure, batch, claims, gold, types)
-    if not asked:
+    found, by_sentence = _laid(structure, batch, claims, gold, types)
+    if not by_sentence:
         return Readings.of(allowed)
     given = MentionTable.build([row for row, _ in gold.held])
-    corpus = Corpus(structure, engine, batch.sentences, given, said, types)
+    corpus = Corpus(structure, engine, batch.sentences, given, status, types)
     literals = ClaimLiterals(corpus, found.table)
-    plans = [Plan(sentence, conditions, literals) for sentence, conditions in sorted(asked.items())]
+    plans = [Plan(sentence, conditions, literals) for sentence, conditions in sorted(by_sentence.items())]
     builder = _Builder(corpus, batch, literals, plans)
     readings = builder.readings(allowed)
     for condition in builder.dropped:
@@ -105,7 +111,7 @@ def _laid(
     why |= {(owners[i][0].id, owners[i][1]): reason for i, reason in refused.items()}
     there = {row for row, _ in gold.held}
     known = frozenset(i for i, row in enumerate(found.table.rows()) if row in there)
-    asked: dict[int, list[Condition]] = {}
+    by_sentence: dict[int, list[Condition]] = {}
 
     for document, own in zip(copies, claims, strict=True):
 
@@ -129,8 +135,8 @@ def _laid(
                 )
             condition = Condition.of(claim.kind, sound, known)
             if condition is not None:
-                asked.setdefault(sentences.pop(), []).append(condition)
-    return found, asked
+                by_sentence.setdefault(sentences.pop(), []).append(condition)
+    return found, by_sentence
 
 
 class _Builder:
@@ -160,8 +166,8 @@ class _Builder:
         for plan, factors in self._planned(apart):
             numbers: list[dict[Literals, int]] = [{} for _ in range(self._width)]
             for one in factors:
-                for lane, sign, wanted in one:
-                    number = numbers[lane].setdefault(wanted, len(numbers[lane]))
+                for lane, sign, subset in one:
+                    number = numbers[lane].setdefault(subset, len(numbers[lane]))
                     part.append((len(term), lane, len(owner) + number, sign))
                 term.append(plan.sentence)
             own = _versions(numbers)
@@ -257,8 +263,8 @@ class _Builder:
                 continue
             for base in bases[lane]:
                 others = self._kept(plan.sentence, lane, base, plan.others(base, lane))
-                for sign, wanted in plan.factor(term, lane, base, others, apart, most):
-                    yield lane, sign, wanted
+                for sign, subset in plan.factor(term, lane, base, others, apart, most):
+                    yield lane, sign, subset
 
     def _kept(self, sentence: int, lane: int, base: Literals, paths: Literals) -> Literals:
         """Return the paths to which some structure of a base keeps."""
@@ -315,14 +321,14 @@ class _Builder:
         table = concatenate(tables)
         encoded = corpus.structure.encode(table, offsets, corpus.types)
         masks = allowed_structures(
-            corpus.structure, corpus.engine, table, encoded.edges, corpus.said[tokens], offsets, corpus.types
+            corpus.structure, corpus.engine, table, encoded.edges, corpus.status[tokens], offsets, corpus.types
         ).view(np.uint8)
         for row in encoded.lost:  # what is given is not lost by itself
             lane = corpus.lane(int(table.kind[row]))
             masks[offsets[table.sentence[row]] : offsets[table.sentence[row] + 1], :, lane] = 0
         for number, lanes in enumerate(version):
-            for lane, wanted in enumerate(lanes):
-                for literal in wanted:
+            for lane, subset in enumerate(lanes):
+                for literal in subset:
                     if not literals.is_row(literal):
                         path = literal - len(literals.table)
                         own = literals.paths.spread(path)

@@ -99,10 +99,10 @@ class Gold:
             every = document.mentions if given is None else given[i]
             own = [n for n, mention in enumerate(every) if mention.type in number]
             if own:
-                wanted = [every[n] for n in own]
-                mentions += wanted
+                typed = [every[n] for n in own]
+                mentions += typed
                 places += [(i, n) for n in own]
-                heads += [NO_HEAD] * len(own) if headless is None else head_tokens(document, wanted, headless)
+                heads += [NO_HEAD] * len(own) if headless is None else head_tokens(document, typed, headless)
         self.total += len(mentions)
         if not mentions:
             return MentionTable.build([]), np.zeros((0, 2), np.int64)
@@ -189,7 +189,7 @@ def head_tokens(document: Document, mentions: Sequence[Mention], headless: str) 
     found: list[tuple[int, int] | str] = []
     for mention, head, (_, ranges, _) in zip(mentions, given, align(document, spans), strict=True):
         if len(mention.spans) > 1 and len(join_spans(document.text, mention.spans)) > 1:
-            found.append(NO_HEAD)  # the structure says that it has no place for the gap
+            found.append(NO_HEAD)  # the structure reports that it has no place for the gap
         elif mention.head is None and headless == "error":
             raise DataError(
                 f"document {clip(document.id)}, characters {mention.start}-{mention.end}: the mention of type "
@@ -292,14 +292,14 @@ class TypeFilter:
     """
 
     def __init__(self, types: Sequence[str] | None) -> None:
-        self._asked = types
+        self._requested = types
         self._kept = {name for each in types or () for name in (each, *map(str.strip, each.split(",")))}
         self._seen = set[str]()
 
     def __call__(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Yield documents with the mentions of these types only."""
         for document in documents:
-            if self._asked is None:
+            if self._requested is None:
                 yield document
                 continue
             self._seen.update(mention.type for mention in document.mentions)
@@ -313,7 +313,7 @@ class TypeFilter:
             UsageError: at the end, of one there were none.
         """
         yield from self(documents)
-        for each in self._asked or ():
+        for each in self._requested or ():
             for name in (each,) if each in self._seen else map(str.strip, each.split(",")):
                 if name not in self._seen:
                     there = ", ".join(sorted(self._seen)) or "no mentions"

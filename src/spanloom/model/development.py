@@ -11,7 +11,7 @@ from spanloom.document import Batch
 from spanloom.hypergraph import Edges, Ints, Potentials
 from spanloom.learn import Fit, TrainingSet, search_step
 from spanloom.learn.target import tokens_of
-from spanloom.learn.tuning import Envelope, Wanted
+from spanloom.learn.tuning import Chosen, Envelope
 from spanloom.model.corpus import Gold
 from spanloom.model.structured import AnyModel, LinearModel
 from spanloom.parallel import SERIAL, Executor
@@ -31,16 +31,16 @@ class HeldOut:
         reading: of what is decoded.
         headless: as for `Gold`.
         tunes: whether the mention penalty is tuned.
-        wanted: how many mentions it is to make found, where too few are annotated to tune it by F1.
+        target_count: how many mentions it is to make found, where too few are annotated to tune it by F1.
         silent: (N, K) sentences whose annotation of a type is unknown; mentions of it found there do not count.
     """
 
-    _wanted: float | None = None
+    _target_count: float | None = None
     silent: NDArray[np.bool_] | None = None
 
     def __init__(
         self, batch: Batch, model: AnyModel, reading: str, headless: str | None = None, tunes: bool = False,
-        wanted: float | None = None, silent: NDArray[np.bool_] | None = None,
+        target_count: float | None = None, silent: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
         gold = Gold(batch, model.types, headless)
         if silent is not None:
@@ -49,7 +49,7 @@ class HeldOut:
         self._gold = frozenset(gold.table.headed())
         self._total = gold.total
         self._offsets: Ints = batch.sentences
-        self._model, self.tunes, self._wanted, self.silent = model, tunes, wanted, silent
+        self._model, self.tunes, self._target_count, self.silent = model, tunes, target_count, silent
 
     def f1(self, model: AnyModel, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 of exact boundaries, types and heads, if there are; mentions that no model can hold count as missed."""
@@ -77,29 +77,29 @@ class HeldOut:
 
     def highest(self, potentials: Potentials, run: Executor = SERIAL) -> float:
         """F1 at the best of a few penalties; at none where F1 cannot decide."""
-        found = self._under(potentials, run).over(_PENALTIES if self.tunes and self._wanted is None else (0.0,))
+        found = self._under(potentials, run).over(_PENALTIES if self.tunes and self._target_count is None else (0.0,))
         return max(self.measured(edges) for _, edges in found)
 
     def best_penalty(self, potentials: Potentials, run: Executor = SERIAL) -> tuple[float, float]:
         """The mention penalty of the largest F1, or with which as many are found as are wanted; and F1 with it."""
-        best, judged = self._under(potentials, run), self.measured if self._wanted is None else self._nearness
+        best, judged = self._under(potentials, run), self.measured if self._target_count is None else self._nearness
         penalty = search_step(lambda value: judged(best.at(value))) if self.tunes else 0.0
         return penalty, self.measured(best.at(penalty))
 
     def _nearness(self, edges: Edges) -> float:
         """How near the number of mentions is to what is wanted; larger is nearer."""
-        assert self._wanted is not None
+        assert self._target_count is not None
         number = self._model.starting(edges)
-        if number <= _ASTRAY * max(1.0, self._wanted):
+        if number <= _ASTRAY * max(1.0, self._target_count):
             number = len(self._model.structure.decode(edges, self._offsets, self._model.types, self._reading))
-        return -abs(number - self._wanted)
+        return -abs(number - self._target_count)
 
     def _under(self, potentials: Potentials, run: Executor) -> Envelope:
         """Return the best structures under each mention penalty."""
 
-        def decode(penalty: float, wanted: Wanted) -> Edges:
-            model, own = self._model.with_penalty(penalty), np.flatnonzero(wanted)
-            if wanted.all():
+        def decode(penalty: float, target_count: Chosen) -> Edges:
+            model, own = self._model.with_penalty(penalty), np.flatnonzero(target_count)
+            if target_count.all():
                 return model.best(potentials, self._offsets, run)
             offsets, tokens = tokens_of(self._offsets, own)
             roles = potentials.roles[tokens]
@@ -115,15 +115,15 @@ class Development(HeldOut):
     """Development data whose features are looked up once; a `spanloom.learn.Judge`.
 
     Args:
-        batch, model, reading, headless, tunes, wanted, silent: as for `HeldOut`; the model has any weights.
+        batch, model, reading, headless, tunes, target_count, silent: as for `HeldOut`; the model has any weights.
         run: how the look-up is run.
     """
 
     def __init__(
         self, batch: Batch, model: LinearModel, reading: str, headless: str | None = None, tunes: bool = False,
-        run: Executor = SERIAL, wanted: float | None = None, silent: NDArray[np.bool_] | None = None,
+        run: Executor = SERIAL, target_count: float | None = None, silent: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(batch, model, reading, headless, tunes, wanted, silent)
+        super().__init__(batch, model, reading, headless, tunes, target_count, silent)
         self._matrix = model.scorer.matrix(batch, run)
 
     def score(self, weights: Weights, run: Executor = SERIAL) -> Potentials:

@@ -108,10 +108,10 @@ class OverlapRules:
     def report(self, name: str, gold: MentionTable) -> OverlapReport:
         """Report which pairs are forbidden, and how many pairs of training mentions are."""
         broken = np.bincount(self.conflicts(_sorted(gold)).way, minlength=len(_WAYS))
-        against = {said: int(broken[way]) for way, said in _WAYS.items() if broken[way]}
+        against = {phrase: int(broken[way]) for way, phrase in _WAYS.items() if broken[way]}
         never = [int((~allowed).sum()) for allowed in self.allowed]
-        told = _WAYS if self.gaps.any() else {way: said for way, said in _WAYS.items() if way != SHARING}
-        forbidden = {said: never[way] for way, said in told.items() if never[way]}
+        shown = _WAYS if self.gaps.any() else {way: phrase for way, phrase in _WAYS.items() if way != SHARING}
+        forbidden = {phrase: never[way] for way, phrase in shown.items() if never[way]}
         return OverlapReport(name, len(self.gaps), forbidden, int((~self.gaps).sum()), against)
 
     def to_part(self) -> ModelPart:
@@ -160,8 +160,8 @@ def rules_of(name: Overlap, gold: MentionTable, types: int, silent: Mask | None 
         silent: (N, K) training sentences whose annotation of a type is unknown.
     """
     if name == "learned":
-        told = None if silent is None else (~silent).astype(np.float64)
-        return OverlapRules.learn(gold, types, None if told is None else told.T @ told == 0)
+        shown = None if silent is None else (~silent).astype(np.float64)
+        return OverlapRules.learn(gold, types, None if shown is None else shown.T @ shown == 0)
     return OverlapRules.of_ways({"free": _WAYS, "nested": (SAME, NESTED, SHARING), "none": ()}[name], types)
 
 
@@ -187,8 +187,8 @@ class OverlapReport:
         """Yield the report as lines of text."""
         pairs = self.types**2
         never = [
-            f"no two {said}" if count == pairs else f"{count:,} of {pairs:,} pairs of types do not {said}"
-            for said, count in self.forbidden.items()
+            f"no two {phrase}" if count == pairs else f"{count:,} of {pairs:,} pairs of types do not {phrase}"
+            for phrase, count in self.forbidden.items()
         ]
         if self.gapless:
             never.append("none has gaps" if self.gapless == self.types else f"{self.gapless:,} types have no gaps")
@@ -199,7 +199,7 @@ class OverlapReport:
     @property
     def contradiction(self) -> str:
         """What of training may not be, such as ``12 pairs that cross``."""
-        return ", ".join(f"{plural(count, 'pair')} of mentions that {said}" for said, count in self.against.items())
+        return ", ".join(f"{plural(count, 'pair')} of mentions that {phrase}" for phrase, count in self.against.items())
 
 
 class Consistent(NamedTuple):

@@ -75,7 +75,7 @@ class Parameters(Generic[M]):
     model_: M
 
     def __init_subclass__(cls) -> None:
-        if hasattr(cls, "__dataclass_fields__") and cls.__doc__:  # there is none where docstrings are stripped
+        if hasattr(cls, "__dataclass_fields__") and cls.__doc__:  # docstrings may be stripped
             cls.__doc__ = documented(cls.__doc__, cls)
 
     def __post_init__(self) -> None:
@@ -330,7 +330,7 @@ class MentionEstimator(Parameters[M]):
         watch = _WATCHES.setdefault(self, ShiftWatch(self.profile_))
         return watch.over(documents, notice)
 
-    def _tell_lost(self, stacklevel: int = 3) -> None:
+    def _warn_lost(self, stacklevel: int = 3) -> None:
         """Warn once of the training mentions that the model cannot hold; the level is that of who called `fit`."""
         report = vars(self)["report_"]
         if not report.lost:
@@ -381,8 +381,8 @@ def check_value(name: str, value: Any, parameter: Parameter) -> None:
         case Whole(none=none):
             whole = isinstance(value, Integral) and not isinstance(value, bool)
             if not whole or not parameter.least <= int(value) <= parameter.most:
-                told = _bounds(parameter, value)
-                raise UsageError(f"{name} is {value!r}, expected a whole number{told}{', or None' if none else ''}")
+                bounds = _bounds(parameter, value)
+                raise UsageError(f"{name} is {value!r}, expected a whole number{bounds}{', or None' if none else ''}")
         case Switch(toml=None):
             if not isinstance(value, Integral | np.bool_) or value not in (0, 1):
                 raise UsageError(f"{name} is {value!r}, expected True or False")

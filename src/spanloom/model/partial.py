@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.document.annotation import COMPLETE, UNKNOWN, Said
+from spanloom.document.annotation import COMPLETE, UNKNOWN, Status
 from spanloom.errors import DataError
 from spanloom.hypergraph import Edges, Engine, Ints
 from spanloom.structures import MentionTable, Structure
@@ -13,16 +13,16 @@ from spanloom.structures import MentionTable, Structure
 Bools = NDArray[np.bool_]
 
 
-def given_mentions(table: MentionTable, said: Said, offsets: Ints) -> Bools:
+def given_mentions(table: MentionTable, status: Status, offsets: Ints) -> Bools:
     """Return (M,) whether the annotation of at least one token of each mention is known, so that the mention counts.
 
     Args:
         table: M mentions.
-        said: (T, K) of each token and type, as `spanloom.document.annotation.completeness` gives it.
+        status: (T, K) of each token and type, as `spanloom.document.annotation.completeness` gives it.
         offsets: (N + 1,) first token of each sentence.
     """
     known = np.zeros(len(table), bool)
-    counts = np.concatenate([np.zeros((1, said.shape[1]), np.int64), (said != UNKNOWN).cumsum(0)])
+    counts = np.concatenate([np.zeros((1, status.shape[1]), np.int64), (status != UNKNOWN).cumsum(0)])
     owner = np.repeat(np.arange(len(table)), np.diff(table.ptr))
     base, kind = offsets[table.sentence[owner]], table.kind[owner]
     some = counts[base + table.end, kind] > counts[base + table.first, kind]
@@ -30,50 +30,50 @@ def given_mentions(table: MentionTable, said: Said, offsets: Ints) -> Bools:
     return known
 
 
-def silent_cells(said: Said | None, offsets: Ints) -> Bools | None:
+def silent_cells(status: Status | None, offsets: Ints) -> Bools | None:
     """Return (N, K) the sentences whose annotation of a type is unknown, where all others are complete.
 
     Nothing is to be filled in then: such sentences are no evidence about these types. The result is ``None`` if
-    ``said`` is, if a sentence annotates a type partly, or if all annotation is unknown.
+    ``status`` is, if a sentence annotates a type partly, or if all annotation is unknown.
 
     Args:
-        said: (T, K) of each token and type.
+        status: (T, K) of each token and type.
         offsets: (N + 1,) first token of each sentence.
 
     >>> silent_cells(np.array([[COMPLETE, UNKNOWN], [COMPLETE, UNKNOWN], [COMPLETE, COMPLETE]]), np.array([0, 2, 3]))
     array([[False,  True],
            [False, False]])
     """
-    if said is None or ((said != COMPLETE) & (said != UNKNOWN)).any():
+    if status is None or ((status != COMPLETE) & (status != UNKNOWN)).any():
         return None
-    starts = np.minimum(offsets[:-1], len(said) - 1)
-    least, most = np.minimum.reduceat(said, starts, axis=0), np.maximum.reduceat(said, starts, axis=0)
+    starts = np.minimum(offsets[:-1], len(status) - 1)
+    least, most = np.minimum.reduceat(status, starts, axis=0), np.maximum.reduceat(status, starts, axis=0)
     silent: Bools = most == UNKNOWN
     return None if (least != most).any() or silent.all() else silent
 
 
-def said_of_lanes(structure: Structure, said: Said) -> Said:
+def status_of_lanes(structure: Structure, status: Status) -> Status:
     """Return the completeness of annotation for each token and each copy of a structure's template.
 
     Args:
         structure: which may join all types.
-        said: (T, K) of each token and type.
+        status: (T, K) of each token and type.
 
     Raises:
         DataError: the completeness differs between types that the structure joins.
     """
     if not structure.joint:
-        return said
-    if (said != said[:, :1]).any():
+        return status
+    if (status != status[:, :1]).any():
         raise DataError(
             f"annotation differs between types, but the structure {structure} joins them; "
             "annotate all types alike, or take a structure such as separators"
         )
-    return said[:, :1]
+    return status[:, :1]
 
 
 def allowed_structures(
-    structure: Structure, engine: Engine, table: MentionTable, edges: Edges, said: Said, offsets: Ints,
+    structure: Structure, engine: Engine, table: MentionTable, edges: Edges, status: Status, offsets: Ints,
     types: tuple[str, ...],
 ) -> Bools:  # fmt: skip
     """Return the hyperedges (T, E, K) of the structures that partial annotation allows.
@@ -86,7 +86,7 @@ def allowed_structures(
         engine: of the structure.
         table: the given mentions; those that the structure cannot hold are not looked at.
         edges: (T, K, D) the encoding of these mentions.
-        said: (T, K) of each token and type.
+        status: (T, K) of each token and type.
         offsets: (N + 1,) first token of each sentence.
         types: K names.
 
@@ -94,14 +94,14 @@ def allowed_structures(
         DataError: the completeness differs between types that the structure joins.
     """
     lanes = edges.shape[1]
-    said = said_of_lanes(structure, said)
+    status = status_of_lanes(structure, status)
     width = len(engine.template.edges)
     picked = np.zeros((len(edges), width + 1, lanes), bool)
     np.put_along_axis(picked, edges.transpose(0, 2, 1).astype(np.int64), True, axis=1)  # -1 is the one too many
     picked = picked[:, :width]
-    allowed: Bools = picked | (said != COMPLETE)[:, None]
+    allowed: Bools = picked | (status != COMPLETE)[:, None]
     paths = structure.paths(table.take(structure.holds(table)), types)
-    partly = np.maximum.reduceat(said, np.minimum(offsets[:-1], len(said) - 1), axis=0) > 0
+    partly = np.maximum.reduceat(status, np.minimum(offsets[:-1], len(status) - 1), axis=0) > 0
     for path in np.flatnonzero(partly[paths.sentence, paths.kind]).tolist():
         own = paths.spread(path).astype(bool)
         begin, kind = int(offsets[paths.sentence[path]] + paths.first[path]), int(paths.kind[path])

@@ -151,10 +151,10 @@ class Profile:
         Raises:
             ModelError: it is no profile.
         """
-        said, table = part.read(_Described), part.array("filter", np.uint8, None)
+        values, table = part.read(_Described), part.array("filter", np.uint8, None)
         if not len(table):
             raise ModelError("the Bloom filter of the profile is empty; the model file is damaged")
-        return cls(table, **vars(said) | {"scripts": tuple(said.scripts)})
+        return cls(table, **vars(values) | {"scripts": tuple(values.scripts)})
 
     def knows(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Return which lower-case words occur in the training text, (W,); about 1.2 % are false positives."""

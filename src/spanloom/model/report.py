@@ -391,12 +391,12 @@ class CompletionReport:
 
     def lines(self) -> Iterator[str]:
         """Yield the report as lines of text."""
-        told = ", ".join(
+        rates = ", ".join(
             f"{name} {one.mentions:.3g}" + ("" if one.error is None else f" ± {one.error:.2g}")
             for name, one in self.densities.items()
         )
         total = sum(one.mentions for one in self.densities.values())
-        yield f"mentions per 1,000 tokens: {total:.3g} in all: {told}"
+        yield f"mentions per 1,000 tokens: {total:.3g} in all: {rates}"
         sure = ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.sure.items())
         yield (
             f"annotation has {self.given:,.0f} starts of mentions, {self.expected - self.given:,.0f} more were filled "

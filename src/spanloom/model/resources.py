@@ -30,7 +30,7 @@ CATEGORIES = (
     f"{CATEGORY_COLUMN}[-1]|{CATEGORY_COLUMN}[0]",
 )  # fmt: skip
 """What a vocabulary that is given adds to a preset that names no category."""
-_FEW_COVERED = 0.05  # of the words of training text, counted as often as they stand there
+_FEW_COVERED = 0.05  # of the words of training text, counted as often as they occur
 _FEW = 0.2  # of the words of training text, that clusters of the same language hold
 
 

@@ -23,7 +23,7 @@ from spanloom.text.splitting import LONGEST, MOST, WIDEST, Characters, CutPatter
 
 _FOLDS = 5
 _LEAST = 3.0  # ends that a pattern must bring, less its price
-_DOCUMENTS = 5  # that a word's start or end must stand in: a model names no words of fewer, see `docs/privacy.md`
+_DOCUMENTS = 5  # that a word's start or end must occur in: a model names no words of fewer, see `docs/privacy.md`
 _LOOKED_AT = 50_000  # ends inside tokens that candidates come from
 _PRICE: Final = 0.25  # of a cut where no mention begins or ends, in ends that are reached
 

@@ -181,16 +181,16 @@ class Staged:
     types_: tuple[str, ...]
     stream: Callable[..., Iterator[Document]]
 
-    def _as_part(self, said: Described, own: Mapping[str, ModelPart | None]) -> ModelPart:
+    def _as_part(self, values: Described, own: Mapping[str, ModelPart | None]) -> ModelPart:
         """Return the model as a part whose parts are its stages.
 
         Args:
-            said: the model's own values.
+            values: the model's own values.
             own: stages that are not in `STAGES`.
         """
         kept = {name: getattr(self, attribute, None) for name, (attribute, *_) in STAGES.items() if attribute}
         kept |= {stage.name: stage for stage in self.stages_}
-        return said.part({}, {**{name: one.to_part() for name, one in kept.items() if one is not None}, **own})
+        return values.part({}, {**{name: one.to_part() for name, one in kept.items() if one is not None}, **own})
 
     def _restore(self, part: ModelPart, types: tuple[str, ...], own: Collection[str] = (), **known: Any) -> None:
         """Take over the types of a model, and the stages of its file that are in `STAGES`.

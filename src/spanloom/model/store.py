@@ -111,15 +111,15 @@ def model_part(model: AnyModel) -> ModelPart:
     """
     [counting] = (name for name, engine in ENGINES.items() if type(model.engine) is engine)
     features = features_of(model)
-    said = _Model(
+    values = _Model(
         types=list(model.types), structure=str(model.structure), counting=counting,
         templates=[] if features is None else [str(template) for template in features.templates],
         penalty=model.penalty, scalings=model.scalings, hash_bits=None if features is None else features.hash_bits,
     )  # fmt: skip
     if features is None:
-        return said.part(parts={**encoded_parts(model.scorer)})
+        return values.part(parts={**encoded_parts(model.scorer)})
     scorer: ModelPart = model.scorer.to_part()
-    return said.part(scorer.arrays, scorer.parts)
+    return values.part(scorer.arrays, scorer.parts)
 
 
 def near_encoder(part: ModelPart, params: Mapping[str, Any]) -> ModelPart:
@@ -127,8 +127,8 @@ def near_encoder(part: ModelPart, params: Mapping[str, Any]) -> ModelPart:
 
     Names of shares of other machines are left out, for to look there is to ask the network.
     """
-    said = params.get("encoder")
-    return part.near(Path(said)) if isinstance(said, str) and not said.startswith(("//", "\\\\")) else part
+    values = params.get("encoder")
+    return part.near(Path(values)) if isinstance(values, str) and not values.startswith(("//", "\\\\")) else part
 
 
 def features_of(model: AnyModel) -> FeatureSet | None:
@@ -145,27 +145,27 @@ def model_of(part: ModelPart, shared: ColumnResources, structure: Structure) -> 
         shared: what fills columns of features.
         structure: that the model must have.
     """
-    said = part.read(_Model)
-    if said.structure != str(structure):
-        raise ModelError(f"a model of structure {said.structure!r}, expected {structure}")
-    if said.counting not in ENGINES or not said.types:
-        raise ModelError(f"counting {said.counting!r}, types {said.types}")
+    values = part.read(_Model)
+    if values.structure != str(structure):
+        raise ModelError(f"a model of structure {values.structure!r}, expected {structure}")
+    if values.counting not in ENGINES or not values.types:
+        raise ModelError(f"counting {values.counting!r}, types {values.types}")
     linear = stored_outputs(part)
     outputs = (output_count(part),) if linear is None else linear
-    if len(said.types) > np.prod(outputs):  # a template may grow with the square of the types
-        raise ModelError(f"{len(said.types)} types, but weights of shape {outputs} for each feature")
-    engine = ENGINES[said.counting](structure.template(said.types))
-    lanes = structure.lanes(said.types)
+    if len(values.types) > np.prod(outputs):  # a template may grow with the square of the types
+        raise ModelError(f"{len(values.types)} types, but weights of shape {outputs} for each feature")
+    engine = ENGINES[values.counting](structure.template(values.types))
+    lanes = structure.lanes(values.types)
     scorers: list[Any] = []
     if linear is not None:
         features = FeatureSet(
-            said.templates, clusters=shared.clusters, resources=shared.resources, hash_bits=said.hash_bits
+            values.templates, clusters=shared.clusters, resources=shared.resources, hash_bits=values.hash_bits
         )
         scorers.append(LinearScorer.from_part(part, features, engine.template, lanes))
     if set(ENCODED) & part.parts.keys():
         scorers.append(encoded_of(part, engine.template, lanes))
     scorer: Scorer = SumScorer(*scorers) if len(scorers) == 2 else scorers[0]
-    return StructuredModel(structure, tuple(said.types), engine, scorer, said.penalty, said.scalings)
+    return StructuredModel(structure, tuple(values.types), engine, scorer, values.penalty, values.scalings)
 
 
 def structure_in(part: ModelPart, given: Structure | None) -> Structure:

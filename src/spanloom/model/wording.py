@@ -43,11 +43,11 @@ def in_words(document: Document, mention: Mention, contributions: Iterable[Contr
     against = next((token for token in order[::-sign] if sign * added[token] < 0), None)
     if not strongest:
         return ""
-    said = [_said(document, mention, token, added[token]) for token in strongest]
-    found = f"{'found' if predicted else 'not found'}, above all for {' and '.join(said)}"
+    words = [_worded(document, mention, token, added[token]) for token in strongest]
+    found = f"{'found' if predicted else 'not found'}, above all for {' and '.join(words)}"
     if against is None:
         return found
-    return f"{found}; against that speaks {_said(document, mention, against, added[against])}"
+    return f"{found}; against that speaks {_worded(document, mention, against, added[against])}"
 
 
 def _by_word(contributions: Iterable[Contribution]) -> dict[int, float]:
@@ -63,7 +63,7 @@ def _by_word(contributions: Iterable[Contribution]) -> dict[int, float]:
     return added
 
 
-def _said(document: Document, mention: Mention, token: int, score: float) -> str:
+def _worded(document: Document, mention: Mention, token: int, score: float) -> str:
     assert document.tokens is not None  # the caller looked
     start, end = document.tokens[token].tolist()
     word = one_line(document.text[start:end])

@@ -195,9 +195,9 @@ class Work(Room):
         path, digest = self.folder / _STATE, self._digest.hexdigest()
         if path.exists():
             try:
-                said = json.loads(read_plain(path, _LARGEST))
-                same = (said["format"], said["digest"]) == (_FORMAT, digest)
-                self._whole = _described(said["whole"])
+                stored = json.loads(read_plain(path, _LARGEST))
+                same = (stored["format"], stored["digest"]) == (_FORMAT, digest)
+                self._whole = _described(stored["whole"])
             except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
                 raise DataError(f"is damaged: {reason_of(error)}; delete the folder to start over", path=path) from None
             if not same:
@@ -205,7 +205,7 @@ class Work(Room):
                     f"{self.folder} holds another training, with other data, parameters or version; train as before to "
                     "resume it, delete it, or name another folder (work)"
                 )
-        self._say()
+        self._write_description()
 
     def built(self, features: FeatureSet, train: Batch, min_count: int = 1, run: Executor = SERIAL) -> Built:
         """As of `Room`; what a process before made is taken as it is."""
@@ -221,8 +221,8 @@ class Work(Room):
             self._whole = {
                 name: [arrays[name].dtype.name, *arrays[name].shape, digest_of(arrays[name])] for name in _ARRAYS
             }
-            self.scratch.flush()  # before it is said to be whole
-            self._say()
+            self.scratch.flush()  # before it is recorded as complete
+            self._write_description()
             return built
         again = {name: self.scratch.again(name, (size,), kind) for name, (kind, size, _) in self._whole.items()}
         table, sizes, counts, first, indices, offsets = (again[name] for name in _ARRAYS)
@@ -272,12 +272,12 @@ class Work(Room):
         """As of `Room`."""
         return KeptPasses(self.folder / f"{_PASSES}{name}", stops, parts)
 
-    def _say(self) -> None:
+    def _write_description(self) -> None:
         new = self.folder / f"{_STATE}.new"
-        said = {"format": _FORMAT, "digest": self._digest.hexdigest(), "whole": self._whole}
+        stored = {"format": _FORMAT, "digest": self._digest.hexdigest(), "whole": self._whole}
         with filling(self.folder):
             with new.open("w", encoding="ascii") as file:
-                json.dump(said, file)
+                json.dump(stored, file)
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self.folder / _STATE)
@@ -298,18 +298,18 @@ class _Part(Room):
             yield room
 
 
-def _described(said: Any) -> dict[str, Any]:
+def _described(stored: Any) -> dict[str, Any]:
     """Return the declared kind and shape of each array.
 
     Raises:
         ValueError, TypeError, AttributeError: that is no such description.
     """
-    if said and {name: kind for name, (kind, *_) in said.items()} != _ARRAYS:
-        raise ValueError(f"there are {', '.join(said)}, expected {', '.join(_ARRAYS)}, of their kinds")
-    sizes = {name: int(size) for name, (_, size, _) in said.items()}
+    if stored and {name: kind for name, (kind, *_) in stored.items()} != _ARRAYS:
+        raise ValueError(f"there are {', '.join(stored)}, expected {', '.join(_ARRAYS)}, of their kinds")
+    sizes = {name: int(size) for name, (_, size, _) in stored.items()}
     if any(size < 0 for size in sizes.values()):
         raise ValueError("an array has less than no elements")
-    return {name: [_ARRAYS[name], size, said[name][2]] for name, size in sizes.items()}
+    return {name: [_ARRAYS[name], size, stored[name][2]] for name, size in sizes.items()}
 
 
 def check_on_disk(estimator: Parameters[Any]) -> None:

@@ -108,9 +108,9 @@ def write(path: str | Path, kind: str, part: ModelPart, *, force: bool = False) 
     weights = packed({name: np.ascontiguousarray(array) for name, array in part.flat().items()})
     header = (FORMAT, kind, __version__, hashlib.sha256(weights).hexdigest())
     stages = [{_STAGE: name, **part.parts[name].json()} for name in sorted(part.parts, key=place)]
-    said = {**dict(zip(_HEADER, header, strict=True)), **part.values, _STAGES: stages}
-    text = json.dumps(said, ensure_ascii=False, indent=1, allow_nan=False)
-    # only the two files of a model may go: a folder of models is none
+    description = {**dict(zip(_HEADER, header, strict=True)), **part.values, _STAGES: stages}
+    text = json.dumps(description, ensure_ascii=False, indent=1, allow_nan=False)
+    # only the two files of a model may go: a folder of models is no model
     with output_folder(path, force=force, may_replace=own_files(path, (_DESCRIPTION, _WEIGHTS))) as folder:
         for name, data in ((_WEIGHTS, weights), (_DESCRIPTION, text.encode() + b"\n")):
             with writing(path):
@@ -124,14 +124,14 @@ def read(path: str | Path, kind: str, *, mapped: bool = False) -> ModelPart:
         ModelError: the folder holds no such model, or a damaged one, or one of a newer format.
     """
     warn_of_leftovers(path)
-    said = _description(path)
-    if said["kind"] != kind:
-        raise ModelError(f"{path}: a model of kind {said['kind']!r}, expected a {kind}")
-    arrays = _arrays(path, said, mapped)
-    values = {name: value for name, value in said.items() if name not in _HEADER}
+    description = _description(path)
+    if description["kind"] != kind:
+        raise ModelError(f"{path}: a model of kind {description['kind']!r}, expected a {kind}")
+    arrays = _arrays(path, description, mapped)
+    values = {name: value for name, value in description.items() if name not in _HEADER}
     with damaged(path):
-        if said["format"] < FORMAT:
-            old = from_lists(kind, values, arrays) if said["format"] == 1 else ModelPart.of(values, arrays)
+        if description["format"] < FORMAT:
+            old = from_lists(kind, values, arrays) if description["format"] == 1 else ModelPart.of(values, arrays)
             return from_tree(kind, old)
         stages = checked(list[dict[str, Any]], values.pop(_STAGES, None), _STAGES)
         names = [checked(str, stage.pop(_STAGE, None), f"{_STAGES}.{n}.{_STAGE}") for n, stage in enumerate(stages)]
@@ -174,7 +174,7 @@ def _description(path: str | Path) -> dict[str, Any]:
     """Return the content of ``model.json``."""
     file = Path(path) / _DESCRIPTION
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        description = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         left = "".join(f"; {part} is there, {leftover(part)}" for part in leftovers(Path(path)))
         inside = next((child.parent for child in sorted(Path(path).glob(f"*/{_DESCRIPTION}"))), None)
@@ -186,26 +186,26 @@ def _description(path: str | Path) -> dict[str, Any]:
         raise ModelError(f"{file}: cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{file}: damaged, not JSON ({error}); train or copy the model again") from None
-    if not isinstance(said, dict) or not isinstance(said.get("kind"), str):
+    if not isinstance(description, dict) or not isinstance(description.get("kind"), str):
         raise ModelError(f"{file}: not a model's description: it names no kind; name the folder that training wrote")
-    number = said.get("format")
+    number = description.get("format")
     if type(number) is not int or not 1 <= number <= FORMAT:
         newer = type(number) is int and number > FORMAT
         remedy = "update Spanloom, or train the model again" if newer else "train or copy the model again"
         raise ModelError(
-            f"{file}: model format {number!r}, written by Spanloom {said.get('spanloom')!r}; this is Spanloom "
+            f"{file}: model format {number!r}, written by Spanloom {description.get('spanloom')!r}; this is Spanloom "
             f"{__version__}, which reads formats 1 to {FORMAT}: {remedy}"
         )
-    return said
+    return description
 
 
-def _arrays(path: str | Path, said: Mapping[str, Any], mapped: bool) -> dict[str, Array]:
-    """The arrays of a model, if they are those that ``said`` was written with, and finite."""
+def _arrays(path: str | Path, description: Mapping[str, Any], mapped: bool) -> dict[str, Array]:
+    """The arrays of a model, if they are those that ``description`` was written with, and finite."""
     file = Path(path) / _WEIGHTS
     try:
         with file.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            if digest != said.get("sha256"):
+            if digest != description.get("sha256"):
                 raise ModelError(f"{file}: damaged or of another model: its checksum is not the one in {_DESCRIPTION}")
             arrays = _read_arrays(file, stream, mapped=mapped)
     except FileNotFoundError:
@@ -215,7 +215,7 @@ def _arrays(path: str | Path, said: Mapping[str, Any], mapped: bool) -> dict[str
     except (SafetensorError, ValueError, TypeError, KeyError, AttributeError) as error:  # the last: a type numpy lacks
         raise ModelError(f"{file}: damaged: {error}; train or copy the model again") from None
     for name, array in arrays.items():
-        # NaN is the least and the greatest of whatever it stands among
+        # NaN is the least and the greatest of any values
         if array.dtype.kind != "f" or not array.size:
             continue
         if not -LARGEST <= float(array.min()) <= float(array.max()) <= LARGEST:  # half precision cannot hold the bound
@@ -242,7 +242,7 @@ def _read_arrays(file: Path, stream: BinaryIO, *, mapped: bool) -> dict[str, Arr
     begin = _LENGTH_BYTES + int.from_bytes(memory[:_LENGTH_BYTES], "little")
     header = json.loads(memory[_LENGTH_BYTES:begin])
     header.pop("__metadata__", None)
-    return {name: _mapped_array(memory, begin, **said) for name, said in header.items()}
+    return {name: _mapped_array(memory, begin, **description) for name, description in header.items()}
 
 
 def _mapped_array(memory: mmap, begin: int, dtype: str, shape: list[int], data_offsets: list[int]) -> Array:

@@ -1,4 +1,4 @@
-"""Formats 1 to 3, as parts and stages. Format 1 had one description and one list of arrays a model, with other names.
+"""Formats 1 to 3, as parts and stages. Format 1 had one stored and one list of arrays a model, with other names.
 
 What is written here is what those formats were, and does not change with the code of the models.
 """
@@ -40,10 +40,10 @@ def _recognizer(values: _Values, arrays: _Arrays) -> ModelPart:
 
 def _cascade(values: _Values, arrays: _Arrays) -> ModelPart:
     chains = {
-        f"chain{n}": _model(said, "bilou", "subgraphs", _under(arrays, f"chain{n}."))
-        for n, said in enumerate(values["chains"])
+        f"chain{n}": _model(stored, "bilou", "subgraphs", _under(arrays, f"chain{n}."))
+        for n, stored in enumerate(values["chains"])
     }
-    own = {**_some(values, "params", "report"), "strongest": [said["strongest"] for said in values["chains"]]}
+    own = {**_some(values, "params", "report"), "strongest": [stored["strongest"] for stored in values["chains"]]}
     return ModelPart(own, parts={**chains, **_columns(values, arrays)})
 
 
@@ -77,28 +77,28 @@ def _remembered(arrays: _Arrays) -> dict[str, Array]:
 
 
 def _segmenter(values: _Values, arrays: _Arrays) -> ModelPart:
-    parts = {f"part{n}": _part(said, _under(arrays, f"part{n}.")) for n, said in enumerate(values["parts"])}
+    parts = {f"part{n}": _part(stored, _under(arrays, f"part{n}.")) for n, stored in enumerate(values["parts"])}
     if "dictionaries" in arrays:
         parts["dictionaries"] = ModelPart(arrays={"phrases": arrays["dictionaries"]})
-    said = _some(values, "params", "report", "types", "joint_penalty", "scalings", "strongest")
-    return ModelPart(said, parts=parts)
+    stored = _some(values, "params", "report", "types", "joint_penalty", "scalings", "strongest")
+    return ModelPart(stored, parts=parts)
 
 
-def _part(said: _Values, arrays: _Arrays) -> ModelPart:
+def _part(stored: _Values, arrays: _Arrays) -> ModelPart:
     """Chains of a segmenter that share their features."""
     parts = {"index": ModelPart(arrays=_under(arrays, "index."))}
-    for chain in said["chains"]:
+    for chain in stored["chains"]:
         parts[chain["name"]] = ModelPart(_some(chain, "penalty"), _under(arrays, f"{chain['name']}."))
-    return ModelPart(_some(said, "templates"), parts=parts)
+    return ModelPart(_some(stored, "templates"), parts=parts)
 
 
 def _tagger(values: _Values, arrays: _Arrays) -> ModelPart:
     """A tagger, or the name of a pipeline."""
     if "spacy" in values:
         return ModelPart(values)
-    said = {"types": values["tags"], "templates": values["params"]["features"], "penalty": 0.0}
+    stored = {"types": values["tags"], "templates": values["params"]["features"], "penalty": 0.0}
     renamed = {_TRANSITIONS.get(key, key): array for key, array in arrays.items()}
-    model = _model(said, "tags", "subgraphs", renamed)
+    model = _model(stored, "tags", "subgraphs", renamed)
     return ModelPart(_some(values, "params", "report"), parts={"model": model})
 
 
@@ -110,10 +110,10 @@ def _structure(params: _Values) -> Any:
     return f"{text}({name}={value})" if name and value != _DEFAULTS[name] else text
 
 
-def _model(said: _Values, structure: Any, counting: Any, arrays: _Arrays) -> ModelPart:
+def _model(stored: _Values, structure: Any, counting: Any, arrays: _Arrays) -> ModelPart:
     """A structured model; ``arrays`` may hold those of others."""
     index = ModelPart(arrays=_under(arrays, "index."))
-    values = {**_some(said, *_MODEL), "structure": structure, "counting": counting}
+    values = {**_some(stored, *_MODEL), "structure": structure, "counting": counting}
     return ModelPart(values, _some(arrays, *_WEIGHTS), {"index": index})
 
 

@@ -178,8 +178,8 @@ def place(stage: str) -> tuple[int, int, str]:
     return STAGES.index(bare), len(stage), stage
 
 
-def _fits(length: int, wanted: int | None) -> bool:
-    return wanted is None or length == wanted
+def _fits(length: int, expected: int | None) -> bool:
+    return expected is None or length == expected
 
 
 @contextmanager

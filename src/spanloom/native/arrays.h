@@ -43,7 +43,7 @@ ARRAYS(uint64_t, u64)
 #define NO_MEMORY INT64_MIN
 #define BAD_INDEX (INT64_MIN + 1) /* an index leads out of its table: the file or the arguments are damaged */
 
-/* Memory of one call: taken piece by piece, given back at once. After pieces were taken, `failed` says whether one is
+/* Memory of one call: taken piece by piece, given back at once. After pieces were taken, `failed` shows whether one is
    missing; a kernel looks before it uses any. */
 typedef struct piece {
     struct piece *next;

@@ -26,7 +26,7 @@ static uint64_t shape(const word *w) {
     uint64_t state = START;
     for (int64_t k = 0; k < 2; k++) state = mix(state, AT2(w->maps, KIND, w->codes[k]));
     int64_t last = -1;
-    while (last < KINDS) { /* the next larger one of those in between, until there is none; there are few */
+    while (last < KINDS) { /* the next larger one of those in between, until none is left; there are few */
         int64_t kind = KINDS;
         for (int64_t k = 2; k < w->length - 2; k++) {
             int64_t other = AT2(w->maps, KIND, w->codes[k]);

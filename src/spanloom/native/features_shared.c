@@ -2,7 +2,7 @@
 #include "hashing.h"
 #include "spanloom.h"
 
-/* The place of a column's value of a number among all values; -1 if there is none. */
+/* The place of a column's value of a number among all values; -1 for none. */
 static inline int64_t place_of(const Columns *table, int64_t column, int64_t number) {
     int64_t at = table->base.at[column] + number * table->stride.at[column];
     return at >= 0 && at < table->values.n ? at : -1;

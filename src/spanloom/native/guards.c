@@ -21,12 +21,12 @@ typedef struct {
     int64_t start, end, kind, edges, entries, states, width; /* `width`: the most states of the lane's guards */
     int linear;                                              /* whether numbers are weights, not logarithms */
     double none;                                             /* then 0, else -inf */
-    int64_t *row;     /* (T,) the row of the guards' tables at each token, -1 between guards */
-    int64_t *nothing; /* (E,) zeros */
-    double *base, *p; /* (E,) weights of hyperedges without roles, (T, R) of roles */
-    double *w;        /* (T, E) weights of hyperedges */
-    double *at;       /* (S, states of the guard at a token) scratch */
-    double *factor;   /* (T,) */
+    int64_t *row;           /* (T,) the row of the guards' tables at each token, -1 between guards */
+    int64_t *nothing;       /* (E,) zeros */
+    double *base, *p;       /* (E,) weights of hyperedges without roles, (T, R) of roles */
+    double *w;              /* (T, E) weights of hyperedges */
+    double *at;             /* (S, states of the guard at a token) scratch */
+    double *factor;         /* (T,) */
     int64_t *arc_ptr, *arc; /* the usable arcs of each row of `usable`, and behind them all arcs */
 } walk;
 
@@ -78,8 +78,8 @@ static int lane_fits(const guarded_arguments *a, int64_t lane) {
     if (lane < 0 || lane >= a->sentence.n || a->kind.at[lane] < 0 || a->kind.at[lane] >= a->scores.roles.l) return 0;
     if (!are_sentences((i64_1){a->sentence.at + lane, 1}, a->offsets)) return 0;
     int64_t n = a->sentence.at[lane], length = a->offsets.at[n + 1] - a->offsets.at[n], end = 0;
-    const int64_t *placed = a->placed_ptr.at + lane, *asked = a->asked_ptr.at + lane;
-    if (placed[0] < 0 || placed[1] > a->guard.n || asked[0] < 0 || asked[1] > a->first.n) return 0;
+    const int64_t *placed = a->placed_ptr.at + lane, *query = a->query_ptr.at + lane;
+    if (placed[0] < 0 || placed[1] > a->guard.n || query[0] < 0 || query[1] > a->first.n) return 0;
     for (int64_t i = placed[0]; i < placed[1]; i++) {
         int64_t guard = a->guard.at[i], low = a->low.at[i];
         if (guard < 0 || guard >= a->guards.begin.n - 1 || low < end) return 0; /* one behind the other */
@@ -87,13 +87,13 @@ static int lane_fits(const guarded_arguments *a, int64_t lane) {
         if (size < 0 || low > length - size) return 0;
         end = low + size;
     }
-    for (int64_t i = asked[0]; i < asked[1]; i++) {
+    for (int64_t i = query[0]; i < query[1]; i++) {
         int64_t begin = a->row_ptr.at[i], stop = a->row_ptr.at[i + 1], first = a->first.at[i];
         if (begin < 0 || begin >= stop || stop > a->row.n || first < 0 || first > length - (stop - begin)) return 0;
         for (int64_t j = begin; j < stop; j++)
             if (a->row.at[j] < 0 || a->row.at[j] >= a->usable.n) return 0;
     }
-    return asked[0] >= asked[1] || a->usable.m == a->automaton.edge.n;
+    return query[0] >= query[1] || a->usable.m == a->automaton.edge.n;
 }
 
 /* Inside scores of a token's entries, or with `best` the best ways on and their first arcs, from those of the next. */
@@ -221,7 +221,7 @@ static int follow(const walk *s, const int64_t *best) {
 static void answer(const walk *s, int64_t lane, const double *beta, double *alpha, double *flow) {
     const guarded_arguments *a = s->a;
     int64_t layer = s->entries * s->width, root = a->automaton.root * s->width, last = 0;
-    for (int64_t i = a->asked_ptr.at[lane]; i < a->asked_ptr.at[lane + 1]; i++) last = most(last, a->first.at[i]);
+    for (int64_t i = a->query_ptr.at[lane]; i < a->query_ptr.at[lane + 1]; i++) last = most(last, a->first.at[i]);
     for (int64_t i = 0; i < layer; i++) alpha[i] = s->none;
     alpha[root] = s->linear ? 1.0 : 0.0;
     for (int64_t token = 0; token < last; token++) {
@@ -231,11 +231,10 @@ static void answer(const walk *s, int64_t lane, const double *beta, double *alph
         for (int64_t i = 0; i < layer; i++) /* what leads nowhere could grow without an end */
             if (beta[(token + 1) * layer + i] == s->none) ahead[i] = s->none;
     }
-    for (int64_t i = a->asked_ptr.at[lane]; i < a->asked_ptr.at[lane + 1]; i++) {
+    for (int64_t i = a->query_ptr.at[lane]; i < a->query_ptr.at[lane + 1]; i++) {
         int64_t token = a->first.at[i];
         memcpy(flow, alpha + token * layer, (size_t)layer * sizeof *flow);
-        for (int64_t j = a->row_ptr.at[i]; j < a->row_ptr.at[i + 1]; j++)
-            push(s, token++, flow, a->row.at[j]);
+        for (int64_t j = a->row_ptr.at[i]; j < a->row_ptr.at[i + 1]; j++) push(s, token++, flow, a->row.at[j]);
         double sum = s->none;
         for (int64_t j = 0; j < layer; j++)
             if (flow[j] > s->none) sum = sum_of(s->linear, sum, both_of(s->linear, flow[j], beta[token * layer + j]));

@@ -32,8 +32,8 @@ int64_t spanloom_intern(const intern_arguments *a) {
 }
 
 int64_t spanloom_find_numbers(const find_numbers_arguments *a) {
-    for (int64_t i = 0; i < a->wanted.n; i++)
-        a->numbers.at[i] = find_number(a->table, a->shift, a->keys.at, a->keys.n, a->wanted.at[i]);
+    for (int64_t i = 0; i < a->sought.n; i++)
+        a->numbers.at[i] = find_number(a->table, a->shift, a->keys.at, a->keys.n, a->sought.at[i]);
     return 0;
 }
 

@@ -6,8 +6,8 @@
    the action that follows it (SEPNOR, or a plain SEP where it is linked to nothing), and one more step closes what the
    last token leaves open.
 
-   The derivations of a beam differ in few things: what the last segments say is the same for all that agree in those,
-   and what the entities before them say is the same for all that agree in these. Each score is computed once. */
+   The derivations of a beam differ in few things: what the last segments show is the same for all that agree in those,
+   and what the entities before them show is the same for all that agree in these. Each score is computed once. */
 #include "link.h"
 
 #define FREE (-1)     /* a label that is not prescribed */
@@ -81,7 +81,7 @@ static inline int64_t *state_of(const search *s, int64_t step, int64_t slot) {
     return &AT3(s->work->states, step, slot, 0);
 }
 
-/* The span from a token that has so many tokens; -1 if there is none. */
+/* The span from a token that has so many tokens; -1 for none. */
 static inline int64_t span_of(const search *s, int64_t first, int64_t size) {
     return size <= s->model->longest ? AT2(s->work->span_at, first, size - 1) : -1;
 }
@@ -150,7 +150,7 @@ static int64_t shared_row(const SharedScores *shared, uint64_t context, int *fre
     return size;
 }
 
-/* What each next label says behind the last segments of a state. */
+/* What each next label shows behind the last segments of a state. */
 static const float *near_scores(const search *s, const int64_t *state, int64_t labels) {
     int fresh;
     int64_t row = shared_row(&s->work->near, context_of(state, 0, E1, 0), &fresh);
@@ -162,7 +162,7 @@ static const float *near_scores(const search *s, const int64_t *state, int64_t l
     return scores;
 }
 
-/* What each next label says behind the last entities of a state. */
+/* What each next label shows behind the last entities of a state. */
 static const float *far_scores(const search *s, const int64_t *state, int64_t labels) {
     int fresh;
     int64_t row = shared_row(&s->work->far, context_of(state, E1, E1_END, state[LABEL1]), &fresh);
@@ -178,7 +178,7 @@ static inline int is_linked(const search *s, int64_t concept) {
     return concept >= 0 && s->work->linked.at[concept] == s->document + 1;
 }
 
-/* The score of closing the entity with a choice, and of each next label then, as far as segments tell. */
+/* The score of closing the entity with a choice, and of each next label then, as far as segments show. */
 static void look(const search *s, int64_t i, const int64_t *old, int64_t concept, int64_t found, int64_t row,
                  int64_t labels) {
     const Workspace *work = s->work;
@@ -211,7 +211,7 @@ static float segment_score(const search *s, int64_t first, int64_t end, int64_t 
 /* --------------------------------------------------------------------------------------------------------- beam search
  */
 
-/* A derivation that may go on: back pointers, and whether it is the gold one so far. */
+/* A derivation that may continue: back pointers, and whether it is the gold one so far. */
 typedef struct {
     double score;
     int64_t parent, choice, label, gold;
@@ -263,7 +263,7 @@ typedef struct {
 /* The best derivation that the beam finds, in the back pointers. Returns how many steps were taken; `right`: whether
    the best derivation after the last of them is the gold one.
 
-   At each token every derivation in the beam goes on in all ways that are allowed: an open entity is continued or
+   At each token every derivation in the beam continues in all ways that are allowed: an open entity is continued or
    closed with each choice, and then, as without one, comes each label that does not continue it. */
 static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labels gold, int *right) {
     const BeamModel *model = s->model;
@@ -274,7 +274,7 @@ static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labe
     state_of(s, now, 0)[GOLD] = 1;
     AT2(work->scores, now, 0) = 0.0;
     for (int64_t i = 0; i <= length; i++) {
-        int64_t new = 0, wanted = i < length ? gold.forced[i] : 0, labels = i < length ? 1 + types : 1;
+        int64_t new = 0, forced = i < length ? gold.forced[i] : 0, labels = i < length ? 1 + types : 1;
         const float *scores = i < length ? &AT2(local, i, 0) : NULL;
         work->near.used.at[0] = work->far.used.at[0] = 0;
         for (int64_t slot = 0; slot < size; slot++) {
@@ -286,7 +286,7 @@ static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labe
                 const float *far = far_scores(s, old, labels), *near = near_scores(s, old, labels);
                 for (int64_t option = 0; option < labels; option++) {
                     int64_t label = label_at(option);
-                    if (wanted != FREE && label != wanted) continue;
+                    if (forced != FREE && label != forced) continue;
                     offer next = {score, slot, -1, label, on_gold};
                     if (i < length) {
                         next.score += scores[label] + scores[role_of(types, previous, label)];
@@ -298,8 +298,8 @@ static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labe
                 }
                 continue;
             }
-            int64_t kind = (previous - 1) / 2, inside = 2 * kind + 2; /* 1. the entity goes on */
-            if (i < length && i - first < model->longest && (wanted == FREE || wanted == inside)) {
+            int64_t kind = (previous - 1) / 2, inside = 2 * kind + 2; /* 1. the entity continues */
+            if (i < length && i - first < model->longest && (forced == FREE || forced == inside)) {
                 offer next = {score + (scores[inside] + scores[role_of(types, previous, inside)]), slot, -1, inside, 0};
                 int64_t span = span_of(s, first, i - first + 1);
                 int64_t n = append_keys(model->program, span >= 0 && data->span_known.at[span], inside, work->keys.at);
@@ -308,7 +308,7 @@ static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labe
                 if (gold.label[i] != inside) next.score += gold.margin;
                 new = put(work, after, new, width, i, next);
             }
-            if (wanted != FREE && wanted == inside) continue;
+            if (forced != FREE && forced == inside) continue;
             int64_t span = span_of(s, first, i - first), count = candidates_of(data, span); /* 2. it ends */
             double whole = score + segment_score(s, first, i, kind);
             uint64_t context = context_of(old, 0, N2, i), between = between_entities(old, s->words, first);
@@ -334,7 +334,7 @@ static int64_t find_best(const search *s, f32_2 local, int64_t width, given_labe
                 if (gold.choice[i - 1] != choice) closed += gold.margin;
                 for (int64_t option = 0; option < labels; option++) {
                     int64_t label = label_at(option);
-                    if (wanted != FREE && label != wanted) continue;
+                    if (forced != FREE && label != forced) continue;
                     offer next = {closed, slot, choice, label, is_right};
                     if (i < length) {
                         next.score += scores[label] + scores[role_of(types, previous, label)];

@@ -2,8 +2,8 @@
    Table 2, and ours.
 
    Templates define the conjunctions (`spanloom.link.templates`) and name values by their number; the values are
-   computed here. What the words around a token say is not here: those are roles, scored before the search. What a
-   segment and its candidates say whatever came before them is summed once a sentence. Only what depends on earlier
+   computed here. What the words around a token show is not here: those are roles, scored before the search. What a
+   segment and its candidates show whatever came before them is summed once a sentence. Only what depends on earlier
    choices is looked up for each state.
 
    A state is a row of int64 (hashes are kept bit for bit). Segments are entities, and single words outside of them; n
@@ -139,7 +139,7 @@ static inline void close_entity(const Forms *forms, const uint64_t *words, int64
     state[OPEN] = -1;
 }
 
-/* Take token i with a label; an entity that it does not go on with was closed before. */
+/* Take token i with a label; an entity that it does not continue with was closed before. */
 static inline void enter_token(const uint64_t *words, int64_t *state, int64_t i, int64_t label) {
     state[LABEL2] = state[LABEL1];
     state[LABEL1] = label;
@@ -258,7 +258,7 @@ static inline int64_t close_far_keys(u64_1 program, const int64_t *state, uint64
     return evaluate(program, CLOSE_FAR, values, out);
 }
 
-/* An entity's own words and those beside it, and what is known of the span; `span` is -1 if it is none. */
+/* An entity's own words and those beside it, and what is known of the span; `span` is -1 for none. */
 static inline int64_t segment_keys(u64_1 program, const LinkData *data, int64_t base, int64_t length, int64_t first,
                                    int64_t end, int64_t span, int64_t kind, uint64_t *out) {
     if (!reads(program, SEGMENT)) return 0;

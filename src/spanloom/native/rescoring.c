@@ -376,7 +376,7 @@ int64_t spanloom_wholes(const wholes_arguments *a) {
     for (int64_t relation = 0; relation < RELATED; relation++) {
         for (int64_t i = 0; i < count; i++) {
             double related = AT2(odds, relation, i);
-            int there = related != -INFINITY; /* of most relations there is none */
+            int there = related != -INFINITY; /* most relations have none */
             AT2(a->found, PLAIN + relation, i) = there ? (uint64_t)bin(related, COARSE) : 0;
             AT2(a->found, PLAIN + RELATED + relation, i) = there ? (uint64_t)bin(all->odds.at[i] - related, COARSE) : 0;
         }

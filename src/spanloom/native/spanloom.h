@@ -35,9 +35,9 @@ KERNEL(intern,
     i64_1 first; // T out
 )
 
-/* The number of each of some keys, -1 where there is none; `keys` are those of the numbers. */
+/* The number of each of some keys, -1 for none; `keys` are those of the numbers. */
 KERNEL(find_numbers,
-    u64_1 wanted; // N
+    u64_1 sought; // N
     u64_1 table; // *
     int64_t shift;
     u64_1 keys; // *
@@ -124,7 +124,7 @@ KERNEL(evaluate,
     i64_1 offsets; // *+1 out
 )
 
-/* F templates over named values: `ptr` says where the atoms of each begin, `row` which values, `most` what each counts
+/* F templates over named values: `ptr` shows where the atoms of each begin, `row` which values, `most` what each counts
    at most. */
 typedef struct {
     u64_1 seeds; // F
@@ -222,7 +222,7 @@ KERNEL(group,
 )
 
 /* Replace, in place, the keys of tokens by their rows, each row once. `rows`: each key's row, or -1; `last`: scratch,
-   -1 before the first token; out_offsets[begin] says where entries go on; `first`: the first token of each row. */
+   -1 before the first token; out_offsets[begin] shows where entries continue; `first`: the first token of each row. */
 KERNEL(rows_of_tokens,
     i32_1 numbers; // * out
     i64_1 offsets; // T+1
@@ -458,7 +458,7 @@ KERNEL(add_rows,
 
 /* ---------------------------------------------------------------------------------------------------- rescoring.c */
 
-/* M mentions, counted in their sentences: `ptr` says where the ranges of each begin. */
+/* M mentions, counted in their sentences: `ptr` shows where the ranges of each begin. */
 typedef struct {
     i64_1 sentence; // M
     i64_1 kind; // M
@@ -530,7 +530,7 @@ KERNEL(wholes,
 
 /* The value of a column at a token of some mentions, those of the numbers `rows`, in the row `row` of `found`:
    `distance` tokens from the first (0), the last (1), the gap (2), or the token behind the first gap (3). `before` and
-   `after` stand for tokens outside of the sentence; 0 for a place within a gap where there is none. */
+   `after` stand for tokens outside of the sentence; 0 for a place within an absent gap. */
 KERNEL(values_at,
     Columns table;
     i64_1 offsets; // *
@@ -923,8 +923,8 @@ KERNEL(read_paths,
     i64_2 bounds; // M * out
 )
 
-/* Write the strand of one position that hyperedges say. `now`, `following`: bits that each says of its token and of the
-   next, the last row for none; `start`: the bit that says that a mention starts. */
+/* Write the strand of one position that hyperedges show. `now`, `following`: the bits of each for its token and for the
+   next, the last row for none; `start`: the bit of the start of a mention. */
 KERNEL(flagged,
     i16_3 edges; // T K *
     u8_1 now; // E
@@ -934,8 +934,8 @@ KERNEL(flagged,
     u8_3 links; // T K 1 out
 )
 
-/* Write one of the strands that hyperedges say. `place`: strand, position and links of each hyperedge, the last row for
-   none; of a start, position -1 and the positions as bits. */
+/* Write one of the strands that hyperedges show. `place`: strand, position and links of each hyperedge, the last row
+   for none; of a start, position -1 and the positions as bits. */
 KERNEL(stranded,
     i16_3 edges; // T K *
     i64_2 place; // * 3
@@ -1044,7 +1044,7 @@ typedef struct {
     i64_1 exit; // S
 } Guards;
 
-/* The structures that guards let through, of some lanes, each a sentence and a type; guards stand at tokens of their
+/* The structures that guards let through, of some lanes, each a sentence and a type; guards are at tokens of their
    sentences from `low` on. If `edges` has rows, the best structures: their hyperedges are appended, and their scores
    added to `total`. Else the logarithms of sums are added, and `probability` is multiplied by that of each of Q paths,
    whose rows are those of `usable` choices at the tokens from `first` on. -inf where nothing is let through. The
@@ -1060,7 +1060,7 @@ KERNEL(guarded,
     i64_1 low; // G
     Automaton automaton;
     Guards guards;
-    i64_1 asked_ptr; // L+1
+    i64_1 query_ptr; // L+1
     i64_1 first; // Q
     i64_1 row_ptr; // Q+1
     i64_1 row; // *
@@ -1121,7 +1121,7 @@ typedef struct {
 
 /* Count each role and constant of structures; with `unfold`, a shared node once for each parent. `edges`: as `best`
    gives them; `roles` have no rows to count constants only. Returns the first token whose hyperedges are not those of
-   the nodes reached there; -1 if there is none. */
+   the nodes reached there; -1 for none. */
 KERNEL(count_roles,
     i16_3 edges; // * * *
     i64_1 sentences; // *

@@ -242,7 +242,8 @@ typedef struct {
 } lists;
 
 /* Collect the paths that come to a joint. What stays at its position comes first, and is one list from joint to joint.
-   So each path is touched only where it starts, goes on to another position, or ends, however many lie side by side. */
+   So each path is touched only where it starts, continues to another position, or ends, however many lie side by side.
+ */
 static void gather_paths(const StrandRuns *runs, const graph *g, int64_t joint, const lists *l, i64_2 bounds,
                          int64_t *the_first, int64_t *the_last) {
     int64_t first = l->first[g->into[3 * joint]], last = l->last[g->into[3 * joint]];
@@ -375,13 +376,13 @@ int64_t spanloom_flagged(const flagged_arguments *a) {
     if (rows < 1) return BAD_INDEX;
     for (int64_t t = 0; t < a->edges.n; t++)
         for (int64_t k = 0; k < a->edges.m; k++) {
-            int said = 0;
+            int bits = 0;
             for (int64_t d = 0; d < a->edges.l; d++) {
-                said |= a->now.at[row_of(AT3(a->edges, t, k, d), rows)];
-                if (t > 0) said |= a->following.at[row_of(AT3(a->edges, t - 1, k, d), rows)];
+                bits |= a->now.at[row_of(AT3(a->edges, t, k, d), rows)];
+                if (t > 0) bits |= a->following.at[row_of(AT3(a->edges, t - 1, k, d), rows)];
             }
-            AT2(a->begins, t, k) = (said & a->start) != 0;
-            AT3(a->links, t, k, 0) = (uint8_t)(said & (STAY | END));
+            AT2(a->begins, t, k) = (bits & a->start) != 0;
+            AT3(a->links, t, k, 0) = (uint8_t)(bits & (STAY | END));
         }
     return 0;
 }
@@ -391,12 +392,12 @@ int64_t spanloom_stranded(const stranded_arguments *a) {
     if (rows < 1) return BAD_INDEX;
     for (int64_t t = 0; t < a->edges.n; t++)
         for (int64_t k = 0; k < a->edges.m; k++)
-            for (int64_t d = 1; d < a->edges.l; d++) { /* the first says nothing of a strand */
-                const int64_t *said = &AT2(a->place, row_of(AT3(a->edges, t, k, d), rows), 0);
-                if (said[0] != a->strand) continue;
-                if (said[1] >= a->links.l) return BAD_INDEX;
-                if (said[1] >= 0) AT3(a->links, t, k, said[1]) = (uint8_t)said[2];
-                else AT2(a->start, t, k) = (uint8_t)most(AT2(a->start, t, k), said[2]);
+            for (int64_t d = 1; d < a->edges.l; d++) { /* the first is of no strand */
+                const int64_t *place = &AT2(a->place, row_of(AT3(a->edges, t, k, d), rows), 0);
+                if (place[0] != a->strand) continue;
+                if (place[1] >= a->links.l) return BAD_INDEX;
+                if (place[1] >= 0) AT3(a->links, t, k, place[1]) = (uint8_t)place[2];
+                else AT2(a->start, t, k) = (uint8_t)most(AT2(a->start, t, k), place[2]);
             }
     return 0;
 }

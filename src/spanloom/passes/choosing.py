@@ -43,13 +43,13 @@ class PassData(NamedTuple):
 
 
 def choose_passes(
-    wanted: Passes, data: PassData, settings: PassSettings, learn: Callable[[Batch, Batch, FeatureSet], L],
+    requested: Passes, data: PassData, settings: PassSettings, learn: Callable[[Batch, Batch, FeatureSet], L],
     f1: Callable[[L], float], run: Executor = SERIAL,
 ) -> tuple[L, DocumentPass | None, PassReport | None]:  # fmt: skip
     """Train with one pass, with two, or with both, of which the better is kept.
 
     Args:
-        wanted: ``one``, ``two`` or ``auto``.
+        requested: ``one``, ``two`` or ``auto``.
         data: to learn from and to choose by.
         settings: of the first pass.
         learn: trains the second pass on training data, development data and features.
@@ -60,13 +60,13 @@ def choose_passes(
         What was learned; the first pass, if there are two; and the report, if two were asked for.
     """
     known, unseen, gold, types, features = data
-    if wanted == "one":
+    if requested == "one":
         return learn(known, unseen, features), None, None
     check_columns(features)
     several = is_worth_two_passes(known)
     if not several:
         return learn(known, unseen, features), None, PassReport(several)
-    before = learn(known, unseen, features) if wanted == "auto" else None
+    before = learn(known, unseen, features) if requested == "auto" else None
     first, held_out = fit_pass(known, gold(), types, features, settings, run)
     after = learn(held_out, first.fill(unseen, run), features.extended(TEMPLATES))
     if before is None:

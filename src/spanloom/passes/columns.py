@@ -194,19 +194,19 @@ def _keys(text: DocumentText) -> Callable[[Ints, Ints], UInt64]:
     return keys
 
 
-def best_elsewhere(key: UInt64, value: Floats, place: Ints, asked: UInt64, at: Ints) -> Ints:
+def best_elsewhere(key: UInt64, value: Floats, place: Ints, sought: UInt64, at: Ints) -> Ints:
     """Return for each question the row of the largest value with its key that is not at its place; -1 for none.
 
     Args:
         key, value, place: (M,) of each row; of equal values the first counts.
-        asked, at: (Q,) key and place of each question.
+        sought, at: (Q,) key and place of each question.
 
     >>> key, place = np.array([7, 7, 8], np.uint64), np.array([0, 5, 9])
     >>> best_elsewhere(key, np.array([0.9, 0.4, 0.8]), place, key, place).tolist()
     [1, 0, -1]
     """
-    if not len(key) or not len(asked):
-        return np.full(len(asked), -1)
+    if not len(key) or not len(sought):
+        return np.full(len(sought), -1)
     order = np.lexsort((-value, key))
     groups, start, member = np.unique(key[order], return_index=True, return_inverse=True)
     top = order[start]
@@ -214,9 +214,9 @@ def best_elsewhere(key: UInt64, value: Floats, place: Ints, asked: UInt64, at: I
     second = np.full(len(groups), -1)
     left, start = np.unique(key[others], return_index=True)
     second[np.searchsorted(groups, left)] = others[start]
-    group = np.minimum(np.searchsorted(groups, asked), len(groups) - 1)
+    group = np.minimum(np.searchsorted(groups, sought), len(groups) - 1)
     best = np.where(place[top[group]] == at, second[group], top[group])
-    return np.where(groups[group] == asked, best, -1)
+    return np.where(groups[group] == sought, best, -1)
 
 
 def one_word(text: DocumentText, found: Ranges) -> tuple[DocumentText, Ranges]:
@@ -248,9 +248,9 @@ def one_word(text: DocumentText, found: Ranges) -> tuple[DocumentText, Ranges]:
     words = np.concatenate([words, written(first, end)])
     document = np.concatenate([text.document, text.document[first]])
     # mentions that are such places
-    asked, place = (begin * (size + 1) + stop for begin, stop in ((found.first, found.end), (first, end)))
-    whole = np.flatnonzero(np.isin(asked, place))
-    at = size + np.searchsorted(place, asked[whole])
+    sought, place = (begin * (size + 1) + stop for begin, stop in ((found.first, found.end), (first, end)))
+    whole = np.flatnonzero(np.isin(sought, place))
+    at = size + np.searchsorted(place, sought[whole])
     more = Ranges(at, at + 1, found.kind[whole], found.strength[whole])
     return text._replace(words=words, document=document), Ranges.join([found, more])
 
@@ -278,9 +278,9 @@ def again_word(text: DocumentText, found: Ranges, kinds: int) -> tuple[Ints, Flo
     low, high = (np.searchsorted(keys, group * kinds + side) for side in (0, kinds))
     tokens = np.repeat(np.arange(size), high - low)
     rows = np.arange(len(tokens)) - np.repeat((high - low).cumsum() - high, high - low)
-    asked = tokens * kinds + keys[rows] % kinds
-    place = np.minimum(np.searchsorted(pair, asked), max(0, len(pair) - 1))
-    mine = np.where(pair[place] == asked, chance[place], 0.0) if len(pair) else np.zeros(0)
+    sought = tokens * kinds + keys[rows] % kinds
+    place = np.minimum(np.searchsorted(pair, sought), max(0, len(pair) - 1))
+    mine = np.where(pair[place] == sought, chance[place], 0.0) if len(pair) else np.zeros(0)
     others = np.maximum(1, count[group] - 1)
     mean = np.maximum(0.0, total[rows] - mine) / others[tokens]
     order = np.lexsort((-mean, tokens))

@@ -85,14 +85,14 @@ class KnownNames:
         share = np.where(all_times <= 1, BINS.index("once"), bins)
         return cls(keys, (pairs[first] % kinds).astype(np.int16), share.astype(np.int8), present)
 
-    def find(self, text: DocumentText, asked: NDArray[np.bool_] | None = None) -> tuple[Ranges, Ints]:
+    def find(self, text: DocumentText, considered: NDArray[np.bool_] | None = None) -> tuple[Ranges, Ints]:
         """Return the places of names in a text, and the number of `BINS` of each.
 
         Args:
             text: T tokens.
-            asked: (D,) in which documents; in all when ``None``.
+            considered: (D,) in which documents; in all when ``None``.
         """
-        begins = np.arange(len(text.words)) if asked is None else np.flatnonzero(asked[text.document])
+        begins = np.arange(len(text.words)) if considered is None else np.flatnonzero(considered[text.document])
         first, end, row = RangeHashes(text.words).find(self.keys, self.sizes.tolist(), begins, text.limit)
         share = self.share[row].astype(int)
         return Ranges(first, end, self.kind[row].astype(np.int64), share.astype(np.float64)), share
@@ -206,8 +206,8 @@ class DocumentPass:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file."""
-        said = _DocumentPass(short_forms=self.short_forms)
-        return said.part(parts={"model": model_part(self.model), "names": self.names.to_part()})
+        values = _DocumentPass(short_forms=self.short_forms)
+        return values.part(parts={"model": model_part(self.model), "names": self.names.to_part()})
 
     @classmethod
     def from_part(cls, part: ModelPart, shared: ColumnResources, types: tuple[str, ...]) -> DocumentPass:

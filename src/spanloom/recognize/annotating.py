@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
-from spanloom.document.annotation import AT_LEAST, COMPLETE, Said, completeness
+from spanloom.document.annotation import AT_LEAST, COMPLETE, Status, completeness
 from spanloom.document.annotators import key_of, versions_of
 from spanloom.errors import DataError
 from spanloom.hypergraph import Edges, Floats
@@ -19,7 +19,7 @@ from spanloom.learn import Listener, Progress, TrainingSet
 from spanloom.learn.annotators import Agreed, Agreement, Voice, agree
 from spanloom.learn.held_out import HELD_EPOCHS, Held, HeldOut
 from spanloom.model.corpus import Gold, number_of_texts, place
-from spanloom.model.partial import given_mentions, said_of_lanes
+from spanloom.model.partial import given_mentions, status_of_lanes
 from spanloom.model.report import AnnotatorReport, AnnotatorsReport, Quality
 from spanloom.model.structured import LinearModel
 from spanloom.parallel import Executor
@@ -27,7 +27,7 @@ from spanloom.scoring import Weights
 from spanloom.structures import MentionTable
 
 Flags = NDArray[np.bool_]
-_KINDS: Final = ((COMPLETE, True), (AT_LEAST, False))  # what is said, and whether what is not marked is said not to be
+_KINDS: Final = ((COMPLETE, True), (AT_LEAST, False))  # status, and whether unmarked text has no mentions
 
 
 def versioned(documents: Sequence[Document]) -> bool:
@@ -35,7 +35,7 @@ def versioned(documents: Sequence[Document]) -> bool:
     return any(versions_of(one) for one in documents)
 
 
-class Heard(NamedTuple):
+class AnnotatorData(NamedTuple):
     """A corpus after its annotators have been heard.
 
     Args:
@@ -61,13 +61,13 @@ class _Annotator(NamedTuple):
     Args:
         name: of the annotator.
         covers: (D,) the texts that are annotated.
-        said: (T, K) of each token and type.
+        status: (T, K) of each token and type.
         marks: (M,) which of all mentions the annotator marked, where the annotation is known.
     """
 
     name: str
     covers: Flags
-    said: Said
+    status: Status
     marks: Flags
 
 
@@ -88,7 +88,7 @@ class Annotating(NamedTuple):
 
     def agree(
         self, data: TrainingSet, l2: float, rate: float, seed: int, run: Executor, callback: Listener
-    ) -> Heard:  # fmt: skip
+    ) -> AnnotatorData:  # fmt: skip
         """Return the corpus with what is probably there.
 
         Args:
@@ -112,7 +112,7 @@ class Annotating(NamedTuple):
         )  # fmt: skip
         known, gold, edges = self._likeliest(found, run)
         report = self._report(annotators, self._chances(found, run), gold)
-        return Heard(replace(data, target=found.target), found.start, known, gold, edges, report)
+        return AnnotatorData(replace(data, target=found.target), found.start, known, gold, edges, report)
 
     def _annotators(self) -> list[_Annotator]:
         """Return the annotators, in the order of their first documents."""
@@ -121,22 +121,22 @@ class Annotating(NamedTuple):
         found = []
         for name in names:
             covers = np.array([name in versions_of(one) for one in documents], bool)
-            said = _said(self.known, name, types)
+            status = _status(self.known, name, types)
             own = [name in (own := versions_of(d)) and key_of(m) in own[name].mentions for d, m in self.gold.owners]
-            marks = np.array(own, bool) & given_mentions(self.gold.table, said, offsets)
-            found.append(_Annotator(name, covers, said, marks))
+            marks = np.array(own, bool) & given_mentions(self.gold.table, status, offsets)
+            found.append(_Annotator(name, covers, status, marks))
         return found
 
     def _voices(self, one: _Annotator) -> list[Voice]:
         """Return an annotator's voices: where annotation is complete, and where it is not."""
         model, offsets = self.model, self.known.sentences
         edges = model.structure.encode(self.gold.table.take(one.marks), offsets, model.types).edges
-        said = said_of_lanes(model.structure, one.said)
+        status = status_of_lanes(model.structure, one.status)
         starts = np.array(model.start_rows, np.int64)
         return [
-            Voice.of(model.engine, offsets, edges, starts, said == word, whole)
+            Voice.of(model.engine, offsets, edges, starts, status == word, whole)
             for word, whole in _KINDS
-            if (said == word).any()
+            if (status == word).any()
         ]
 
     def _check(self, voices: Sequence[Voice]) -> None:
@@ -179,32 +179,32 @@ class Annotating(NamedTuple):
         owner = self.known.owners[self.known.sentences[self.gold.table.sentence]]
         holds = self.model.structure.holds(self.gold.table)
         number = np.sum([one.covers for one in annotators], axis=0)
-        told = {}
+        reports = {}
         for one in annotators:
             covered = one.covers[owner] & holds
             types = {
                 name: _quality(chances, one.marks, covered & (self.gold.table.kind == k))
                 for k, name in enumerate(self.model.types)
             }
-            told[one.name] = AnnotatorReport(
+            reports[one.name] = AnnotatorReport(
                 documents=self._texts(one.covers), overall=_quality(chances, one.marks, covered),
                 agreement=_agreement(one, annotators, owner), types=types,
             )  # fmt: skip
-        return AnnotatorsReport(told, self._texts(number > 0), self._texts(number > 1), len(gold.table))
+        return AnnotatorsReport(reports, self._texts(number > 0), self._texts(number > 1), len(gold.table))
 
     def _texts(self, which: Flags) -> int:
         return number_of_texts(compress(self.known.documents, which.tolist()))
 
 
-def _said(known: Batch, name: str, types: Sequence[str]) -> Said:
+def _status(known: Batch, name: str, types: Sequence[str]) -> Status:
     """Return (T, K) the completeness of an annotator's annotation; it is unknown in texts of others."""
     documents = []
     for one in known.documents:
         own = versions_of(one).get(name)
         word = "unknown" if own is None else "complete" if own.annotation is None else own.annotation
         documents.append(one.copy(meta={"annotation": word}))
-    said = completeness(replace(known, documents=tuple(documents)), types)
-    return np.full((len(known.tokens), len(types)), COMPLETE, np.uint8) if said is None else said
+    status = completeness(replace(known, documents=tuple(documents)), types)
+    return np.full((len(known.tokens), len(types)), COMPLETE, np.uint8) if status is None else status
 
 
 def _of_fold(table: MentionTable, holds: Flags, fold: HeldOut) -> tuple[NDArray[np.int64], MentionTable]:

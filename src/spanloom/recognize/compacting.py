@@ -69,7 +69,7 @@ def compact(
         if loss is not None:
             raise UsageError("a loss is of F1 on dev, but there is no dev; give documents with gold mentions")
         taken = THRESHOLD if threshold is None else threshold
-        return _told(model, _compacted(model, taken), taken)
+        return _reported(model, _compacted(model, taken), taken)
     gold = [_untagged(model, document) for document in training_of(*development_of(dev))]
     if not gold:
         raise DataError("dev holds no documents; give annotated ones, or a threshold")
@@ -78,11 +78,11 @@ def compact(
         if loss is not None:
             raise UsageError("a threshold and a loss to choose one by; give one of them")
         made = _compacted(model, threshold)
-        return _told(model, made, threshold, (before, _f1(made, gold)))
+        return _reported(model, made, threshold, (before, _f1(made, gold)))
     if finds_mentions(model) and not any(document.mentions for document in gold):
         raise DataError("dev holds no mentions, so its F1 is meaningless; give annotated documents, or no dev")
     made, taken, after = _chosen(model, gold, before, LOSS if loss is None else loss, progress)
-    return _told(model, made, taken, (before, after))
+    return _reported(model, made, taken, (before, after))
 
 
 def _check(model: Any, loss: float | None, threshold: float | None) -> None:
@@ -112,8 +112,8 @@ def _chosen(
         made = _compacted(model, each)
         after = _f1(made, gold)
         if progress is not None:
-            told = f"weights from {each:g} on"
-            progress(Progress(told, number, len(_TRIED), dev_f1=after, seconds=monotonic() - began))
+            stage = f"weights from {each:g} on"
+            progress(Progress(stage, number, len(_TRIED), dev_f1=after, seconds=monotonic() - began))
         if 100 * (before - after) > loss:
             lost += 1
         else:
@@ -181,7 +181,7 @@ def _f1(model: Any, gold: Sequence[Document]) -> float:
     return fmean(score(gold, found, key=key).f1 for key in keys)
 
 
-def _told(model: M, made: M, threshold: float, f1: tuple[float, float] | tuple[None, None] = (None, None)) -> M:
+def _reported(model: M, made: M, threshold: float, f1: tuple[float, float] | tuple[None, None] = (None, None)) -> M:
     """Return a compact model with its report."""
     made.report_ = replace(model.report_, compact=CompactReport(threshold, _size(model), _size(made), *f1))
     return made

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch, Document
-from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Said, claims_of, completeness
+from spanloom.document.annotation import COMPLETE, UNKNOWN, Completeness, Status, claims_of, completeness
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.hypergraph import Edges, Floats
 from spanloom.learn import EdgeTarget, Listener, Progress, TrainingSet
@@ -28,17 +28,17 @@ from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.scoring import Weights
 
 FEWEST: Final = 20  # mentions of a type in complete parts, from which its density is estimated
-_PER = 1000  # tokens, of which a density is told
+_PER = 1000  # tokens, the unit of a density
 _REACHED = 0.99  # of the starts that are wanted
-_FEWEST_STARTS = 0.5  # in all text, of a type that nothing else tells of: there is no share of none
+_FEWEST_STARTS = 0.5  # in all text, of a type without other evidence: there is no share of none
 DensityLike = float | str | Mapping[str, float] | Sequence[str]
 
 
-def marked(documents: Sequence[Document], says: Completeness) -> list[Document]:
+def marked(documents: Sequence[Document], status: Completeness) -> list[Document]:
     """Return documents with the completeness of their annotation in their metadata; their own takes precedence."""
-    if says == "complete":
+    if status == "complete":
         return list(documents)
-    return [one if "annotation" in one.meta else one.copy(meta={**one.meta, "annotation": says}) for one in documents]
+    return [one if "annotation" in one.meta else one.copy(meta={**one.meta, "annotation": status}) for one in documents]
 
 
 def partly(documents: Sequence[Document], types: Sequence[str]) -> bool:
@@ -160,8 +160,8 @@ def completed(
     is then learned from the sentences that annotate it. Complete development data give the density if nothing else
     does.
     """
-    said = completeness(known, tagger.types)
-    if said is None:
+    status = completeness(known, tagger.types)
+    if status is None:
         return Filled(data)
     silent = silent_in(known, tagger)
     if silent is not None and estimator.density is None:
@@ -175,7 +175,7 @@ def completed(
         raise UsageError("annotation of the training data is incomplete; a student learns from complete annotation")
     l2 = lambdas(estimator.l2)[0]
     beside = None if partly(unseen.documents, tagger.types) else unseen
-    corpus = Completing(tagger, known, gold, edges, said, beside)
+    corpus = Completing(tagger, known, gold, edges, status, beside)
     return corpus.complete(data, estimator.density, l2, estimator.rate, estimator.random_state, run, callback)
 
 
@@ -187,7 +187,7 @@ class Completing(NamedTuple):
         known: the corpus.
         gold: the mentions that are given.
         edges: (T, K, D) their structures.
-        said: (T, K) of each token and type.
+        status: (T, K) of each token and type.
         beside: other data, whose annotation is complete.
     """
 
@@ -195,7 +195,7 @@ class Completing(NamedTuple):
     known: Batch
     gold: Gold
     edges: Edges
-    said: Said
+    status: Status
     beside: Batch | None = None
 
     def complete(
@@ -219,15 +219,15 @@ class Completing(NamedTuple):
         marked = np.bincount(self.gold.table.kind, minlength=len(types)).tolist()
         chosen = self._densities(densities(given, dict(zip(types, marked, strict=True))))
         self._check(chosen)
-        self._check_something_said()
+        self._check_annotated()
         begun = engine.role_counts(self.edges, data.offsets)[0][:, starts].sum((0, 1), dtype=float)
-        wanted = self._wanted(chosen, begun)
-        mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.said, data.offsets, types)
-        allowed = with_claims(structure, engine, self.known, self.gold, mask.view(np.uint8), self.said, types)
-        settings = Completion(starts, wanted, Held(l2, HELD_EPOCHS, rate, seed))
+        target_counts = self._target_counts(chosen, begun)
+        mask = allowed_structures(structure, engine, self.gold.table, self.edges, self.status, data.offsets, types)
+        allowed = with_claims(structure, engine, self.known, self.gold, mask.view(np.uint8), self.status, types)
+        settings = Completion(starts, target_counts, Held(l2, HELD_EPOCHS, rate, seed))
         callback(Progress("completing the annotation"))
         found = complete(data, self.edges, allowed, settings, run)
-        self._check_reached(found, wanted, chosen)
+        self._check_reached(found, target_counts, chosen)
         return Filled(replace(data, target=found.target), found.start, self._report(found, chosen, begun))
 
     def _densities(self, given: Mapping[str, float]) -> dict[str, Density]:
@@ -263,7 +263,7 @@ class Completing(NamedTuple):
 
     def _check(self, chosen: Mapping[str, Density]) -> None:
         """Check that no density is below what is annotated."""
-        given = _PER * np.bincount(self.gold.table.kind, minlength=len(chosen)) / max(len(self.said), 1)
+        given = _PER * np.bincount(self.gold.table.kind, minlength=len(chosen)) / max(len(self.status), 1)
         for (name, density), least in zip(chosen.items(), given.tolist(), strict=True):
             if density.error is None and density.mentions < least:
                 raise UsageError(
@@ -271,23 +271,23 @@ class Completing(NamedTuple):
                     f"has {least:.3g} already; expected more"
                 )
 
-    def _check_something_said(self) -> None:
+    def _check_annotated(self) -> None:
         """Check that some annotation is known: a density gives the number of mentions, but not where they are."""
         table = self.gold.table
         begin = self.known.sentences[table.sentence] + table.first[table.ptr[:-1]]
-        named = (self.said[begin, table.kind] != UNKNOWN).any() or (self.said == COMPLETE).any()
+        named = (self.status[begin, table.kind] != UNKNOWN).any() or (self.status == COMPLETE).any()
         if not named and not any(claims_of(document, None) for document in self.known.documents):
             raise DataError(
                 "the annotation of all training text is unknown: no mention can be learned; mark some as "
                 "at-least, or annotate some text completely"
             )
 
-    def _check_reached(self, found: Completed, wanted: Floats, chosen: Mapping[str, Density]) -> None:
+    def _check_reached(self, found: Completed, target_counts: Floats, chosen: Mapping[str, Density]) -> None:
         """Check that as many mentions fit as are wanted."""
-        short = np.flatnonzero(found.expected < _REACHED * wanted).tolist()
+        short = np.flatnonzero(found.expected < _REACHED * target_counts).tolist()
         if short:
-            names = list(chosen) if len(wanted) > 1 else [", ".join(chosen)]
-            name, share = names[short[0]], found.expected[short[0]] / wanted[short[0]]
+            names = list(chosen) if len(target_counts) > 1 else [", ".join(chosen)]
+            name, share = names[short[0]], found.expected[short[0]] / target_counts[short[0]]
             raise UsageError(
                 f"density of type {name!r} is more than fits: the text has room for {100 * share:.0f} % of it; give a "
                 "smaller one"
@@ -296,25 +296,25 @@ class Completing(NamedTuple):
     def _counts(self) -> tuple[Floats, Floats]:
         """Return (2, K) the tokens whose annotation is complete and those where it is not, and mentions that begin."""
         table, offsets = self.gold.table, self.known.sentences
-        whole = self.said == COMPLETE
+        whole = self.status == COMPLETE
         begin = offsets[table.sentence] + table.first[table.ptr[:-1]]
         inside = whole[begin, table.kind]
         counts = [np.bincount(table.kind[rows], minlength=whole.shape[1]) for rows in (inside, ~inside)]
         return np.stack([whole.sum(0), (~whole).sum(0)]).astype(float), np.stack(counts).astype(float)
 
-    def _wanted(self, chosen: Mapping[str, Density], begun: Floats) -> Floats:
+    def _target_counts(self, chosen: Mapping[str, Density], begun: Floats) -> Floats:
         """Return the starts (K,) that a density of mentions makes: given mentions show how many start together.
 
         It is no number where annotation is complete.
         """
         mentions = np.bincount(self.gold.table.kind, minlength=len(chosen)).astype(float)
-        wanted = np.array([one.mentions for one in chosen.values()]) * len(self.said) / _PER
+        target_counts = np.array([one.mentions for one in chosen.values()]) * len(self.status) / _PER
         if len(begun) == 1:  # types in one lattice
-            mentions, wanted = mentions.sum(keepdims=True), wanted.sum(keepdims=True)
+            mentions, target_counts = mentions.sum(keepdims=True), target_counts.sum(keepdims=True)
         together = np.where(begun > 0, begun / np.maximum(mentions, 1), 1.0)  # a structure may hold none of them
-        partly = (self.said != COMPLETE).any(0)
+        partly = (self.status != COMPLETE).any(0)
         partly = partly if len(begun) > 1 else partly.any(keepdims=True)
-        return np.where(partly, np.maximum(wanted * together, begun).clip(_FEWEST_STARTS), np.nan)
+        return np.where(partly, np.maximum(target_counts * together, begun).clip(_FEWEST_STARTS), np.nan)
 
     def _report(self, found: Completed, chosen: Mapping[str, Density], begun: Floats) -> CompletionReport:
         named = self.model.types if len(begun) > 1 else ("all types",)

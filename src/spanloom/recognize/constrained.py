@@ -61,12 +61,12 @@ def constrained(
         chosen = []
         for given, (found, others) in zip(some, bare._considered(some, notice, FLOOR), strict=True):
             own = found.copy(mentions=given.mentions)
-            required, forbidden = constraints.asked(own, model.types_)
+            required, forbidden = constraints.demands(own, model.types_)
             _check(own, required, forbidden, conflict, model.types_)
             mentions = _chosen(found.mentions, others, required, {one.key for one in forbidden}, conflict)
             chosen.append(found.copy(mentions=[one for one in mentions if (one.score or 0.0) >= threshold]))
         yield from constraints.restored(some, run_stages(stages, chosen))
-    constraints.tell_unused(notice)
+    constraints.warn_unused(notice)
 
 
 def _check(

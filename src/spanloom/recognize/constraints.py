@@ -150,7 +150,7 @@ class Constraints:
             )
         return list(given.mentions)
 
-    def tell_unused(self, notice: Notice) -> None:
+    def warn_unused(self, notice: Notice) -> None:
         """Report texts without an occurrence, and how many documents' constraints had no document with their id."""
         for option, spec in [(option, one.spec) for option, own in self._patterns.items() for one in own]:
             if f"{option}: {spec}" not in self._used:
@@ -174,7 +174,7 @@ class Constraints:
             or any(map(document.text.__contains__, words))
         )
 
-    def asked(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
+    def demands(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
         """Return the mentions that a prepared document must have, and those that it may not have."""
         places = {"require": Pattern.occurrences, "forbid": Pattern.mentions}
         found = {option: self._of(option, document) for option in places}
@@ -231,7 +231,7 @@ class Constraints:
                 own: list[Mention] = []
                 other: list[Mention] = []
                 if self._concerns(document):
-                    own, other = self.asked(batch.view(i) if reads_tokens else document, model.types)
+                    own, other = self.demands(batch.view(i) if reads_tokens else document, model.types)
                 mentions.append(own + other)
                 counts[i] = len(own)
         if not rules.forbid and not any(mentions):
@@ -244,10 +244,10 @@ class Constraints:
             once[some[np.unique(names[some], return_index=True)[1]]] = True
         gold.keep(once)
         must = must[once]
-        wanted = [
+        required_mentions = [
             (batch.documents[i], one) for i in np.flatnonzero(counts).tolist() for one in mentions[i][: counts[i]]
         ]
-        unheld = self._unheld(gold, must, wanted, batch, model, rules)
+        unheld = self._unheld(gold, must, required_mentions, batch, model, rules)
         if not second:
             for row, reason in sorted(unheld.items()):
                 _refuse(*gold.owner(row), reason)
@@ -297,14 +297,14 @@ class Constraints:
             yield from found
             return
         for own, document in zip(given, found, strict=True):
-            said = {
+            described = {
                 one.key: one
                 for one in self.kept(own)
                 if one.id is not None or one.head or one.concepts or one.attributes
             }
-            if said:
+            if described:
                 document.mentions = [
-                    _merged(said[one.key], one) if one.key in said else one for one in document.mentions
+                    _merged(described[one.key], one) if one.key in required else one for one in document.mentions
                 ]
             yield document
 
@@ -377,7 +377,7 @@ class Laid:
         best = engine.viterbi(model.penalized(potentials), offsets, way.run)
         for sentence, _ in np.argwhere(np.isneginf(best.score)).tolist():
             self.refuse_sentence(sentence)
-        way.tell_crowds(self.batch, best.edges, notice)
+        way.warn_crowded(self.batch, best.edges, notice)
         if isinstance(way, TwoStages):
             return self._candidates(way, guarded, potentials)
         assert isinstance(way, OneStage)

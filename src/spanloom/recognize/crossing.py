@@ -32,7 +32,7 @@ _THIRDS = 3  # parts of the data by which lambda and passes are chosen
 _FEW_HELD, _MANY = 100, 3000  # mentions: held out, below which folds are better; and in all, above which they take long
 
 
-def wants_folds(documents: int, mentions: int, sentences: int) -> bool:
+def needs_folds(documents: int, mentions: int, sentences: int) -> bool:
     """Return whether training data are too few to hold out a tenth of them: fewer than 20 documents, or few mentions.
 
     Args:

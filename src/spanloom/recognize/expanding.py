@@ -78,8 +78,8 @@ class _Names:
         names = self._second.listed
         keys = names.within(batch := _batch(text)).tokens.sums[CLOSE]
         types = len(names.linked)
-        asked = mixed(0, np.repeat(keys[-1:] - keys[:1], types), np.arange(types))
-        return bool(len(batch.words)) and bool(np.isin(asked, names.close).any())
+        sought = mixed(0, np.repeat(keys[-1:] - keys[:1], types), np.arange(types))
+        return bool(len(batch.words)) and bool(np.isin(sought, names.close).any())
 
 
 def _batch(text: str) -> Batch:

@@ -73,7 +73,7 @@ class Finder(ABC):
     def probabilities(self, batch: Batch, potentials: Potentials, mentions: MentionTable) -> Floats:
         """Return the calibrated probability of each mention, found or not."""
 
-    def tell_crowds(self, batch: Batch, edges: Edges, notice: Notice) -> None:
+    def warn_crowded(self, batch: Batch, edges: Edges, notice: Notice) -> None:
         """Report sentences in which the reading ``all`` of the best structures is cut short."""
         if self.reading == "all":
             for crowd in self.model.structure.crowded(edges, batch.sentences, self.model.types):
@@ -111,7 +111,7 @@ class OneStage(Finder):
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         model, offsets = self.model, batch.sentences
         best = best_consistent(model, self.rules, potentials, offsets, self.reading, self.run)
-        self.tell_crowds(batch, best.edges, notice)
+        self.warn_crowded(batch, best.edges, notice)
         scores = model.scalings.mentions(best.marginals)
         return Found(best.table, scores, lambda: model.answers(potentials, offsets, best.edges))
 
@@ -140,7 +140,7 @@ class TwoStages(Finder):
 
     def find(self, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         if self.reading == "all":
-            self.tell_crowds(batch, self.model.best(potentials, batch.sentences, self.run), notice)
+            self.warn_crowded(batch, self.model.best(potentials, batch.sentences, self.run), notice)
         scored = self.second.scored(self.model, batch, potentials, self.reading, self.run)
         chosen = self.second.chosen(scored)
         scores = self.second.probabilities(scored.odds[chosen])

@@ -108,16 +108,16 @@ def fit_prepared(
         None if learned is None else learned.features, estimator.model_, checked,
         MEMORY if work is None else work.scratch,
     )  # fmt: skip
-    told = rules.report(estimator.overlap, gold.table)
+    overlaps = rules.report(estimator.overlap, gold.table)
     f1 = stage.held.f1_of(best.table)
     found = place(unseen, best.table, estimator.types_)
-    report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=told, passes=passes, encoder=read)
+    report = replace(report, splitting=ready.splitting, dev_f1=f1, overlaps=overlaps, passes=passes, encoder=read)
     if estimator.structure == AUTO:
         report = replace(report, structure=structure_report(stage.model.structure, gold, report))
     if learned is not None:
         report = replace(report, completion=learned.completion, annotators=learned.annotators)
     if lessons is not None and learned is not None:
-        report = lessons.told(report, stage.known, learned.data, learned.tried)
+        report = lessons.with_lessons(report, stage.known, learned.data, learned.tried)
     estimator.second_, estimator.report_, estimator.splitter_, estimator.strongest_ = None, report, ready.splitter, {}
     if learned is not None:
         linear = learned.stage.model
@@ -143,9 +143,9 @@ def fit_prepared(
         estimator.report_ = replace(estimator.report_, interval=interval, folds=folds)
     estimator._follow(following, held)
     estimator._learn_profile(stage.known)
-    estimator._tell_lost(stacklevel=4)
-    if told.against:
-        against = f"forbids what training has: {told.contradiction}; no such are predicted"
+    estimator._warn_lost(stacklevel=4)
+    if overlaps.against:
+        against = f"forbids what training has: {overlaps.contradiction}; no such are predicted"
         warnings.warn(f"overlap {estimator.overlap!r} {against}", DataWarning, stacklevel=3)
     return estimator
 
@@ -178,16 +178,16 @@ def _learned(
     annotators = start = None
     if work is None and versioned(known.documents):
         voices = Annotating(tagger, known, gold, estimator._headless)
-        heard = voices.agree(data, lambdas(estimator.l2)[0], estimator.rate, estimator.random_state, run, callback)
-        data, start, known, gold, edges, annotators = heard
+        agreement = voices.agree(data, lambdas(estimator.l2)[0], estimator.rate, estimator.random_state, run, callback)
+        data, start, known, gold, edges, annotators = agreement
     filled = Filled(data, start)
     if work is None and annotators is None:
         filled = completed(estimator, tagger, known, unseen, data, gold, edges, run, callback)
-    wanted, tunes, silent = None, estimator.tune_penalty, silent_in(unseen, tagger)
+    target_count, tunes, silent = None, estimator.tune_penalty, silent_in(unseen, tagger)
     if silent is None and partly(unseen.documents, types):
-        wanted, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
+        target_count, tunes = found_of(unseen, known, gold, filled.report), tunes and annotators is None
     unseen = known if fold is not None else unseen
-    development = Development(unseen, tagger, estimator.reading, estimator._headless, tunes, run, wanted, silent)
+    development = Development(unseen, tagger, estimator.reading, estimator._headless, tunes, run, target_count, silent)
     training = Training(
         data=filled.data, judge=development, optimizer=estimator.optimizer, epochs=estimator.epochs,
         runs=estimator.runs, iterations=estimator.iterations, rate=estimator.rate, seed=estimator.random_state,
@@ -262,9 +262,9 @@ def assembled(
     scorer = LinearScorer(features, built.index, empty)
     model = StructuredModel.build(structure, estimator.counting, types, scorer)
     gold = Gold(train, types, headless)
-    said = completeness(train, types) if work is None else None  # what comes to a folder is complete
-    if said is not None:
-        gold.keep(given_mentions(gold.table, said, offsets))
+    status = completeness(train, types) if work is None else None  # what comes to a folder is complete
+    if status is not None:
+        gold.keep(given_mentions(gold.table, status, offsets))
     encoded = encode_pieces(structure, gold.table, offsets, types, scratch)
     gold.lose(encoded.lost)
     target: Target = (

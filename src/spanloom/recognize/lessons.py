@@ -76,7 +76,7 @@ class Lessons(NamedTuple):
         weights[len(weights) - self.sentences :] = weight
         return replace(data, weights=weights)
 
-    def told(
+    def with_lessons(
         self, report: TrainingReport, known: Batch, data: TrainingSet, tried: tuple[tuple[float, float], ...]
     ) -> TrainingReport:
         """Return a report on training that distinguishes raw text from annotated text."""

@@ -16,7 +16,7 @@ from spanloom.model.corpus import TypeFilter, known_types, training_types
 from spanloom.model.splitting import learn_splitter
 from spanloom.model.spool import line_of
 from spanloom.model.work import BLOCK, Work
-from spanloom.recognize.crossing import crossed_folds, wants_folds
+from spanloom.recognize.crossing import crossed_folds, needs_folds
 from spanloom.recognize.preparing import Estimator, Prepared, sources_of
 from spanloom.tag.filling import AUTO as LEARNED
 from spanloom.tag.filling import COLUMN, check_use, fill, learn_tagger, open_tagger
@@ -54,7 +54,7 @@ def prepared_on_disk(
     train = known.documents
     splitter, splitting = learn_splitter(train, seed) if estimator.split_tokens else (Splitter(), None)
     plain = getattr(estimator, "_crosses", False) and estimator.encoder is None
-    crossed = dev is None and plain and wants_folds(len(train), mentions, len(known.sentences) - 1)
+    crossed = dev is None and plain and needs_folds(len(train), mentions, len(known.sentences) - 1)
     held: list[Document] = []
     if dev is None and not crossed:
         train, held = work.hold_out(train, seed)
@@ -113,7 +113,7 @@ def spooled_training(
     def checked() -> Iterator[Document]:
         nonlocal named, mentions
         for document in documents:
-            if any(zone.says != "complete" for zone in zones_of(document)) or claims_of(document, None):
+            if any(zone.status != "complete" for zone in zones_of(document)) or claims_of(document, None):
                 raise UsageError(
                     f"document {clip(document.id)}: its annotation is incomplete, or has claims, which training with a "
                     "folder (work) does not take; train in memory, or leave that out of its meta"
@@ -126,4 +126,4 @@ def spooled_training(
     batch = work.spooled(map(fill, batches(checked(), BLOCK, ready)), "documents")
     if named:
         check_one_voice(batch.documents, "training with a folder (work)")
-    return Spooled(batch, tuple(sorted(types)) or training_types(batch.documents), mentions)  # which says what is wrong
+    return Spooled(batch, tuple(sorted(types)) or training_types(batch.documents), mentions)  # which raises

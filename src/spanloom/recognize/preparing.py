@@ -22,7 +22,7 @@ from spanloom.model.splitting import SplittingReport, learn_splitter
 from spanloom.passes import PassData
 from spanloom.recognize.annotating import versioned
 from spanloom.recognize.completing import marked, partly
-from spanloom.recognize.crossing import crossed_folds, wants_folds
+from spanloom.recognize.crossing import crossed_folds, needs_folds
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.source import is_whole, whole_annotation
 from spanloom.tag.filling import AUTO, COLUMN, Filler, check_use, fill, learn_tagger, open_tagger
@@ -142,7 +142,7 @@ def _crossed(estimator: Estimator, train: Sequence[Document], types: Types) -> b
     """Return whether training data are cross-validated: few, complete, of one annotator, and not for an encoder."""
     mentions, sentences = sum(len(one.mentions) for one in train), sum(one.sentence_count for one in train)
     plain = getattr(estimator, "_crosses", False) and estimator.encoder is None
-    few = wants_folds(len(train), mentions, sentences)
+    few = needs_folds(len(train), mentions, sentences)
     return plain and few and not versioned(train) and not partly(train, types)
 
 

@@ -17,7 +17,7 @@ from spanloom.document import Batch, Document, Mention, batches
 from spanloom.errors import ModelError, UsageError, check_number
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
-from spanloom.formats.inputs import Dev, Given, One, asked_of, documents_of, one_of
+from spanloom.formats.inputs import Dev, Given, One, documents_of, one_of, requested_mentions
 from spanloom.learn import Listener
 from spanloom.model.arrays import MentionArrays, place_arrays
 from spanloom.model.calibration import answered
@@ -55,7 +55,7 @@ from spanloom.rescoring.explaining import explain_wholes
 from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable, Structure, structure_of
 from spanloom.structures.base import concatenate
-from spanloom.tag.filling import Filler, check_source, fill, fill_batch, told
+from spanloom.tag.filling import Filler, check_source, fill, fill_batch, tagger_text
 from spanloom.text import prepare
 from spanloom.text.splitting import Splitter, SplittingStream
 
@@ -179,12 +179,12 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         """
         check_number("threshold", threshold, 0, 1)
         documents = self._watched(documents_of(X), notice)
-        asked = constraints_of(constraints, self.fitted.types, mentions)
+        requested = constraints_of(constraints, self.fitted.types, mentions)
         more = partial(resolve_name("spanloom.recognize.expanding:expanded"), second=self.second_) if expand else iter
         if mentions == "given":
             return more(self._of_given(documents, attributes, BATCH_TOKENS))
         stages, marked = self._marking(attributes)
-        return marked(more(self._stream(self.fitted, documents, threshold, answers, notice, stages, asked)))
+        return marked(more(self._stream(self.fitted, documents, threshold, answers, notice, stages, requested)))
 
     def stream_arrays(
         self, X: Given, *, threshold: float = 0.0, notice: Notice = warnings.warn
@@ -207,8 +207,8 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             X: as of `stream`.
             constraints: as of `stream`; probabilities are conditional on them.
         """
-        asked = constraints_of(constraints, self.fitted.types)
-        for found, others in self._considered(X, lambda _: None, LEAST, asked):
+        requested = constraints_of(constraints, self.fitted.types)
+        for found, others in self._considered(X, lambda _: None, LEAST, requested):
             yield found.copy(mentions=others)
 
     def _considered(
@@ -236,7 +236,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             placed = splitting.join(place(batch, found.table, tagger.types, found.scores, threshold))
             staged = run_stages(stages, answered(placed, found.answers()) if answers else placed)
             yield from constraints.restored(batch.documents, staged)
-        constraints.tell_unused(notice)
+        constraints.warn_unused(notice)
 
     def _found(
         self, documents: Iterable[Document], splitting: SplittingStream, notice: Notice, constraints: Constraints = FREE
@@ -276,7 +276,7 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         return {
             "structure": self.structure_,
             **own,
-            "tagger": told(self.pos_),
+            "tagger": tagger_text(self.pos_),
             **{one.name: one.describe() for one in self.stages_},
         }
 
@@ -292,12 +292,14 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
         [ready] = self.ready([one_of(X)])
-        asked = asked_of(ready, mentions)
+        requested = requested_mentions(ready, mentions)
         [own] = self._stream(self.fitted, [ready], 0.0, False, lambda _: None)
         found = own.mentions
-        if asked is None and not self.fitted.structure.holds(MentionTable.build([(0, 0, ((0, 1), (2, 3)))]))[0]:
-            asked = [mention for mention in found if len(mention.spans) == 1]
-        why: Iterable[Explanation] = explain(self.fitted, ready, found if asked is None else asked, self.reading)
+        if requested is None and not self.fitted.structure.holds(MentionTable.build([(0, 0, ((0, 1), (2, 3)))]))[0]:
+            requested = [mention for mention in found if len(mention.spans) == 1]
+        why: Iterable[Explanation] = explain(
+            self.fitted, ready, found if requested is None else requested, self.reading
+        )
         if self.second_ is not None:
             why = explain_wholes(self.fitted, self.second_, ready, why, found, self.reading)
         return list(explained(self.stages_, ready, found, why) if self.stages_ else why)
@@ -309,9 +311,9 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
-        said = _Described.of(self, strongest=vars(self).get("strongest_"))
+        values = _Described.of(self, strongest=vars(self).get("strongest_"))
         own = {"columns": shared_part(features_of(self.fitted)), "structure": model_part(self.fitted)}
-        return self._as_part(said, own)
+        return self._as_part(values, own)
 
     @classmethod
     def from_part(cls, part: ModelPart, structure: Structure | None = None) -> Self:
@@ -321,16 +323,16 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
             part: what `to_part` gave.
             structure: that of the model, if its class is your own.
         """
-        said = part.read(_Described)
-        if not {"structure", "reading"} <= said.params.keys():
+        values = part.read(_Described)
+        if not {"structure", "reading"} <= values.params.keys():
             raise ModelError("the parameters name no structure, or no reading")
-        stored = near_encoder(part.part("structure"), said.params)
+        stored = near_encoder(part.part("structure"), values.params)
         shared = shared_of(part.parts.get("columns"))
         model = model_of(stored, shared, structure_in(stored, structure))
-        made = said.restored(cls, model, **({"structure": structure} if structure else {}))
+        made = values.restored(cls, model, **({"structure": structure} if structure else {}))
         if made.structure != AUTO and str(made._structure) != str(model.structure):
             raise ModelError(f"the parameters name the structure {made._structure}, the model {model.structure}")
-        made.strongest_ = said.strongest
+        made.strongest_ = values.strongest
         made._restore(part, model.types, columns=shared, features=features_of(model))
         made.pos = made.pos or made.pos_  # a tagger that was not given as a path
         return made

@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 from spanloom.document import Document, Mention
-from spanloom.document.annotation import claims_of, last_said, zones_of
+from spanloom.document.annotation import claims_of, last_status, zones_of
 from spanloom.document.annotators import key_of, merged, remarked, several, versions_of
 
 
@@ -52,7 +52,7 @@ def is_whole(documents: Sequence[Document]) -> bool:
 def _is_whole(document: Document) -> bool:
     if versions_of(document):
         return False
-    return all(zone.says == "complete" for zone in zones_of(document)) and not claims_of(document, None)
+    return all(zone.status == "complete" for zone in zones_of(document)) and not claims_of(document, None)
 
 
 def _united(document: Document, found: Sequence[Mention]) -> Document:
@@ -60,7 +60,7 @@ def _united(document: Document, found: Sequence[Mention]) -> Document:
     if votes := versions_of(document):
         return remarked(document, _agreed(document, votes, found))
     zones, claims = zones_of(document), claims_of(document, None)
-    own = [mention for mention in document.mentions if last_said(zones, mention) != "unknown"]
+    own = [mention for mention in document.mentions if last_status(zones, mention) != "unknown"]
     denied, open_ = set[Any](), set[Any]()
     for claim in claims:
         (denied if claim.kind == "not" else open_).update((m.type, m.spans) for one in claim.readings for m in one)
@@ -69,7 +69,7 @@ def _united(document: Document, found: Sequence[Mention]) -> Document:
         return not places.isdisjoint([(mention.type, mention.spans), ("", mention.spans)])  # the latter: of any type
 
     def free(mention: Mention) -> bool:
-        undecided = last_said(zones, mention) != "complete" or among(mention, open_)
+        undecided = last_status(zones, mention) != "complete" or among(mention, open_)
         clear = all(m.type != mention.type or m.end <= mention.start or mention.end <= m.start for m in own)
         return undecided and clear and not among(mention, denied)
 

@@ -187,7 +187,7 @@ def _faculty(teachers: Any) -> _Faculty | _Marker:
     if not given:
         raise UsageError("there is no teacher; give a trained recognizer")
     for one in given:
-        # the class is asked first: an untrained model has no `fitted`, and says so itself
+        # the class is asked first: an untrained model has no `fitted`, and reports so itself
         structured = hasattr(type(one), "ready") and isinstance(one.fitted, StructuredModel)
         if not structured and not isinstance(one, MentionEstimator):
             kind = getattr(one, "kind", type(one).__name__)

@@ -149,10 +149,10 @@ def propose(
     tables = [places.take(model.structure.holds(places)), *([] if pairs is None else [pairs.table(proposed, text)])]
     levels = [ELSEWHERE, PAIRED][: len(tables)]
     every = concatenate(tables)
-    asked, kept = np.unique(identities(every), return_index=True)
+    sought, kept = np.unique(identities(every), return_index=True)
     level = np.repeat(levels, [len(table) for table in tables])[kept]
-    at = np.minimum(np.searchsorted(known, asked), max(0, len(known) - 1))
-    new = known[at] != asked if len(known) else np.ones(len(asked), np.bool_)
+    at = np.minimum(np.searchsorted(known, sought), max(0, len(known) - 1))
+    new = known[at] != sought if len(known) else np.ones(len(sought), np.bool_)
     found.level[at[~new]] = np.minimum(found.level[at[~new]], level[~new])
     return merge([found, weighed(every.take(kept[new]), level[new])])
 

@@ -47,7 +47,7 @@ def explain_wholes(
 
 
 def whole_parts(
-    model: Proposing, second: Rescorer, batch: Batch, potentials: Potentials, asked: MentionTable,
+    model: Proposing, second: Rescorer, batch: Batch, potentials: Potentials, queried: MentionTable,
     reading: str = "enough",
 ) -> tuple[float, tuple[Part, ...]]:  # fmt: skip
     """Return the calibrated probability of a mention, and what speaks for it as a whole or against it.
@@ -57,11 +57,11 @@ def whole_parts(
         second: the second.
         batch: with the columns that both read.
         potentials: of the batch.
-        asked: the mention.
+        queried: the mention.
         reading: of overlapping mentions.
     """
-    scored = second.scored(model, batch, potentials, reading, given=asked)
-    [row] = scored.rows_of(asked).tolist()
+    scored = second.scored(model, batch, potentials, reading, given=queried)
+    [row] = scored.rows_of(queried).tolist()
     parts = sorted(_Whole(model, second, batch, scored).parts(row), key=lambda part: -abs(part.score))
     return float(second.probabilities(scored.odds[[row]])[0]), tuple(parts)
 

@@ -131,7 +131,7 @@ def held_out(first: FirstStage, fold: Ints, use: Callable[[HeldOutPart], R], run
     """
 
     def fit(sentences: list[int]) -> LinearModel:
-        # raw sentences, which stand behind the annotated ones and are in no fold, are learned from in all of them
+        # raw sentences, which follow the annotated ones and are in no fold, are learned from in all of them
         raw = np.arange(len(fold), len(first.data.offsets) - 1)
         part = subset(first.data, first.edges, np.append(np.array(sentences, np.int64), raw))
         weights = adagrad(part, l2=first.l2, epochs=first.epochs, rate=first.rate, seed=(first.seed, 1))

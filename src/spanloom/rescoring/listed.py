@@ -180,9 +180,9 @@ class ListedIn:
         for degree, value, names in ((LOOSE, 2, self.names.loose), (CLOSE, 3, self.names.close)):
             if len(names):
                 keys = self.keys(table, degree)
-                asked = mixed(0, keys, table.kind)
-                at = np.minimum(np.searchsorted(names, asked), len(names) - 1)
-                found[(names[at] == asked) & (keys != 0)] = value
+                sought = mixed(0, keys, table.kind)
+                at = np.minimum(np.searchsorted(names, sought), len(names) - 1)
+                found[(names[at] == sought) & (keys != 0)] = value
         return found
 
     def table(self) -> MentionTable:

@@ -92,9 +92,9 @@ class PairedParts:
         if len(kind) < FEWEST_GAPS:
             return None
         own = text.words[np.repeat(every, np.diff(text.offsets))]
-        said = text.words[edges]
-        words = np.unique(said)
-        number = np.searchsorted(words, said)
+        edge_words = text.words[edges]
+        words = np.unique(edge_words)
+        number = np.searchsorted(words, edge_words)
         everywhere = np.isin(own, words)
         often = np.bincount(np.searchsorted(words, own[everywhere]), minlength=len(words)) + 0.5
         count = np.zeros((len(words) + 1, _EDGES))

@@ -49,9 +49,9 @@ class ScoredCandidates(NamedTuple):
 
     def rows_of(self, mentions: MentionTable) -> Ints:
         """Return the numbers of some of the candidates, (M,)."""
-        known, wanted = identities(self.candidates.table), identities(mentions)
+        known, sought = identities(self.candidates.table), identities(mentions)
         order = np.argsort(known)
-        return order[np.searchsorted(known, wanted, sorter=order)]
+        return order[np.searchsorted(known, sought, sorter=order)]
 
 
 @dataclass(frozen=True)
@@ -265,16 +265,16 @@ class Rescorer:
 
     def to_part(self) -> ModelPart:
         """Return it as a part of a model file, without the rules, which are the model's."""
-        said = _Rescorer(**vars(self))
+        values = _Rescorer(**vars(self))
         parts = {"index": self.index.to_part(), "seen": self.seen.to_part()}
         parts |= {} if self.listed is None else {"listed": self.listed.to_part()}
         parts |= {} if self.pairs is None else {"pairs": self.pairs.to_part()}
         arrays = {"odds": self.weights.dense}
         arrays |= {} if self.gapped is None else {"gap_odds": self.gapped.dense}
         if self.scales is not None:
-            return said.part(arrays, {**parts, COMPACT: packed_weights(self._sparse, self.scales)})
+            return values.part(arrays, {**parts, COMPACT: packed_weights(self._sparse, self.scales)})
         arrays |= {} if self.gapped is None else {"gap_weights": self.gapped.sparse}
-        return said.part({"weights": self.weights.sparse, **arrays}, parts)
+        return values.part({"weights": self.weights.sparse, **arrays}, parts)
 
     @classmethod
     def from_part(
@@ -293,10 +293,10 @@ class Rescorer:
         Raises:
             ModelError: it is no second stage of such a model.
         """
-        said, features = part.read(_Rescorer), features or WORDS
-        check_templates(said.templates, features)
+        values, features = part.read(_Rescorer), features or WORDS
+        check_templates(values.templates, features)
         index = FeatureIndex.from_part(part.part("index"))
-        kinds = [""] if said.gap_threshold is None else ["", "gap_"]
+        kinds = [""] if values.gap_threshold is None else ["", "gap_"]
         dense, scales = [part.array(f"{kind}odds", np.float32, 2 + len(rules.gaps)) for kind in kinds], None
         if COMPACT in part.parts:
             rows, scales = stored_weights(part, len(index), len(kinds), 1)
@@ -310,19 +310,19 @@ class Rescorer:
             names: type[ListedNames] = resolve_name("spanloom.rescoring.listed:ListedNames")
             listed = names.from_part(part.part("listed"), len(rules.gaps))
         pairs = None
-        if "pairs" in part.parts or any(template.startswith("pair") for template in said.templates):
+        if "pairs" in part.parts or any(template.startswith("pair") for template in values.templates):
             paired: type[PairedParts] = resolve_name("spanloom.rescoring.parts:PairedParts")
             pairs = paired.from_part(part.part("pairs"), len(rules.gaps))
         meant = None
-        if any("concept" in template for template in said.templates):
+        if any("concept" in template for template in values.templates):
             if concepts is None:
                 raise ModelError("the second stage looks up concepts, but there is no linking stage")
             looks_up: type[MeantConcepts] = resolve_name("spanloom.rescoring.meant:MeantConcepts")
             meant = looks_up.of(concepts, types)
-        own = {"templates": tuple(said.templates), "gapped": gapped[0] if gapped else None}
+        own = {"templates": tuple(values.templates), "gapped": gapped[0] if gapped else None}
         return cls(
             index=index, weights=weights, seen=seen, rules=rules, features=features, scales=scales, listed=listed,
-            pairs=pairs, meant=meant, **vars(said) | own,
+            pairs=pairs, meant=meant, **vars(values) | own,
         )  # fmt: skip
 
 

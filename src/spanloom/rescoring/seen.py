@@ -69,17 +69,17 @@ class HeldOutNames:
 
     Args:
         text, kind, fold: (M,) of the training mentions.
-        asked: (C,) fold of each candidate.
+        queried: (C,) fold of each candidate.
     """
 
-    def __init__(self, text: UInt64, kind: Ints, fold: Ints, asked: Ints) -> None:
-        self._asked = asked
-        self._names = {n: SeenNames.of(text[fold != n], kind[fold != n]) for n in np.unique(asked).tolist()}
+    def __init__(self, text: UInt64, kind: Ints, fold: Ints, queried: Ints) -> None:
+        self._queried = queried
+        self._names = {n: SeenNames.of(text[fold != n], kind[fold != n]) for n in np.unique(queried).tolist()}
 
     def recall(self, text: UInt64, kind: Ints) -> Ints:
         """Return how the other folds' mentions of each text were of each type; see `SeenNames.recall`."""
         found = np.zeros(len(text), np.int64)
         for n, names in self._names.items():
-            rows = self._asked == n
+            rows = self._queried == n
             found[rows] = names.recall(text[rows], kind[rows])
         return found

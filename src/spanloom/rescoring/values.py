@@ -166,12 +166,12 @@ def served(
             return features.clusters is not None
         return word_column(column) is not None or column.name in have
 
-    wanted = (
+    all_templates = (
         template for template in templates
         if (listed or "listed" not in template) and (paired or not template.startswith("pair"))
         and (meant or "concept" not in template)
     )  # fmt: skip
-    return tuple(template for template in wanted if all(map(there, columns_of(template))))
+    return tuple(template for template in all_templates if all(map(there, columns_of(template))))
 
 
 def check_templates(templates: Sequence[str], features: FeatureSet) -> None:

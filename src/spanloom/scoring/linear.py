@@ -86,10 +86,10 @@ class LinearScorer:
     def describe(self) -> dict[str, Any]:
         """Describe the templates, and word vectors, where there are any."""
         vectors = self.features.resources.vectors
-        said = {"templates": [str(template) for template in self.features.templates]}
+        described = {"templates": [str(template) for template in self.features.templates]}
         if vectors is None:
-            return said
-        return {**said, "vectors": vectors.describe()}
+            return described
+        return {**described, "vectors": vectors.describe()}
 
     def named(self, document: Document, token: int) -> NamedFeatures:
         """Return the features of a token; those that the index does not know are left out."""

@@ -26,7 +26,7 @@ from spanloom.text.characters import IGNORED, MARKS
 
 Bools = NDArray[np.bool_]
 COLUMNS = ("class", "same", "dictionary")
-_SHOWN = 20  # characters of somebody's text in a message
+_SHOWN = 20  # characters of quoted text in a message
 NO_WORD, MARK, JOINER = 1, 2, 4
 _ZERO_WIDTH_JOINER = 0x200D
 _LISTS: Final = {

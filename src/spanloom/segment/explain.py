@@ -20,7 +20,7 @@ from spanloom.scoring.explanation import Explanation
 from spanloom.segment.chains import read_labels
 from spanloom.segment.characters import Characters
 from spanloom.segment.model import Decoded, SegmenterModel
-from spanloom.segment.placing import asked_mentions, placed
+from spanloom.segment.placing import placed, requested_table
 from spanloom.segment.second import Rescored
 from spanloom.structures import MentionTable
 from spanloom.structures.product import MENTION_CHAIN
@@ -50,17 +50,17 @@ class SegmenterExplainer:
         if mentions is None:
             [document] = placed(self._characters.batch, self._decoded, None, self._model.types, 0.0)
             mentions = document.mentions
-        asked, held = asked_mentions(self._asking(mentions), self._model.types)
+        queried, held = requested_table(self._asking(mentions), self._model.types)
         for mention, known in zip(mentions, held.tolist(), strict=True):
             if mention.type not in self._model.types:
                 raise UsageError(f"no type {mention.type!r}; the model knows {', '.join(self._model.types)}")
             if not known:
                 raise _refused(mention)
-        marginals = self._decoded.probabilities(asked, words=False, calibrated=False)
-        scores = self._decoded.probabilities(asked, words=False)
+        marginals = self._decoded.probabilities(queried, words=False, calibrated=False)
+        scores = self._decoded.probabilities(queried, words=False)
         rows = enumerate(zip(mentions, scores.tolist(), marginals.tolist(), strict=True))
         return [
-            self._explain(mention.replace(score=score), marginal, asked.take(np.arange(len(asked)) == i))
+            self._explain(mention.replace(score=score), marginal, queried.take(np.arange(len(queried)) == i))
             for i, (mention, score, marginal) in rows
         ]
 
@@ -68,23 +68,23 @@ class SegmenterExplainer:
         batch = self._characters.batch
         return replace(batch, documents=(batch.documents[0].copy(mentions=list(mentions)),))
 
-    def _explain(self, mention: Mention, marginal: float, asked: MentionTable) -> Explanation:
-        model, [sentence] = self._side.model, asked.sentence.tolist()
+    def _explain(self, mention: Mention, marginal: float, queried: MentionTable) -> Explanation:
+        model, [sentence] = self._side.model, queried.sentence.tolist()
         begin, stop = self._characters.offsets[sentence : sentence + 2].tolist()
         potentials = model.penalized(self._side.take(np.arange(begin, stop)).potentials)
-        paths = model.structure.paths(self._side.numbered(asked), model.types)
+        paths = model.structure.paths(self._side.numbered(queried), model.types)
         best = rivals(model.engine, potentials, paths)
         if not np.isfinite(best.score[0]):
             raise _refused(mention)
         parts = contributions(model, self._document, best.edges, potentials, begin)
         winner, runner_up = (self._read(edges, begin) for edges in best.edges)
         found = Explanation(
-            mention, asked.rows()[0] in self._found, sum(part.score for part in parts), tuple(parts), winner,
+            mention, queried.rows()[0] in self._found, sum(part.score for part in parts), tuple(parts), winner,
             runner_up, marginal=marginal,
         )  # fmt: skip
         if not isinstance(self._decoded, Rescored):
             return found
-        return replace(found, whole=self._decoded.whole_parts(asked))
+        return replace(found, whole=self._decoded.whole_parts(queried))
 
     def _read(self, edges: Edges, begin: int) -> tuple[Mention, ...]:
         """The mentions of an answer for one sentence."""

@@ -13,7 +13,7 @@ from spanloom.errors import UsageError
 from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import UNSCALED, Scalings
 from spanloom.learn.target import tokens_of
-from spanloom.learn.tuning import Envelope, Wanted, smooth_best
+from spanloom.learn.tuning import Chosen, Envelope, smooth_best
 from spanloom.model.structured import StructuredModel
 from spanloom.parallel import SERIAL, Executor
 from spanloom.scoring import Scorer
@@ -69,18 +69,18 @@ class Decoded:
         return MENTION_CHAIN.mentions_of(self.labels.mentions, self.text.offsets)
 
     def probabilities(
-        self, asked: MentionTable, *, words: bool, run: Executor = SERIAL, calibrated: bool = True
+        self, queried: MentionTable, *, words: bool, run: Executor = SERIAL, calibrated: bool = True
     ) -> Floats:
         """The probability of each word, or mention, (Q,): exact marginals, those of mentions calibrated if wanted."""
         if calibrated and not words:
-            return self.scalings.mentions(self.chances(asked, run))
+            return self.scalings.mentions(self.chances(queried, run))
         side = self.side(words=words)
-        table = asked if words else side.numbered(asked)
+        table = queried if words else side.numbered(queried)
         return side.model.probabilities(side.potentials, self.text.offsets, table, run, calibrated=False)
 
-    def chances(self, asked: MentionTable, run: Executor = SERIAL) -> Floats:
+    def chances(self, queried: MentionTable, run: Executor = SERIAL) -> Floats:
         """The probability of each mention, (Q,), not calibrated: its exact marginal."""
-        return self.probabilities(asked, words=False, run=run, calibrated=False)
+        return self.probabilities(queried, words=False, run=run, calibrated=False)
 
     def answers(self) -> Floats:
         """The calibrated probability that words and mentions of each sentence are right as a whole, (N,)."""
@@ -214,8 +214,8 @@ class SegmenterModel:
         words, mentions = sides[WORDS], sides[MENTIONS]
         alone = words.best(bounds, run).words  # the same at every penalty
 
-        def decode(penalty: float, wanted: Wanted) -> Ints:
-            offsets, positions = tokens_of(bounds, np.flatnonzero(wanted))
+        def decode(penalty: float, fixed: Chosen) -> Ints:
+            offsets, positions = tokens_of(bounds, np.flatnonzero(fixed))
             own, shifted = words.take(positions), mentions.take(positions).shifted(penalty)
             apart = Labels(alone[positions], shifted.best(offsets, run).mentions)
             found = np.zeros((len(alone), 2), np.int64)
@@ -286,14 +286,14 @@ def _masked(model: StructuredModel[Scorer], potentials: Potentials, text: Charac
     if of_words.any():
         pairs = ((gaps, "IE"), (gaps - 1, "BI"), (inner, "BS"), (inner - 1, "ES"))
         masks += [(places, np.isin(names, list(excluded))) for places, excluded in pairs if len(places)]
-    wanted: dict[str, list[int]] = {}
+    fixed: dict[str, list[int]] = {}
     for first, end, kind in text.kept:
         tags = list(WORD_CHAIN.spell(end - first)) if of_words.any() else []
         if kind is not None and of_mentions.any():
             tags += [f"{letter}-{kind}" for letter in MENTION_CHAIN.spell(end - first)]
         for number, tag in enumerate(tags):
-            wanted.setdefault(tag, []).append(first + number % (end - first))
-    for tag, where in wanted.items():
+            fixed.setdefault(tag, []).append(first + number % (end - first))
+    for tag, where in fixed.items():
         masks.append((np.array(where), (of_words if tag in WORD_TAGS else of_mentions) & (names != tag)))
     if not masks:
         return potentials

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from spanloom.vocabulary import Vocabulary
 
 DUAL_ITERATIONS = 50
-LAMBDAS = (0.02, 0.1, 0.5)  # characters say less than words, and their weights must be larger
+LAMBDAS = (0.02, 0.1, 0.5)  # characters are less informative than words, and their weights must be larger
 
 
 @dataclass(eq=False, repr=False)

@@ -39,7 +39,7 @@ def placed(
         yield document.copy(tokens=tokens, sentences=bounds, meta=meta)
 
 
-def asked_mentions(batch: Batch, types: Sequence[str]) -> tuple[MentionTable, Bools]:
+def requested_table(batch: Batch, types: Sequence[str]) -> tuple[MentionTable, Bools]:
     """The documents' own mentions as questions, and which of all their mentions could be asked.
 
     Left out are discontiguous ones, those of unknown types, and those that begin or end in white space or reach over

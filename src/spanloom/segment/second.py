@@ -70,8 +70,8 @@ class MentionSide:
         calibrated: bool = False,
     ) -> Floats:  # fmt: skip
         """Return the exact marginal of each mention."""
-        asked = self.side.numbered(mentions)
-        return self.side.model.probabilities(potentials, offsets, asked, run, calibrated=calibrated)
+        queried = self.side.numbered(mentions)
+        return self.side.model.probabilities(potentials, offsets, queried, run, calibrated=calibrated)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,20 +90,20 @@ class Rescored(Decoded):
     chosen: NDArray[np.bool_]
     beside: Scored | None
 
-    def chances(self, asked: MentionTable, run: Executor = SERIAL) -> Floats:
+    def chances(self, queried: MentionTable, run: Executor = SERIAL) -> Floats:
         """Return the probability of each mention by the second stage, not calibrated."""
         scored = self.scored
-        if not set(scored.candidates.table.rows()).issuperset(asked.rows()):
+        if not set(scored.candidates.table.rows()).issuperset(queried.rows()):
             side = self.side(words=False)
-            scored = self.second.scored(MentionSide(side), self.text.batch, side.potentials, run=run, given=asked)
-        found: Floats = np.exp(-np.logaddexp(0.0, -scored.odds[scored.rows_of(asked)]))
+            scored = self.second.scored(MentionSide(side), self.text.batch, side.potentials, run=run, given=queried)
+        found: Floats = np.exp(-np.logaddexp(0.0, -scored.odds[scored.rows_of(queried)]))
         return found
 
-    def whole_parts(self, asked: MentionTable) -> tuple[Part, ...]:
+    def whole_parts(self, queried: MentionTable) -> tuple[Part, ...]:
         """Return the contributions of features of a mention as a whole."""
         side = self.side(words=False)
         batch = self.second.features.enrich(self.text.batch)
-        return whole_parts(MentionSide(side), self.second, batch, side.potentials, asked)[1]
+        return whole_parts(MentionSide(side), self.second, batch, side.potentials, queried)[1]
 
     def log_answers(self) -> Floats:
         """Return the log-probability of mentions and words of each sentence, (N,).

@@ -23,9 +23,9 @@ from spanloom.formats.inputs import (
     One,
     Several,
     answer,
-    asked_of,
     documents_of,
     one_of,
+    requested_mentions,
 )
 from spanloom.learn import Listener, Progress
 from spanloom.learn.platt import Scalings
@@ -60,7 +60,7 @@ from spanloom.segment.explain import SegmenterExplainer
 from spanloom.segment.feature_sets import own_columns
 from spanloom.segment.model import Decoded, SegmenterModel, differing
 from spanloom.segment.parameters import SegmenterParameters
-from spanloom.segment.placing import asked_mentions, placed
+from spanloom.segment.placing import placed, requested_table
 from spanloom.segment.preparing import Prepared, prepared
 from spanloom.segment.report import SegmenterReport, chain_names, make_report
 from spanloom.segment.second import features_of_chains, fit_second, rescored
@@ -212,7 +212,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         self.report_ = replace(self.report_, **reports)
         self._follow(following, ready.dev)
         self._learn_profile(known.text.batch)
-        self._tell_lost()
+        self._warn_lost()
         return self
 
     def _learned(
@@ -282,11 +282,11 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
                 raise UsageError("a dictionary finds words, which documents with given mentions keep; leave one out")
             return self._of_given(documents, attributes, BATCH_TOKENS)
         model = self.fitted
-        if asked := constraint_demands(constraints, self.types_, mentions):
+        if queried := constraint_demands(constraints, self.types_, mentions):
             if dictionary is not None or not scores:
                 raise UsageError("constraints decide by scores, and without a dictionary; leave one of the two out")
             stages, marked = self._marking(attributes)
-            found = constrained(self, documents, asked, stages, threshold, notice, flat=True, answers=answers)
+            found = constrained(self, documents, queried, stages, threshold, notice, flat=True, answers=answers)
             return marked(map(split_at_mentions, found))
         # the chains of these methods are independent, without constraints between them
         allowed = np.ones_like(model.allowed) if self.method in ("independent", "incremental") else model.allowed
@@ -355,9 +355,9 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         starts = word_starts(batch)
         decoded = self._decode(model, characters, run)
         words = decoded.probabilities(words_at(batch, starts), words=True, run=run)
-        asked, held = asked_mentions(batch, model.types)
+        queried, held = requested_table(batch, model.types)
         mentions = np.zeros(len(held))
-        mentions[held] = decoded.probabilities(asked, words=False, run=run, calibrated=calibrated)
+        mentions[held] = decoded.probabilities(queried, words=False, run=run, calibrated=calibrated)
         result = []
         w = m = 0
         for document in batch.documents:
@@ -387,27 +387,27 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
             UsageError: a mention that the model cannot hold, or of a type that it does not know.
         """
         model, document = self.fitted, prepare(one_of(X)).copy(mentions=[])
-        asked, characters = asked_of(document, mentions), split([document])
+        queried, characters = requested_mentions(document, mentions), split([document])
         decoded = self._decode(model, characters, threads(self.n_jobs))
-        why = SegmenterExplainer(model, characters, decoded).explain(asked)
+        why = SegmenterExplainer(model, characters, decoded).explain(queried)
         [found] = placed(characters.batch, decoded, None, model.types, 0.0)
         return list(explained(self.stages_, found, found.mentions, why)) if self.stages_ else why
 
     def to_part(self) -> ModelPart:
         """See `spanloom.modelfile.save`."""
-        said = SegmenterValues.of(self, **vars(self.fitted), strongest=self.strongest_)
-        return self._as_part(said, parts_of(self.fitted))
+        values = SegmenterValues.of(self, **vars(self.fitted), strongest=self.strongest_)
+        return self._as_part(values, parts_of(self.fitted))
 
     @classmethod
     def from_part(cls, part: ModelPart) -> Self:
         """See `spanloom.modelfile.load`."""
-        said = part.read(SegmenterValues)
+        values = part.read(SegmenterValues)
         shared = shared_of(part.parts.get("columns"))
-        model = model_of(near_encoder(part, said.params), said, shared)
-        made = said.restored(cls, model)
+        model = model_of(near_encoder(part, values.params), values, shared)
+        made = values.restored(cls, model)
         if not model.serves(made.method):
             raise ModelError(f"its chains are not those of the method {made.method!r}")
-        made.strongest_ = said.strongest
+        made.strongest_ = values.strongest
         features, rules = features_of_chains(model.parts[-1]), OverlapRules.of_ways((), len(model.types))
         made._restore(part, model.types, {"dictionaries"}, columns=shared, features=features, overlaps=rules)
         return made

@@ -84,14 +84,14 @@ def _weights_of(model: AnyModel) -> ModelPart:
     return _Chain(penalty=model.penalty).part(own.arrays, {COMPACT: own.parts.get(COMPACT)})
 
 
-def model_of(part: ModelPart, said: SegmenterValues, shared: ColumnResources) -> SegmenterModel:
+def model_of(part: ModelPart, values: SegmenterValues, shared: ColumnResources) -> SegmenterModel:
     """The model of which `parts_of` was taken; raises what `spanloom.modelfile.damaged` turns into a `ModelError`."""
-    types = tuple(said.types)
+    types = tuple(values.types)
     own = [part.part(f"{_PART}{number}") for number in range(sum(name.startswith(_PART) for name in part.parts))]
     layout = tuple(tuple(name for name in each.parts if name not in _SHARED) for each in own)
     if not types or layout not in _LAYOUTS:
         raise ModelError(f"chains of {len(own)} parts, for types {types}")
-    constraints = constraints_of(types, said.params["single_word"], said.params["constraints"])
+    constraints = constraints_of(types, values.params["single_word"], values.params["constraints"])
     tagged = taggings(types, constraints, pairs=layout == ((PAIRS,),))
     parts = tuple(_chains(each, names, tagged, shared) for each, names in zip(own, layout, strict=True))
     phrases = None
@@ -100,7 +100,7 @@ def model_of(part: ModelPart, said: SegmenterValues, shared: ColumnResources) ->
         phrases = phrases_of([(text, label) for label, texts in lists.items() for text in texts])
     for number, each in enumerate(parts):
         _check_columns(each, number, phrases, "first_pass" in part.parts)
-    return SegmenterModel(types, constraints, parts, phrases, said.joint_penalty, said.scalings)
+    return SegmenterModel(types, constraints, parts, phrases, values.joint_penalty, values.scalings)
 
 
 def _chains(

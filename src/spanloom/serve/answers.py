@@ -127,8 +127,8 @@ def explain(served: Served, raw: bytes, limits: Limits) -> bytes:
     value = parse(raw)
     if not isinstance(value, dict) or not isinstance(value.get("document"), dict) or "mention" not in value:
         raise Refused(422, "expected an object with a record as 'document' and a mention of it as 'mention'")
-    asked = document_of({**value["document"], "mentions": [value["mention"]]}, "the record")
-    [document] = ready([asked], limits)
+    requested = document_of({**value["document"], "mentions": [value["mention"]]}, "the record")
+    [document] = ready([requested], limits)
     try:
         found = served.explain(document.copy(mentions=[]), document.mentions[0])
     except UsageError as error:
@@ -158,8 +158,8 @@ def document_of(record: object, place: str) -> Document:
         return from_record(record)
     except DataError as error:
         kind = error.message.removeprefix("the line is ")
-        said = f"{place}: {kind}" if kind == error.message else f"{place} is {kind}"
-        raise Refused(422, said) from None
+        message = f"{place}: {kind}" if kind == error.message else f"{place} is {kind}"
+        raise Refused(422, message) from None
 
 
 def ready(documents: list[Document], limits: Limits) -> list[Document]:

@@ -74,8 +74,8 @@ def _predictions(types: Any, layer: str, feature: str, document: Document) -> It
     if not types.is_instance_of(layer, ANNOTATION):
         raise Refused(422, f"metadata.layer is {clip(layer)}, which is no layer of spans")
     names = {one.name: one.rangeType.name for one in kind.all_features}
-    wanted = {_PREDICTED: "uima.cas.Boolean", feature: _STRING, f"{feature}_score": "uima.cas.Double"}
-    for name, values in wanted.items():
+    needed = {_PREDICTED: "uima.cas.Boolean", feature: _STRING, f"{feature}_score": "uima.cas.Double"}
+    for name, values in needed.items():
         if name not in names:
             types.create_feature(kind, name, values)
     range_ = names.get(feature, _STRING)

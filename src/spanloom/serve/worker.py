@@ -53,7 +53,7 @@ def work(channel: socket.socket, models: Mapping[str, Served], limits: Limits, b
         background: for one long request: in the background, without a bound on its processor time, and then the end.
             Else for many short ones: one, or a batch of them, that takes longer than `SOON` ends the process.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):  # the server gets them, too, and tells when to end
+    for number in (signal.SIGINT, signal.SIGTERM):  # the server gets them, too, and ends its workers
         signal.signal(number, signal.SIG_IGN)
     if background and hasattr(os, "nice"):
         os.nice(_BACKGROUND)

@@ -20,14 +20,14 @@ OVERLAP = "it overlaps a longer one, and a chain holds no overlaps"
 
 
 def chain_template(
-    tags: Sequence[str], follows: Callable[[str, str], bool], says: Callable[[str], str] = str
+    tags: Sequence[str], follows: Callable[[str, str], bool], role_of: Callable[[str], str] = str
 ) -> Template:
     """Return a first-order chain (Lafferty et al. 2001): a role for each tag, a constant for each pair of neighbours.
 
     Args:
         tags: L names.
         follows: whether one tag may follow another; ``O`` is also the tag before and after the text.
-        says: the role of a tag, alone and beside its neighbours; tags with the same role share weights.
+        role_of: the role of a tag, alone and beside its neighbours; tags with the same role share weights.
 
     A tag is two nodes, one that scores it and one that selects the next tag. A token has therefore L scores to
     exponentiate, and the L x L transitions are the same at every token.
@@ -38,9 +38,9 @@ def chain_template(
         final=frozenset({"END"}),
         edges=(
             *(Hyperedge(f"START {tag}", "START", (Child(f"{tag} "),)) for tag in tags if follows("O", tag)),
-            *(Hyperedge(tag, f"{tag} ", (Child(tag),), (Role(says(tag)),)) for tag in tags),
+            *(Hyperedge(tag, f"{tag} ", (Child(tag),), (Role(role_of(tag)),)) for tag in tags),
             *(
-                Hyperedge(f"{tag} {after}", tag, (Child(f"{after} ", 1),), constant=f"{says(tag)} {says(after)}")
+                Hyperedge(f"{tag} {after}", tag, (Child(f"{after} ", 1),), constant=f"{role_of(tag)} {role_of(after)}")
                 for tag in tags
                 for after in tags
                 if follows(tag, after)
@@ -77,20 +77,20 @@ def write_chain(template: Template, tags: Sequence[str], numbers: NDArray[np.int
 
 def read_chain(template: Template, tags: Sequence[str], edges: Edges) -> Ints:
     """Return (T, K) numbers of tags from (T, K, D) hyperedges of a `chain_template`; 0 without hyperedges."""
-    own = edges - np.int16(template.index(tags[0]))  # those of tags stand side by side
+    own = edges - np.int16(template.index(tags[0]))  # those of tags are side by side
     numbers: Ints = np.where((own >= 0) & (own < len(tags)), own, np.int16(0)).max(2).astype(np.int64)
     return numbers
 
 
-def picking(template: Template, wanted: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def picking(template: Template, picked: NDArray[np.bool_]) -> NDArray[np.uint8]:
     """(Q, E) hyperedges that steps of a path may pick in a `chain_template`: those of some tags, and all transitions.
 
     Args:
         template: of L tags.
-        wanted: (Q, L) which tags.
+        picked: (Q, L) which tags.
     """
-    allowed = np.ones((len(wanted), len(template.edges)), np.uint8)
-    allowed[:, [i for i, edge in enumerate(template.edges) if edge.roles]] = wanted
+    allowed = np.ones((len(picked), len(template.edges)), np.uint8)
+    allowed[:, [i for i, edge in enumerate(template.edges) if edge.roles]] = picked
     return allowed
 
 

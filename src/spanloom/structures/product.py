@@ -18,10 +18,10 @@ from spanloom.structures.words import Words
 
 Bools = NDArray[np.bool_]
 WORD_CHAIN: Final = Words()
-MENTION_CHAIN: Final = Bilou()  # a tag alone says where a mention begins and where it ends: what constraints ask
+MENTION_CHAIN: Final = Bilou()  # a tag alone shows where a mention begins and ends: what constraints need
 WORD_TYPES: Final = ("word",)
 WORD_TAGS: Final = (*WORD_CHAIN.letters,)
-WORD_INDICATORS: Final = {"begins": "BS", "ends": "ES", "continues": "IE"}  # -> letters of the tags that say so
+WORD_INDICATORS: Final = {"begins": "BS", "ends": "ES", "continues": "IE"}  # -> letters of the tags that do
 MENTION_INDICATORS: Final = {"begins": "BU", "ends": "LU", "continues": "IL", "inside": "BILU"}
 ANY: Final = "*"
 MOST_TYPES: Final = 24  # of mentions: making the template takes the cube of them
@@ -63,8 +63,8 @@ class Constraint:
 
     def excluded_words(self) -> Bools:
         """Return (4,) the word tags that it forbids where the mention has the property."""
-        says = [(tag in WORD_INDICATORS[self.word]) == self.negated for tag in WORD_TAGS]
-        return np.array(says)
+        agree = [(tag in WORD_INDICATORS[self.word]) == self.negated for tag in WORD_TAGS]
+        return np.array(agree)
 
     def excluding_mentions(self, types: Sequence[str]) -> Bools:
         """Return (L,) the mention tags with the property."""
@@ -216,9 +216,9 @@ class Product(Chain):
         beside = MENTION_CHAIN.spelled(mentions.of_kinds(mentions.kind - 1))
         row = np.where(is_word, WORD_CHAIN.spelled(mentions), letters + beside)
         words, tags = self.sides(types)
-        wanted = [words == word for word in range(letters)] + [tags == tag for tag in range(int(tags.max()) + 1)]
+        picked = [words == word for word in range(letters)] + [tags == tag for tag in range(int(tags.max()) + 1)]
         lane, size = np.zeros_like(mentions.kind), run_sizes(mentions.end - mentions.first)
-        allowed = picking(self.template(types), np.array(wanted))
+        allowed = picking(self.template(types), np.array(picked))
         return Paths.build(mentions.sentence, lane, mentions.first, row, size, allowed)
 
 

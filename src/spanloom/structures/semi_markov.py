@@ -21,7 +21,7 @@ from spanloom.structures.base import Encoded, MentionTable, Structure, check_num
 from spanloom.structures.chain import OVERLAP, borders
 
 SURFACES = 6  # tokens of the longest segment whose surface is a feature
-MOST_TOKENS = 200  # that a segment may be told apart by
+MOST_TOKENS = 200  # by which segments may differ
 
 _START, _OUT = "START", "O"
 

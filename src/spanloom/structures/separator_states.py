@@ -24,7 +24,7 @@ from spanloom.structures.separators import (
     separator_table,
 )
 
-_STATES = (*FROM_O, *FROM_I)  # a node says which separator stands before its token
+_STATES = (*FROM_O, *FROM_I)  # a node shows which separator is before its token
 
 _TEMPLATE = Template(
     kinds=("T", *_STATES),

@@ -205,12 +205,12 @@ def _allowed(structure: SevenTag, types: tuple[str, ...]) -> NDArray[np.uint8]:
         child = edge.children[0].kind.strip()
         own.append(number[edge.head.strip() if edge.head != "START" else child])
         after.append(number[child] if edge.constant is not None else 0)
-    says, follows = np.array(own), np.array(after)
+    own_tag, follows = np.array(own), np.array(after)
     rows = [np.ones(len(own), bool)]
     for kind, gaps, begins, ends in product(range(len(types)), (0, 1), (0, 1), (0, 1)):
         begin, head = 1 + 6 * kind + 2 * gaps, 1 + 6 * kind + 2 * HEAD
-        row = np.isin(says, [begin if begins else begin + 1, head, head + 1])
+        row = np.isin(own_tag, [begin if begins else begin + 1, head, head + 1])
         if ends:
-            row &= (says >= head) | (follows != begin + 1)
+            row &= (own_tag >= head) | (follows != begin + 1)
         rows.append(row)
     return np.array(rows, np.uint8)

@@ -247,7 +247,7 @@ def _spots(runs: Sequence[Run], family: int) -> _Spots:
     start: list[bool] = []
     stop: list[bool] = []
     linked: list[bool] = []
-    bound = False  # whether the token before is of the family, so that what goes on from it is the same mention
+    bound = False  # whether the token before is of the family, so that what continues it is the same mention
     for run in runs:
         if run.family not in (family, HEAD):
             continue

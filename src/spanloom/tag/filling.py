@@ -27,7 +27,7 @@ Source = str | Path | Filler | None
 AUTO = "auto"
 NONE = "none"  # as None, for command lines and TOML files
 COLUMN = "pos"
-_MOST_TAGS = 100  # of a column that is learned unasked; a tagger's time grows with their square
+_MOST_TAGS = 100  # of a column that is learned by default; a tagger's time grows with their square
 _EPOCHS = 5
 
 
@@ -60,14 +60,14 @@ def check_source(pos: object) -> None:
 
 
 def learn_tagger(
-    pos: Filler | None, wanted: bool, train: Sequence[Document], dev: list[Document], n_jobs: int | None, seed: int,
+    pos: Filler | None, reads_tags: bool, train: Sequence[Document], dev: list[Document], n_jobs: int | None, seed: int,
     callback: Listener,
 ) -> tuple[Filler | None, list[Document]]:  # fmt: skip
     """Train the tagger that `AUTO` stands for, where it can be: on the column ``pos`` of the training data.
 
     Args:
         pos: another tagger, if one was given.
-        wanted: whether `AUTO` was asked for, and features use the column.
+        reads_tags: whether `AUTO` was asked for, and features use the column.
         train: prepared.
         dev: prepared.
         n_jobs: threads; the result does not depend on it.
@@ -78,7 +78,7 @@ def learn_tagger(
         The tagger, and the development data with its tags; what was given where training data lack the column, or
         where it is not asked for.
     """
-    if not wanted:
+    if not reads_tags:
         return pos, dev
     tags, tokens = set[str](), 0
     for document in train:
@@ -102,7 +102,7 @@ def _has_tags(document: Document) -> bool:
     return len(tags) == len(document.words) and all(tag and not any(map(str.isspace, tag)) for tag in tags)
 
 
-def told(tagger: Filler | None) -> str | None:
+def tagger_text(tagger: Filler | None) -> str | None:
     """Return a description of a model's tagger; ``None`` if it has none."""
     return None if tagger is None else f"fills the column {tagger.column!r} with {tagger.filling()}"
 

@@ -151,7 +151,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
             raise DataError("the data hold no tokens; give annotated text")
         number = {tag: i for i, tag in enumerate(tags)}
         numbers = np.fromiter((number[tag] for tag in _given_tags(train, self.column)), np.int64)
-        wanted = np.fromiter((number.get(tag, -1) for tag in _given_tags(held, self.column)), np.int64)
+        gold_tags = np.fromiter((number.get(tag, -1) for tag in _given_tags(held, self.column)), np.int64)
 
         callback(Progress("features", seconds=monotonic() - began))
         run = threads(self.n_jobs)
@@ -166,14 +166,20 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         sizes = built.index.group_sizes
         data = TrainingSet(model.engine, built.matrix, offsets, target, sizes, built.counts, scratch=scratch)
         training = Training(
-            data=data, judge=_Accuracy(Batch.of(held), wanted, model, run), optimizer=self.optimizer,
+            data=data, judge=_Accuracy(Batch.of(held), gold_tags, model, run), optimizer=self.optimizer,
             epochs=self.epochs, iterations=self.iterations, rate=self.rate, seed=self.random_state, executor=run,
             callback=callback, began=began, keeper=room.keeper, workers=room.workers,
         )  # fmt: skip
         [fit] = fit_together([training], [self.l2])
         self.model_ = trained(model, data, fit)
         self.report_ = TaggerReport(
-            number_of_texts(train), len(offsets) - 1, len(numbers), len(wanted), len(built.index), fit.steps, fit.dev_f1
+            number_of_texts(train),
+            len(offsets) - 1,
+            len(numbers),
+            len(gold_tags),
+            len(built.index),
+            fit.steps,
+            fit.dev_f1,
         )
         return self
 
@@ -307,24 +313,24 @@ class _Accuracy:
 
     Args:
         batch: development data; without tokens any weights are worth 0.
-        wanted: (T,) numbers of the tags; -1 for one that training lacks.
+        gold_tags: (T,) numbers of the tags; -1 for one that training lacks.
         model: with any weights.
         run: how the look-up is run.
     """
 
     tunes = False
 
-    def __init__(self, batch: Batch, wanted: Ints, model: LinearModel, run: Executor) -> None:
-        self._offsets, self._wanted, self._model = batch.sentences, wanted, model
+    def __init__(self, batch: Batch, gold_tags: Ints, model: LinearModel, run: Executor) -> None:
+        self._offsets, self._gold_tags, self._model = batch.sentences, gold_tags, model
         self._matrix = model.scorer.matrix(batch, run)
 
     def metric(self, weights: Weights, run: Executor) -> float:
         """Return the share of tokens whose best tag is right."""
-        if not len(self._wanted):
+        if not len(self._gold_tags):
             return 0.0
         potentials = role_scores(self._matrix, weights, run=run)
         found = TAGS.read_tags(self._model.best(potentials, self._offsets, run), self._model.types)
-        return float((found == self._wanted).mean())
+        return float((found == self._gold_tags).mean())
 
     def tuned(self, weights: Weights, run: Executor) -> tuple[float, float]:
         """Return no offset, and the accuracy."""

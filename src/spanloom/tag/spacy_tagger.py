@@ -46,18 +46,18 @@ class SpacyTagger:
         Raises:
             UsageError: spaCy or the pipeline is not installed, or it cannot be loaded.
         """
-        wanted = f"the column {self.column!r} is filled by the spaCy pipeline {self.name!r}, but"
+        needed = f"the column {self.column!r} is filled by the spaCy pipeline {self.name!r}, but"
         with extra("spacy", f"the spaCy pipeline {self.name!r}, which fills the column {self.column!r},"):
             import spacy
-        # else spaCy would import any package of this name, and a model file, whoever made it, may hold any name
+        # else spaCy would import any package of this name, and a model file may hold any name
         installed = sorted({entry.name for entry in entry_points(_INSTALLED)})
         if self.name not in installed and not Path(self.name, "config.cfg").is_file():
             known = f"installed: {', '.join(installed)}" if installed else "no pipeline is installed"
-            raise UsageError(f"{wanted} it is neither installed ({known}) nor a pipeline's folder; install it")
+            raise UsageError(f"{needed} it is neither installed ({known}) nor a pipeline's folder; install it")
         try:
             return spacy.load(self.name, exclude=list(_UNUSED))
         except Exception as error:  # of any component; spaCy has no base class for what may be wrong with a folder
-            raise UsageError(f"{wanted} it cannot be loaded: {' '.join(str(error).split())}") from None
+            raise UsageError(f"{needed} it cannot be loaded: {' '.join(str(error).split())}") from None
 
     def stream(self, documents: Iterable[Document], *, keep: bool = False) -> Iterator[Document]:
         """Copies of the documents with the column filled, lazily.
@@ -104,7 +104,7 @@ class SpacyTagger:
     @classmethod
     def from_part(cls, part: ModelPart) -> SpacyTagger:
         """Restore a tagger from the result of `to_part`."""
-        said = part.read(_Described)
-        if others := part.values.keys() - vars(said).keys():
+        values = part.read(_Described)
+        if others := part.values.keys() - vars(values).keys():
             raise ModelError(f"{part.name}{min(others)} is unknown, expected spacy alone")
-        return cls(said.spacy)
+        return cls(values.spacy)

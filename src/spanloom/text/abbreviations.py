@@ -22,7 +22,7 @@ from spanloom.document import Document, Span
 _LONGEST_SHORT: Final = 10  # characters
 _MOST_WORDS: Final = 2  # of a short form
 _BRACKETS: Final = re.compile(r"\(([^()]{1,200})\)|\[([^\[\]]{1,200})\]")
-_BREAK: Final = re.compile(r"[;,]\s|\s(?:or|and|see|also)\s|[:=]")  # what stands behind is about something else
+_BREAK: Final = re.compile(r"[;,]\s|\s(?:or|and|see|also)\s|[:=]")  # what follows is about something else
 _SENTENCE_END: Final = re.compile(r"[.;:!?][\s)]+(?=[A-Z(])|[()\[\]]|\n[^\S\n]*\n")
 _WORD: Final = re.compile(r"\S+")
 _TRIM: Final = "\"'“”‘’.,;: \t\n"
@@ -209,12 +209,12 @@ def _match(text: str, short: Span, long: Span) -> int | None:
     """
     at = long.end
     for s in range(short.end - 1, short.start - 1, -1):
-        wanted = text[s].lower()
-        if not wanted.isalnum():
+        sought = text[s].lower()
+        if not sought.isalnum():
             continue
         at -= 1
         while at >= long.start and (
-            text[at].lower() != wanted or (s == short.start and at > long.start and text[at - 1].isalnum())
+            text[at].lower() != sought or (s == short.start and at > long.start and text[at - 1].isalnum())
         ):
             at -= 1
         if at < long.start:

@@ -204,10 +204,10 @@ def expansion(
         return []
     way = tried[best]
     return [
-        Expansion(parts, said, sum(
+        Expansion(parts, surface, sum(
             chance for other, chance in zip(tried, chances, strict=False) if parts in other.parts
         ) / total)
-        for parts, said in zip(way.parts, way.texts, strict=True)
+        for parts, surface in zip(way.parts, way.texts, strict=True)
     ]  # fmt: skip
 
 

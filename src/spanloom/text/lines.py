@@ -25,8 +25,8 @@ from spanloom.text.full_stops import STARTERS
 from spanloom.text.patterns import pattern
 from spanloom.text.sections import SECTIONS
 
-_LONG: Final = 40  # shorter lines say nothing about the width at which a text was broken
-_WIDEST: Final = 150  # nobody breaks lines later than this; longer ones are paragraphs
+_LONG: Final = 40  # shorter lines do not show the width at which a text was broken
+_WIDEST: Final = 150  # no text breaks lines later than this; longer ones are paragraphs
 _FULL: Final = 0.3  # the share of long lines that must be full before line ends are taken for breaks by width
 _ITEM_WORDS: Final = 6  # on average, of the items of a list without marks, at most
 _LOOK: Final = 400  # characters of a line that are looked at
@@ -96,7 +96,7 @@ def line_breaks(text: str, last: int | None = None) -> list[int]:
     for before, line in pairwise(lines):
         if before.start > last:
             break
-        if _begins_anew(text, before, line):
+        if _begins_paragraph(text, before, line):
             breaks += _within(text, group, width)
             breaks.append(line.start)
             group = []
@@ -135,7 +135,7 @@ def _is_full(before: _TextLine, line: _TextLine, width: int) -> bool:
     return before.end - before.start + 1 + line.first > width
 
 
-def _begins_anew(text: str, before: _TextLine, line: _TextLine) -> bool:
+def _begins_paragraph(text: str, before: _TextLine, line: _TextLine) -> bool:
     """Return whether a line begins a sentence, whatever the lines around it are."""
     if before.page or not line.first or not before.first or text[before.end - 1] in ":：":
         return True

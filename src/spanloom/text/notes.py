@@ -97,7 +97,7 @@ class Rules:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[type[Rules], tuple[dict[str, str], dict[str, str]]]:
-        # a view that nobody can change cannot be pickled; its content can
+        # a read-only view cannot be pickled; its content can
         return Rules, (dict(self.sections), dict(self.notes))
 
 

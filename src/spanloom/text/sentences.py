@@ -31,9 +31,7 @@ _REACH: Final = 32  # characters that a word before a full stop is looked for in
 _GREEK: Final = "\u0370-\u037d\u0386-\u03ff\u1f00-\u1fff"
 _ENDS: Final = ".!?…؟۔।॥։።፧"  # also of Arabic, Urdu, Indian scripts, Armenian and Ethiopic
 
-_CITATION: Final = (
-    r"(?:[ ]?\[\d{1,4}(?:[,–-][ ]?\d{1,4}){0,20}\])*+"  # stands after the full stop, and belongs before it
-)
+_CITATION: Final = r"(?:[ ]?\[\d{1,4}(?:[,–-][ ]?\d{1,4}){0,20}\])*+"  # is after the full stop, and belongs before it
 _STOP: Final = pattern(
     rf"(?<![{_ENDS}])([{_ENDS}]++)([{CLOSING}“«‹]*+){_CITATION}(?=\s)"
     r"|(?<=[a-z][a-z])([.?!])()(?=[A-Z][a-z])"  # the space was forgotten

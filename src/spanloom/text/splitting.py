@@ -311,7 +311,7 @@ class SplittingStream:
         self._brought: list[bool] = []  # of the batch at hand: whether each document brought tokens
         self._whole: Sequence[Document] = ()  # the same documents before tokens were split
         self._next: list[bool] = []
-        self._told = False
+        self._warned = False
 
     def see(self, document: Document) -> Document:
         """Note whether a document of the next batch brings tokens, and return it."""
@@ -331,8 +331,8 @@ class SplittingStream:
                 continue
             found = {"mentions": document.mentions, "meta": document.meta, "sections": document.sections}
             joined = split_at_mentions(whole.copy(**found))
-            if brought and not self._told and joined.token_count > whole.token_count:
-                self._told = True
+            if brought and not self._warned and joined.token_count > whole.token_count:
+                self._warned = True
                 self._notice(
                     f"document {clip(document.id)} brings tokens that mentions are found in a part of; they are split "
                     "in what is predicted, here and elsewhere"

@@ -58,7 +58,7 @@ _EXPRESSIONS: Final = (
     rf"[{EMOJI}][{MARKS}]*+(?:(?<=\u200d)[{EMOJI}][{MARKS}]*+)*+",
     rf"[^{IGNORED}][{MARKS}]*+",
 )
-_SPECIAL: Final = r"_*'’‘′°٫\u0590-\u05ff"  # what, beside the classes named there, the expressions say more of
+_SPECIAL: Final = r"_*'’‘′°٫\u0590-\u05ff"  # what, beside the classes named there, the expressions treat separately
 _TOKEN: Final = pattern(rf"[ \n]?+({'|'.join((*_SHORTCUTS, *_EXPRESSIONS))})")
 """A token, and a space before it, at which none of the expressions need be tried then."""
 

@@ -19,7 +19,7 @@ from spanloom.view.svg import clean
 
 _REACH = 200  # characters of the sentence that are shown before and after a mention
 _LONG = 200
-NOTHING = '<p class="faint">nothing here</p>\n'  # what stands in place of a side's list
+NOTHING = '<p class="faint">nothing here</p>\n'  # in place of a side's list
 
 STYLE = """\
 .script { display: flex; flex-wrap: wrap; gap: .5rem 1rem; margin: 1rem 0; }
@@ -119,7 +119,7 @@ def both_sides(
         [replace(track, label=f"{title}: {track.label}") for track in tracks if track.end > low and track.start < high]
         for title, tracks in near.items()
     )
-    for side in (above, below):  # what is looked at stands next to the text
+    for side in (above, below):  # the current one is next to the text
         side.sort(key=lambda track: _key(text, track.mention) not in keys)
     focus = [i for i, track in enumerate((*below, *above)) if _key(text, track.mention) in keys]
     drawing = draw(text, low, high, below, above=above, focus=focus)

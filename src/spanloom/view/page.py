@@ -157,7 +157,7 @@ def _visible_paragraphs(document: Document, found: Sequence[Track]) -> list[tupl
 # again (`spanloom.view.style`). After the paragraphs the same mentions are listed in words.
 
 MOST_BARS = 20_000  # of one paragraph, and some for each of its characters
-LABEL = 40  # cells of what stands beside a bar
+LABEL = 40  # cells of the label beside a bar
 
 
 class Drawing(NamedTuple):

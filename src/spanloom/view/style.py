@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-# Colours that people with any colour vision tell apart (after Okabe and Ito 2008), with a contrast of 3 and more on
-# their page. A pattern, which changes at another rate, and the name of the type tell types apart without colours.
+# Colours that people with any colour vision distinguish (after Okabe and Ito 2008), with a contrast of 3 and more on
+# their page. A pattern, which changes at another rate, and the name of the type distinguish types without colours.
 LIGHT = ("#0072b2", "#b35900", "#007a5a", "#b0407f", "#5b5bd6", "#8a6d00", "#444444")
 DARK = ("#56b4e9", "#e69f00", "#2ec99b", "#e78ac3", "#a5a5ff", "#f0e442", "#c8c8c8")
 PAPER = {"light": "#ffffff", "dark": "#16181c"}

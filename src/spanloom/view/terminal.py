@@ -23,7 +23,7 @@ from spanloom.view.placement import Strip, Track, left_out, members, place, trac
 MIN_WIDTH = 20
 _MARGIN = 2
 _PLAIN = 245
-# the colours of Okabe and Ito, which people with any colour vision can tell apart, as the nearest of 256
+# the colours of Okabe and Ito, which people with any colour vision distinguish, as the nearest of 256
 _PALETTE = (32, 214, 36, 175, 166, 74, 185)
 _BROKEN = {"component": "─", "gap": "┄"}
 _HEAVY = str.maketrans("└─┘╵", "┗━┛╹")

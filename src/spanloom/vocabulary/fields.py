@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.layouts import words
-from spanloom.vocabulary.records import Gathered, Notes, check_asked, split_values
+from spanloom.vocabulary.records import Gathered, Notes, check_chosen, split_values
 
 Columns: TypeAlias = Mapping[str, str | Sequence[str]] | Sequence[str] | str | None
 """Our name -> the name of a column or its number from 1, or several of them; or ``ours=theirs,ours=theirs``."""
@@ -182,8 +182,8 @@ class Gathering:
         self, path: str | Path, notes: Notes, languages: Collection[str] = (), sources: Collection[str] = ()
     ) -> None:
         self._path, self._notes = path, notes
-        self._wanted = {"language": frozenset(languages), "source": frozenset(sources)}
-        self._seen: dict[str, set[str]] = {name: set() for name in self._wanted}
+        self._chosen = {"language": frozenset(languages), "source": frozenset(sources)}
+        self._seen: dict[str, set[str]] = {name: set() for name in self._chosen}
         self._found: dict[str, Gathered] = {}
         self._bars: set[str] = set()  # lists in which | divides values
         self._unsure: list[tuple[Gathered, str, str]] = []  # cells with ; that may divide values
@@ -199,10 +199,10 @@ class Gathering:
         Raises:
             DataError: the row has no identifier.
         """
-        for name, wanted in self._wanted.items():
+        for name, chosen in self._chosen.items():
             value = "".join(row.get(name, ()))
             self._seen[name].add(value)
-            if wanted and value not in wanted:
+            if chosen and value not in chosen:
                 self._notes.add("names of other languages or sources, left out")
                 return
         one = {name: values[0] for name, values in row.items() if values and name in _ONE}
@@ -250,8 +250,8 @@ class Gathering:
             else:
                 self._notes.add(f"cells of {name} split at ;", value)
                 _extend(gathered, name, split_values(value, ";"))
-        for name, wanted in self._wanted.items():
-            check_asked(name, wanted, self._seen[name], self._path)
+        for name, chosen in self._chosen.items():
+            check_chosen(name, chosen, self._seen[name], self._path)
         return self._found
 
 

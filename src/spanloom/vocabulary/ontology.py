@@ -17,7 +17,7 @@ from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError
 from spanloom.formats.source import BOM, decode, read_bytes
 from spanloom.vocabulary.obo import BROAD
-from spanloom.vocabulary.records import Gathered, Notes, Record, check_asked, gathered_records, named
+from spanloom.vocabulary.records import Gathered, Notes, Record, check_chosen, gathered_records, named
 from spanloom.vocabulary.xml_records import xml_records
 
 # The terms of an ontology or thesaurus, gathered from statements in any order, whatever the syntax.
@@ -84,7 +84,7 @@ class Ontology:
 
     def __init__(self, path: str | Path, notes: Notes, languages: Collection[str]) -> None:
         self._path, self._notes = path, notes
-        self._wanted = {language.lower() for language in languages}
+        self._chosen = {language.lower() for language in languages}
         self._terms: dict[str, Gathered] = {}
         self._typed: set[str] = set()
         self._seen: set[str] = set()
@@ -106,7 +106,7 @@ class Ontology:
         main = language.partition("-")[0]
         if one.predicate in _NAMES or one.predicate in _SYNONYMS:
             self._seen.update((language, main))
-            if self._wanted and language and self._wanted.isdisjoint((language, main)):
+            if self._chosen and language and self._chosen.isdisjoint((language, main)):
                 self._notes.add("names in other languages, left out")
                 return
         if one.predicate in _NAMES:
@@ -143,7 +143,7 @@ class Ontology:
         Raises:
             UsageError: a language that no label has.
         """
-        check_asked("language", self._wanted, self._seen, self._path)
+        check_chosen("language", self._chosen, self._seen, self._path)
         for identifier in self._terms:
             if identifier not in self._typed:
                 self._notes.add("descriptions of what is no class, left out", identifier)

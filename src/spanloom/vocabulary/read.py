@@ -88,7 +88,7 @@ _MARKS: Final = MappingProxyType(  # of texts that show what they are
     }
 )
 _ROOT = re.compile(r"<([A-Za-z][\w.:-]*)")
-_BEFORE_ROOT = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))  # how what may stand there begins and ends
+_BEFORE_ROOT = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))  # how what may be there begins and ends
 
 
 def read_vocabulary(

@@ -86,13 +86,13 @@ def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:
     return ((number, decode(raw, path, number)) for number, raw in raw_lines(path))
 
 
-def check_asked(what: str, asked: Collection[str], seen: Collection[str], path: str | Path) -> None:
+def check_chosen(what: str, chosen: Collection[str], seen: Collection[str], path: str | Path) -> None:
     """Check that the languages, or sources, of names that are asked for occur.
 
     Raises:
         UsageError: one does not.
     """
-    if unknown := sorted(set(asked) - set(seen)):
+    if unknown := sorted(set(chosen) - set(seen)):
         known = ", ".join(sorted(filter(None, seen)))[:200] or "none"
         raise UsageError(f"{path}: found no name of the {what} {unknown[0]!r}, expected one of {known}")
 

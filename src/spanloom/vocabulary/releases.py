@@ -16,7 +16,7 @@ from spanloom.errors import DataError
 from spanloom.formats.layouts import words
 from spanloom.formats.source import bare, plain_or_packed
 from spanloom.vocabulary.fields import Gathering, plain
-from spanloom.vocabulary.records import Gathered, Notes, Record, check_asked, gathered_records, lines_of
+from spanloom.vocabulary.records import Gathered, Notes, Record, check_chosen, gathered_records, lines_of
 from spanloom.vocabulary.table import rows_of
 
 DESCRIPTIONS: Final = "sct2_Description_*"
@@ -66,7 +66,7 @@ def scan_snomed(path: str | Path, notes: Notes, *, languages: Collection[str] = 
                 tagged = _TAG.fullmatch(text) if kind == _FULL_NAME else None
                 if tagged:
                     gathered.categories.append(tagged[2])
-    check_asked("language", languages, seen, path)
+    check_chosen("language", languages, seen, path)
     for file in release_files(path, "sct2_Relationship_*") if path.is_dir() else []:
         for _, (child, parent, kind) in _latest(file, _RELATIONS, notes, "inactive relationships, left out"):
             if kind == _IS_A and child in found:
@@ -259,8 +259,8 @@ def scan_rrf(
     path = Path(path)
     if path.is_dir():
         path = next(filter(None, (plain_or_packed(path / name) for name in NAMES)), path / NAMES[0])
-    wanted = frozenset(sources)
-    found = _names(path, frozenset(languages), wanted, notes)
+    chosen = frozenset(sources)
+    found = _names(path, frozenset(languages), chosen, notes)
 
     family = bare(path).name.removesuffix("CONSO.RRF")
     for kind in _BESIDE.get(family, ()):
@@ -271,7 +271,7 @@ def scan_rrf(
             continue
         for _, cells in _barred(beside, kind):
             if cells[0] in found:
-                _describe(found[cells[0]], kind, cells, wanted)
+                _describe(found[cells[0]], kind, cells, chosen)
     umls = {f"UMLS:{cui}" if _is_umls(cui) else cui: gathered for cui, gathered in found.items()}
     return gathered_records(umls.items(), notes)
 
@@ -302,8 +302,8 @@ def _names(path: Path, languages: frozenset[str], sources: frozenset[str], notes
         gathered.names.append((0 if first else 1, text))
         if kind in _MAIN and code and code != "NOCODE":
             gathered.alternatives.append(code if ":" in code else f"{_PREFIXES.get(source, source)}:{code}")
-    check_asked("language", languages, seen[0], path)
-    check_asked("source", sources, seen[1], path)
+    check_chosen("language", languages, seen[0], path)
+    check_chosen("source", sources, seen[1], path)
     return found
 
 

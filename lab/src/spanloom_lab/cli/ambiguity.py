@@ -21,7 +21,7 @@ _COMPONENTS, _LENGTH = 3, 5
 _COUNTED = "shared"
 _COMPARED = ("seven_tag", "shared", "split")
 _SMALL = 16  # states of a matrix that is printed
-_LONG = 10**15  # a number from which on its logarithm says more
+_LONG = 10**15  # a number from which on its logarithm is clearer
 _MOST_BITS = 1024  # of the number of sets of mentions, which is 2 to the power of thousands for a dozen tokens
 
 
@@ -186,14 +186,14 @@ def _compare(
         found = {name: result.to_dict() for name, result in results.items()}
         print(json.dumps({"components": components, "structures": found}, indent=2))
         return
-    say = Messages(quiet)
+    log = Messages(quiet)
     print("\n".join(_comparison(results)))
     duplicates = max(result.duplicates for result in results.values())
     if duplicates:
-        say(f"repeated mentions counted once: {duplicates:,}")
+        log(f"repeated mentions counted once: {duplicates:,}")
     for name, result in results.items():
         if result.crowded:
-            say(f"{name}: the reading all was cut short {plural(result.crowded, 'time')}: too many mentions")
+            log(f"{name}: the reading all was cut short {plural(result.crowded, 'time')}: too many mentions")
 
 
 def _comparison(results: dict[str, ReadBack]) -> Iterator[str]:

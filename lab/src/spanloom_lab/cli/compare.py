@@ -29,11 +29,11 @@ from spanloom_lab.cli.compare_records import (
     CompareOptions,
     Row,
     VariantRecord,
-    asked,
     best_on_dev,
     check_folder,
     digests,
     kept,
+    settings_of,
 )
 from spanloom_lab.cli.compare_table import Failure, RowOutcome, Tested, label, markdown, text, values
 from spanloom_lab.comparison import BOTH, Variant, build, variants
@@ -64,14 +64,14 @@ class _Comparison:
     folder: Path
     params: dict[str, Any]  # of recognizers, but structure and counting
     jobs: list[tuple[Variant, dict[str, Any]]]  # with everything that its rows depend on
-    say: Messages
+    log: Messages
     done: int = 0
     failures: list[Failure] = field(default_factory=list)
 
     @classmethod
     def plan(cls, options: CompareOptions) -> _Comparison:
         """Check everything that can be checked before the first training."""
-        say = Messages(options.quiet)
+        log = Messages(options.quiet)
         chosen = variants(
             options.structure, options.counting or BOTH, options.components or RecognizerParameters.components
         )
@@ -79,13 +79,13 @@ class _Comparison:
         params = {name: value for name, value in given.items() if name not in ("structure", "counting")}
         models = [build(variant, params) for variant in chosen]
         folder = check_folder(options.output)
-        say("reading the data")
+        log("reading the data")
         data = digests(options)
         jobs = [
-            (variant, asked(options, data, {**variant._asdict(), **model.get_params()}))
+            (variant, settings_of(options, data, {**variant._asdict(), **model.get_params()}))
             for variant, model in zip(chosen, models, strict=True)
         ]
-        return cls(options, folder, params, jobs, say)
+        return cls(options, folder, params, jobs, log)
 
     def run(self, as_json: bool, as_markdown: bool) -> int | None:
         """Train, test, write all tables, print one."""
@@ -99,31 +99,31 @@ class _Comparison:
         print(tables[2 if as_json else 1 if as_markdown else 0], end="")
         return FAILED if self.failures else None
 
-    def _rows(self, variant: Variant, wanted: dict[str, Any]) -> Sequence[Row]:
+    def _rows(self, variant: Variant, settings: dict[str, Any]) -> Sequence[Row]:
         place, name = self.folder / variant.name, variant.name
-        old = None if self.options.force else kept(place, wanted)
+        old = None if self.options.force else kept(place, settings)
         if isinstance(old, VariantRecord):
-            self.say(f"{name}: trained before, in {place}")
+            self.log(f"{name}: trained before, in {place}")
             self.done += 1
             return old.rows
         if old is not None:
-            self.say(f"{name}: what is in {place} is not used: {old}; training again")
+            self.log(f"{name}: what is in {place} is not used: {old}; training again")
         number = self.done + len(self.failures) + 1
-        self.say(f"{name}: model {number} of {len(self.jobs)}")
+        self.log(f"{name}: model {number} of {len(self.jobs)}")
         try:
-            record = self._train(variant, wanted, place)
+            record = self._train(variant, settings, place)
         except SpanloomError as error:
             self.failures.append(Failure(name, variant.structure, variant.counting, str(error)))
-            self.say(f"{name}: failed: {error}")
+            self.log(f"{name}: failed: {error}")
             return []
         self.done += 1
         best = record.rows[best_on_dev(record.rows)]
-        self.say(
+        self.log(
             f"{name}: dev F1 {100 * best.dev_f1:.1f}, test F1 {100 * best.test.overall.f1:.1f}, {best.seconds:.0f} s"
         )
         return record.rows
 
-    def _train(self, variant: Variant, wanted: dict[str, Any], place: Path) -> VariantRecord:
+    def _train(self, variant: Variant, settings: dict[str, Any], place: Path) -> VariantRecord:
         """Train in a process of its own; the folder is there in full or not at all."""
         options = self.options
         with output_folder(place, force=True, may_replace=lambda file: file.name in FILES) as folder:
@@ -132,7 +132,7 @@ class _Comparison:
                 options.columns, options.heads, options.seed or 0, str(folder), options.quiet,
                 DEFAULTS.get(),
             )  # fmt: skip
-            record = VariantRecord.model_validate_json(json.dumps({"asked": wanted, "rows": _in_process(job)}))
+            record = VariantRecord.model_validate_json(json.dumps({"settings": settings, "rows": _in_process(job)}))
             with writing(place):
                 (folder / RECORD).write_text(record.model_dump_json(by_alias=True, indent=1) + "\n", encoding="utf-8")
         return record
@@ -146,7 +146,7 @@ class _Comparison:
             return []
         used = {name: own[best_on_dev(own)] for name, own in models.items()}
         best = max(used.values(), key=lambda row: row.test.overall.f1)
-        self.say(f"testing {best.name}, the best, against the others")
+        self.log(f"testing {best.name}, the best, against the others")
         options = self.options
         gold = parts(
             options.train, options.dev, options.test, options.input_format, options.columns, options.seed or 0

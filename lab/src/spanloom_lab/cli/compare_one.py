@@ -72,7 +72,9 @@ def parts(
     trained, tuned, tested = (
         None
         if path is None
-        else read(path, format=input_format, notice=lambda _: None, **column_options(columns))  # the run tells it once
+        else read(
+            path, format=input_format, notice=lambda _: None, **column_options(columns)
+        )  # the run reports it once
         for path in (train, dev, test)
     )
     return divide(trained or (), tuned, tested, seed)
@@ -80,7 +82,7 @@ def parts(
 
 def work(job: TrainingJob) -> list[dict[str, Any]]:
     """Train, save, measure, predict; the rows."""
-    say = Messages(job.quiet)
+    log = Messages(job.quiet)
     data = parts(job.train, job.dev, job.test, job.input_format, job.columns, job.seed)
     variant = Variant(*job.variant)
     model = build(variant, job.params)
@@ -91,7 +93,7 @@ def work(job: TrainingJob) -> list[dict[str, Any]]:
     if job.heads:
         finders = {} if finds_heads(model) else head_finders(data, job.params)
     rows = measure(
-        variant.name, model, data.dev, data.test, seconds=seconds, finders=finders, seed=job.seed, notice=say
+        variant.name, model, data.dev, data.test, seconds=seconds, finders=finders, seed=job.seed, notice=log
     )
     model.save(job.folder)
     write(rows[best_on_dev(rows)].predicted, Path(job.folder, PREDICTIONS))

@@ -25,7 +25,7 @@ FILES = MODEL_FILES | {PREDICTIONS, RECORD}
 TABLES = ("table.txt", "table.md", "table.json")
 _RESOURCES = ("clusters", "sections", "vocabulary", "vectors", "pos")  # options that may name files or folders
 
-GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, unless told otherwise
+GRID = (0.1, 1.0, 5.0)  # lambdas that a comparison chooses from, by default
 
 
 class CompareOptions(CommonOptions):
@@ -104,11 +104,11 @@ class VariantRecord(_Strict):
     """Record in a model's folder, beside the model.
 
     Args:
-        asked: everything that its rows depend on, as `asked` gives it.
+        settings: everything that its rows depend on, as `settings_of` gives it.
         rows: untuned, and tuned; where heads count, once for each way to find them.
     """
 
-    asked: dict[str, Any]
+    settings: dict[str, Any]
     rows: list[Row] = Field(min_length=1)
 
 
@@ -117,7 +117,7 @@ def best_on_dev(rows: Sequence[Figures]) -> int:
     return max(range(len(rows)), key=lambda i: (rows[i].tuned, rows[i].dev_f1, -i))
 
 
-def asked(options: CompareOptions, data: Mapping[str, str], params: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(options: CompareOptions, data: Mapping[str, str], params: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that a model's rows depend on: options, data, files that options name, and the version.
 
     Args:
@@ -173,12 +173,12 @@ def file_digest(option: str, path: str) -> str:
     return " ".join(digests)
 
 
-def kept(folder: Path, wanted: Mapping[str, Any]) -> VariantRecord | str | None:
+def kept(folder: Path, settings: Mapping[str, Any]) -> VariantRecord | str | None:
     """Return the record of a model trained with these settings, the reason why it cannot be used, or ``None``.
 
     Args:
         folder: of the model.
-        wanted: the settings, from `asked`.
+        settings: the settings, from `settings_of`.
     """
     if not folder.exists():
         return None
@@ -188,8 +188,8 @@ def kept(folder: Path, wanted: Mapping[str, Any]) -> VariantRecord | str | None:
         return f"{RECORD} is missing or damaged"
     if missing := sorted(name for name in FILES if not (folder / name).is_file()):
         return f"{missing[0]} is missing"
-    old = record.asked
-    if changed := sorted(name for name in {*old, *wanted} if old.get(name) != wanted.get(name)):
+    old = record.settings
+    if changed := sorted(name for name in {*old, *settings} if old.get(name) != settings.get(name)):
         return f"it is of other options or data ({', '.join(changed)})"
     return record
 

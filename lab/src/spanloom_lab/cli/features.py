@@ -22,7 +22,7 @@ from spanloom.errors import UsageError, plural
 from spanloom.parallel import threads
 from spanloom.recognize.parameters import RecognizerParameters
 from spanloom_lab.cli.compare_records import digest_of, file_digest
-from spanloom_lab.cli.features_table import SearchOutcome, tables, told, values
+from spanloom_lab.cli.features_table import SearchOutcome, tables, trial_line, values
 from spanloom_lab.comparison import divide
 from spanloom_lab.feature_groups import GROUPS, groups_of, read_groups
 from spanloom_lab.feature_record import TrialRecord, TrialRunner
@@ -57,25 +57,25 @@ def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
     if options.features is not None:
         raise UsageError("--features cannot be combined with a feature search; use --start PRESET")
     rules = SearchRules(options.price, options.level, options.steps)
-    say = Messages(options.quiet)
+    log = Messages(options.quiet)
     groups = GROUPS if options.groups is None else read_groups(options.groups)
     start, groups = ((), dict(groups)) if options.start == NOTHING else groups_of(options.start, groups)
     check_direction(options.direction, start)
-    reading = options.reader(say)
-    corpus = _corpus(options, groups, reading, say)
-    record = TrialRecord(options.output, _asked(options, corpus), corpus.cut.count, force=options.force)
+    reading = options.reader(log)
+    corpus = _corpus(options, groups, reading, log)
+    record = TrialRecord(options.output, _settings(options, corpus), corpus.cut.count, force=options.force)
     if len(record):
-        say(f"{plural(len(record), 'trial')} of an earlier search in {options.output}")
+        log(f"{plural(len(record), 'trial')} of an earlier search in {options.output}")
     until = None if options.seconds is None else began + options.seconds
 
-    def tell(trial: Trial) -> None:
-        say(f"trial {len(record)}: {told(trial)}")
+    def show(trial: Trial) -> None:
+        log(f"trial {len(record)}: {trial_line(trial)}")
 
     with threads(options.jobs or ALL_CORES) as executor:
-        runner = TrialRunner(corpus, record, executor, until, tell)
+        runner = TrialRunner(corpus, record, executor, until, show)
         search = FeatureSearch(corpus.groups, runner, partial(p_value, gold=corpus.gold, seed=options.seed or 0), rules)
         try:
-            steps = list(_said(search.search(corpus.served(start), options.direction), say))  # type: ignore[arg-type]
+            steps = list(_logged(search.search(corpus.served(start), options.direction), log))  # type: ignore[arg-type]
         except KeyboardInterrupt:
             kept = f"the same command resumes from {options.output}" if options.output else "none is kept"
             print(f"spanloom: interrupted after {plural(len(record), 'trial')}; {kept}", file=sys.stderr)
@@ -87,23 +87,23 @@ def run(config: str | None, as_json: bool, **flags: Any) -> int | None:
     return reading.finish()
 
 
-def _corpus(options: SearchOptions, groups: dict[str, tuple[str, ...]], reading: Reading, say: Messages) -> TrialCorpus:
+def _corpus(options: SearchOptions, groups: dict[str, tuple[str, ...]], reading: Reading, log: Messages) -> TrialCorpus:
     """Read the data, and prepare what all trials share."""
-    say("reading the data")
+    log("reading the data")
     train, dev = reading(options.train), None if options.dev is None else reading(options.dev)
     parts = divide(train, dev, None, options.seed or 0)
     given = {name: value for name, value in options.parameters().items() if name not in ("features", "n_jobs")}
     learned = draw(parts.train, options.tokens, options.seed or 0)
-    corpus = TrialCorpus.of(learned, parts.dev, groups, given, lambda progress: say(describe(progress)))
+    corpus = TrialCorpus.of(learned, parts.dev, groups, given, lambda progress: log(describe(progress)))
     for name, why in corpus.lacking.items():
-        say(f"not tried: {name}: {why}")
+        log(f"not tried: {name}: {why}")
     return corpus
 
 
-def _asked(options: SearchOptions, corpus: TrialCorpus) -> dict[str, Any]:
+def _settings(options: SearchOptions, corpus: TrialCorpus) -> dict[str, Any]:
     """Everything that trials depend on: parameters, data, files that options name, and the version."""
     params = {name: value for name, value in corpus.params.items() if name not in ("features", "n_jobs")}
-    asked = {
+    settings = {
         **params,
         "training data": digest_of(corpus.train),
         "development data": digest_of(corpus.dev),
@@ -112,13 +112,13 @@ def _asked(options: SearchOptions, corpus: TrialCorpus) -> dict[str, Any]:
     for name in _FILES:
         value = getattr(options, name)
         if isinstance(value, str) and name != "pos":  # whose tags are in the data
-            asked[name] = file_digest(name, value)
-    return asked
+            settings[name] = file_digest(name, value)
+    return settings
 
 
-def _said(steps: Iterable[SearchStep], say: Messages) -> Iterable[SearchStep]:
+def _logged(steps: Iterable[SearchStep], log: Messages) -> Iterable[SearchStep]:
     for step in steps:
         if step.action != "start":
             what = "nothing" if step.group is None else step.group
-            say(f"{step.action} {what}: F1 {100 * step.trial.f1:.2f}")
+            log(f"{step.action} {what}: F1 {100 * step.trial.f1:.2f}")
         yield step

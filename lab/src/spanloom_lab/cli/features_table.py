@@ -31,7 +31,7 @@ class SearchOutcome(NamedTuple):
     corpus: TrialCorpus
 
 
-def told(trial: Trial) -> str:
+def trial_line(trial: Trial) -> str:
     """A trial in one line."""
     return f"F1 {100 * trial.f1:.2f}, {trial.features:.1f} features a token, {trial.seconds:.1f} s: {_named(trial)}"
 

@@ -26,18 +26,18 @@ def run(
     """Train or convert, and save."""
     if not train or not output:
         raise UsageError(f"--{'output' if train else 'train'} is missing; give it on the command line")
-    say = Messages(quiet)
+    log = Messages(quiet)
     began = monotonic()
     model = _model(train, order, input_format)
     counts = ", ".join(plural(len(level.words), f"{number}-gram") for number, level in enumerate(model.levels, 1))
-    say(f"{plural(len(model.words), 'word')}: {counts}, in {monotonic() - began:.1f} s")
+    log(f"{plural(len(model.words), 'word')}: {counts}, in {monotonic() - began:.1f} s")
     if dev is not None:
-        say(f"perplexity of {dev}: {model.perplexity(list(read(dev, format=input_format))):.1f}")
+        log(f"perplexity of {dev}: {model.perplexity(list(read(dev, format=input_format))):.1f}")
     if output.endswith(SUFFIXES):
         model.write_arpa(output, force=force)
     else:
         model.save(output, force=force)
-    say(f"saved as {output}")
+    log(f"saved as {output}")
 
 
 def _model(train: Sequence[str], order: int | None, input_format: str | None) -> LanguageModel:

@@ -168,8 +168,8 @@ class _ArpaReader:
                 self._fail(f"found {_shown(line)} after {len(lines):,} {order}-grams, expected {counts[order - 1]:,}")
             fields = _SEPARATORS.split(line)
             if not order < len(fields) <= order + 2 - highest:
-                wanted = f"a logarithm and {order} words" + ("" if highest else ", or a back-off weight after these")
-                self._fail(f"found {_shown(line)}, expected {wanted}")
+                sought = f"a logarithm and {order} words" + ("" if highest else ", or a back-off weight after these")
+                self._fail(f"found {_shown(line)}, expected {sought}")
             scores.append(self._number(fields[0], "the logarithm of a probability, a number of at most 0", 0.0))
             weights.append(self._number(fields[-1], "a back-off weight, a number") if len(fields) > order + 1 else 0.0)
             ngrams.extend(self._number_of(word, order) for word in fields[1 : order + 1])
@@ -208,9 +208,9 @@ class _ArpaReader:
         size = len(self._words)
         context = np.zeros(len(ngrams), np.int64)
         for below, words in zip(self._keys, ngrams.T, strict=False):
-            wanted = context * size + words
-            context = np.minimum(np.searchsorted(below, wanted), len(below) - 1)
-            lacking = np.flatnonzero(below[context] != wanted) if len(below) else np.arange(len(wanted))
+            sought = context * size + words
+            context = np.minimum(np.searchsorted(below, sought), len(below) - 1)
+            lacking = np.flatnonzero(below[context] != sought) if len(below) else np.arange(len(sought))
             for row in lacking[:1].tolist():
                 ngram = " ".join(self._words[word] for word in ngrams[row].tolist())
                 self._fail(f"found {_shown(ngram)}, whose first words are not listed as an n-gram", int(lines[row]))

@@ -105,7 +105,7 @@ function change(key, patchOf) {
     const patch = old && patchOf(old);
     if (!patch) return null;
     const value = { ...old, ...patch };
-    // what a model said of the old type or spans is no longer true of the new ones
+    // what a model found of the old type or spans is no longer true of the new ones
     if (patch.type || patch.spans) for (const name of ["score", "head", "attribute_scores", "concept_scores"]) delete value[name];
     if (patch.concepts) delete value.concept_scores;
     if (patch.attributes) delete value.attribute_scores;
@@ -180,12 +180,12 @@ function again(ranges) {
   if (comparing()) return;
   state.parts.forEach((_, part) => {
     const [low, high] = rangeOf(part);
-    if (state.asked.has(`${state.number}.${part}`) && ranges.some(([start, end]) => start < high && low < end)) stale.add(part);
+    if (state.pending.has(`${state.number}.${part}`) && ranges.some(([start, end]) => start < high && low < end)) stale.add(part);
   });
   clearTimeout(asking);
   asking = setTimeout(() => {
     for (const part of stale) {
-      state.asked.delete(`${state.number}.${part}`);
+      state.pending.delete(`${state.number}.${part}`);
       suggest(part);
     }
     stale.clear();
@@ -195,15 +195,15 @@ function again(ranges) {
 async function suggest(part) {
   if (!state.store.model && !comparing()) return;
   const name = `${state.number}.${part}`;
-  if (state.asked.has(name)) return;
-  state.asked.add(name);
+  if (state.pending.has(name)) return;
+  state.pending.add(name);
   const turn = ++turns;
   latest.set(name, turn);
   try {
     const path = `suggestions?number=${state.number}&layer=${encodeURIComponent(layer())}&part=${part}`;
     const { mentions, problem } = await ask(path);
     await atRest();
-    if (!state.asked.has(name) || latest.get(name) !== turn) return; // another document by now, or a later answer
+    if (!state.pending.has(name) || latest.get(name) !== turn) return; // another document by now, or a later answer
     const [low, high] = rangeOf(part);
     for (const [key, { spans }] of state.suggestions) if (low <= spans[0][0] && spans[0][0] < high) state.suggestions.delete(key);
     for (const one of mentions) state.suggestions.set(spansKey(one.type, one.spans), one);
@@ -215,7 +215,7 @@ async function suggest(part) {
     if (gone || chosen()?.suggested) describe();
     if (problem) say("the model cannot hold all that is marked here at once: its suggestions do not take it into account");
   } catch (error) {
-    state.asked.delete(name);
+    state.pending.delete(name);
     say("", error.message);
   }
 }
@@ -328,7 +328,7 @@ function progress() {
   if (place >= 0) $("documents").options[place].textContent = nameOf(documents[place]);
 }
 
-const nameOf = ({ id, state: said }) => `${visible(id)}${said ? ` · ${said}` : ""}`;
+const nameOf = ({ id, state: status }) => `${visible(id)}${status ? ` · ${status}` : ""}`;
 
 function moved() {
   const [start, end] = state.tokens[state.token] ?? [0, 0];
@@ -356,12 +356,12 @@ Object.assign(look, {
     return mention.spans.flatMap(([low, high], i) => [...(low === start ? [grip(0, i)] : []), ...(high === end ? [grip(1, i)] : [])]);
   },
   decorate(block) {
-    const said = state.values.get(`s:${block.low}-${block.high}`) ?? "";
-    block.element.className = `s ${said} ${touches(cursor(), block.low, block.high) ? "here" : ""}`;
-    annotateBlock(block, said);
+    const status = state.values.get(`s:${block.low}-${block.high}`) ?? "";
+    block.element.className = `s ${status} ${touches(cursor(), block.low, block.high) ? "here" : ""}`;
+    annotateBlock(block, status);
   },
   seen(block) {
-    if (comparing()) return void (state.asked.size || suggest(0));
+    if (comparing()) return void (state.pending.size || suggest(0));
     const part = state.parts.findIndex(([first, end]) => first <= block.number && block.number < end);
     if (part >= 0) suggest(part);
   },
@@ -429,11 +429,11 @@ function conceptsOf(mention) {
   const add = (id) => change(mention.key, ({ concepts }) => ({ concepts: [...new Set([...(concepts ?? []), id])] }));
   let waiting = 0;
   const search = async () => {
-    const asked = input.value;
-    if (asked.length > LONGEST_SEARCH) return say("", `the search has ${asked.length.toLocaleString("en")} characters, at most ${LONGEST_SEARCH} are looked up; shorten it`);
+    const query = input.value;
+    if (query.length > LONGEST_SEARCH) return say("", `the search has ${query.length.toLocaleString("en")} characters, at most ${LONGEST_SEARCH} are looked up; shorten it`);
     try {
-      const concepts = await ask(`concepts?text=${encodeURIComponent(asked || surface(mention).slice(0, LONGEST_SEARCH))}`);
-      if (input.value !== asked) return; // a later search answers
+      const concepts = await ask(`concepts?text=${encodeURIComponent(query || surface(mention).slice(0, LONGEST_SEARCH))}`);
+      if (input.value !== query) return; // a later search answers
       found.replaceChildren(
         ...concepts.map(({ id, name }) => {
           const made = element("button", { type: "button" }, element("bdi", {}, visible(name)), " ", element("small", {}, visible(id)));
@@ -483,7 +483,7 @@ async function open(number, start = 0) {
   const { text, values, ...rest } = found;
   stale.clear();
   const characters = Array.from(text); // offsets count code points, strings of the browser UTF-16 units
-  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), asked: new Set(), chosen: null, selection: null, anchor: null });
+  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), pending: new Set(), chosen: null, selection: null, anchor: null });
   state.token = tokenAt(start);
   if (!state.sentences.length && characters.length) state.sentences = [[0, characters.length]];
   collect();
@@ -523,7 +523,7 @@ async function learning() {
     if (models !== null && found.models > models) {
       state.store.model = true;
       $("suggesting").hidden = false;
-      state.asked.clear();
+      state.pending.clear();
       state.suggestions.clear();
       collect();
       state.blocks.filter(({ near }) => near).forEach(look.seen);

@@ -109,7 +109,7 @@ def align_answers(
         known = {str(name): Answer(str(name), value) for name, value in answers.items()}
     else:
         known = read_answers(answers, leave_out)
-    unused, names, none_said = dict(known), list[str](), False
+    unused, names, some_empty = dict(known), list[str](), False
     for document in documents:
         if len(names) < _NAMED:
             names.append(document.id)
@@ -127,7 +127,7 @@ def align_answers(
             place = _named(document)
             leave_out(Problem("error", "no answer", error.message, place, path=answer.path, line=answer.line))
             continue
-        none_said |= report.quotes == quotes
+        some_empty |= report.quotes == quotes
         report.documents += 1
         report.mentions += len(mentions)
         yield document.copy(mentions=mentions, meta={**document.meta, "annotation": settings.annotation})
@@ -142,7 +142,7 @@ def align_answers(
     if not report.documents:
         first = next(problem for problem in report.problems if problem.severity == "error")
         raise replace(first, message=f"{first.message}; no other answer could be read").to_error()
-    if report.quotes and not report.found and not none_said:
+    if report.quotes and not report.found and not some_empty:
         first = next(one for one in report.problems if one.kind in ("invented", "unusable"))
         message = f"{first.message}; no quote of any answer is in its document: are these the texts?"
         raise replace(first, message=message).to_error()
@@ -151,18 +151,20 @@ def align_answers(
 def _aligned(document: Document, answer: Answer, settings: AnswerSettings, report: AnswerReport) -> list[Mention]:
     """Return the mentions that an answer quotes, and report its problems."""
 
-    def tell(kind: str, place: str, message: str) -> None:
+    def report_problem(kind: str, place: str, message: str) -> None:
         where = f"{_named(document)}: {place}".removesuffix(": ")
         report.problems.append(Problem("warning", kind, message, where, path=answer.path, line=answer.line))
 
     finder = Finder(document.text)
-    said, cut, added = understand(answer.value, finder)
-    mentions = Placer(finder, report, tell, settings).place_all(said)
+    quoted, cut, added = understand(answer.value, finder)
+    mentions = Placer(finder, report, report_problem, settings).place_all(quoted)
     if cut is not None or answer.cut:
         report.cut_short += 1
-        tell("cut short", "", f"the answer is cut short: {cut or 'as the service reports'}; what it has was read")
+        report_problem(
+            "cut short", "", f"the answer is cut short: {cut or 'as the service reports'}; what it has was read"
+        )
     if added is not None:
-        tell("other text", "", f"{added}; they are not used")
+        report_problem("other text", "", f"{added}; they are not used")
     return mentions
 
 
@@ -306,10 +308,10 @@ def _opened(value: Any) -> tuple[Any, bool]:
         found += [one for one in output if isinstance(one, dict) and one.get("type") == "message"][-1:]
     if "content" in value and ("role" in value or "stop_reason" in value):
         found.append(value)
-    return (_said(found[0]), any(str(at(value, path)) in _CUT for path in _REASONS)) if found else (value, False)
+    return (_content(found[0]), any(str(at(value, path)) in _CUT for path in _REASONS)) if found else (value, False)
 
 
-def _said(message: Any) -> Any:
+def _content(message: Any) -> Any:
     """Return the content of a message: its text, or the arguments of its tool call."""
     if not isinstance(message, dict):
         return message
@@ -317,8 +319,8 @@ def _said(message: Any) -> Any:
     if isinstance(content, list):
         parts = [part for part in content if isinstance(part, dict)]
         tools = [part["input"] for part in parts if "input" in part]
-        said = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
-        return tools[0] if tools and not said.strip() else said if parts else content
+        quoted = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+        return tools[0] if tools and not quoted.strip() else quoted if parts else content
     if not content and (arguments := at(message, "tool_calls.0.function.arguments")) is not None:
         return arguments
     if content is None and message.get("refusal"):

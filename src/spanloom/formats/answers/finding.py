@@ -185,7 +185,7 @@ class Finder:
             self._found[quote] = self._search(plain) or (self._search(bare) if bare != plain else None)
         return self._found[quote]
 
-    def stands(self, quote: str) -> bool:
+    def occurs(self, quote: str) -> bool:
         """Whether the text has a quote as whole words."""
         found = self.find(quote)
         return found is not None and found.whole
@@ -197,12 +197,12 @@ class Finder:
         if not quote or (quote not in self.text and self._level(_BLANKS, quote)[1] not in self._without_blanks.text):
             return None
         for level in range(_BLANKS + 1):
-            text, wanted = self._level(level, quote)
-            spans, more = _find_all(text, wanted)
+            text, quoted = self._level(level, quote)
+            spans, more = _find_all(text, quoted)
             whole = [(span,) for (span,) in spans if span.start in starts and span.end in ends]
             if whole:
                 return Occurrences(whole, level == 0, True, more)
-            if spans and inside is None and (level < _CASE or (level == _CASE and len(wanted) >= _SHORT)):
+            if spans and inside is None and (level < _CASE or (level == _CASE and len(quoted) >= _SHORT)):
                 inside = Occurrences(spans, level == 0, False, more)
         return inside
 

@@ -46,7 +46,7 @@ _TOKEN: Final = re.compile(rf"{_STRING}|[\[\]{{}},]", re.DOTALL)
 _PYTHON: Final = re.compile(rf"{_STRING}|{_SINGLE}|None|True|False", re.DOTALL)
 _NAMES: Final = {"None": "null", "True": "true", "False": "false"}
 
-Stands = Callable[[str], bool]
+Occurs = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,12 @@ class Quotes(NamedTuple):
     odd: list[str]
 
 
-def quotes_in(value: object, stands: Stands) -> Quotes | None:
+def quotes_in(value: object, occurs: Occurs) -> Quotes | None:
     """Return the quotes in a JSON value; ``None`` if its form is not supported.
 
     Args:
         value: as `json.loads` returns it.
-        stands: whether a text is a quote of the document, which distinguishes texts and types where names do not.
+        occurs: whether a text is a quote of the document, which distinguishes texts and types where names do not.
 
     Raises:
         DataError: the value is nested too deeply.
@@ -95,7 +95,7 @@ def quotes_in(value: object, stands: Stands) -> Quotes | None:
     >>> [quote.parts for quote in quotes_in({"problem": ["cough", ["mild", "pain"]], "drug": []}, bool).found]
     [('cough',), ('mild', 'pain')]
     """
-    reader = _Reader(stands)
+    reader = _Reader(occurs)
     return reader.quotes if reader.read(value, None, "", 0) else None
 
 
@@ -107,9 +107,9 @@ def is_nothing(text: str) -> bool:
 class _Reader:
     """Collects quotes; each method returns whether it could read the value."""
 
-    def __init__(self, stands: Stands) -> None:
+    def __init__(self, occurs: Occurs) -> None:
         self.quotes = Quotes([], [])
-        self._stands = stands
+        self._occurs = occurs
 
     def read(self, value: object, kind: str | None, place: str, depth: int) -> bool:
         if depth > _DEEPEST:
@@ -123,7 +123,7 @@ class _Reader:
         return value is None and kind is not None
 
     def _text(self, text: str, kind: str | None, place: str) -> bool:
-        if not is_nothing(text) or self._stands(text):
+        if not is_nothing(text) or self._occurs(text):
             self.quotes.found.append(Quote(kind, (text,), place))
         return True
 
@@ -168,7 +168,7 @@ class _Reader:
             if kind is not None:
                 return False
             texts = {names[name]: text for name, text in fields.items()}
-            backward = sum(map(self._stands, texts)) > sum(map(self._stands, texts.values()))
+            backward = sum(map(self._occurs, texts)) > sum(map(self._occurs, texts.values()))
             for key, one in texts.items():
                 named, text = (one, key) if backward else (key, one)
                 self._text(text, named, _below(place, named))

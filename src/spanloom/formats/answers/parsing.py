@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from spanloom.document import Span
 from spanloom.errors import DataError, clip
 from spanloom.formats.answers.finding import CopyAlignment, Finder, Occurrences, fold
-from spanloom.formats.answers.json_quotes import Quote, Quotes, Stands, blocks, is_nothing, quotes_in, values
+from spanloom.formats.answers.json_quotes import Occurs, Quote, Quotes, blocks, is_nothing, quotes_in, values
 from spanloom.formats.layouts import words
 
 MOST_QUOTES: Final = 100_000  # in one answer; a model that repeats itself endlessly writes more
@@ -46,12 +46,12 @@ class Understood(NamedTuple):
     """The content of an answer.
 
     Args:
-        said: quotes, or a copy of the text with marks.
+        content: quotes, or a copy of the text with marks.
         cut: how the answer is incomplete, if it is.
         added: what a copy adds to the text, if it does.
     """
 
-    said: Quotes | Copy
+    content: Quotes | Copy
     cut: str | None = None
     added: str | None = None
 
@@ -75,8 +75,8 @@ def understand(answer: object, finder: Finder) -> Understood:
     [Mark(type='problem', start=3, end=7)]
     """
     understood = _understood(answer, finder, depth=0)
-    said = understood.said
-    number = len(said.found) if isinstance(said, Quotes) else len(said.marked.marks)
+    content = understood.content
+    number = len(content.found) if isinstance(content, Quotes) else len(content.marked.marks)
     if number > MOST_QUOTES:
         raise DataError(f"the answer has {number:,} mentions, expected at most {MOST_QUOTES:,}; does it repeat itself?")
     return understood
@@ -90,7 +90,7 @@ def _understood(answer: object, finder: Finder, depth: int) -> Understood:
     inner = _tagged(answer)
     if inner is not None and depth < 2:
         return _understood(inner, finder, depth + 1)
-    quotes = quotes_in(answer, finder.stands)
+    quotes = quotes_in(answer, finder.occurs)
     if quotes is None:
         shown = clip(repr(answer)[:200] if isinstance(answer, list | dict) else str(answer))
         raise DataError(f"the answer's JSON holds no mention: {shown}; expected texts with types")
@@ -116,7 +116,7 @@ def _of_text(text: str, finder: Finder, depth: int) -> Understood:
         inner = value if isinstance(value, str) and len(found) == 1 else _tagged(value)
         if inner is not None:
             return _understood(inner, finder, depth + 1)
-    lists = [quotes_in(one.value, finder.stands) for one in found if isinstance(one.value, list | dict)]
+    lists = [quotes_in(one.value, finder.occurs) for one in found if isinstance(one.value, list | dict)]
     parts = [part for part in lists if part is not None]
     json = Quotes([one for part in parts for one in part.found], [one for part in parts for one in part.odd])
     broken = next((f"its JSON breaks off at character {one.broken:,}" for one in found if one.broken is not None), None)
@@ -127,7 +127,7 @@ def _of_text(text: str, finder: Finder, depth: int) -> Understood:
         marks, repeats = copy.marked.marks, copy.aligned.of_copy >= _REPEATS
         of_text, other = copy.aligned.of_text, 1 - copy.aligned.of_copy
         clear = (marks and not copy.marked.bold) or (repeats and of_text >= _COVERS)
-        listed = None if clear else read_markdown(text, finder.stands)
+        listed = None if clear else read_markdown(text, finder.occurs)
         if listed is not None:
             return Understood(listed)
         if marks or repeats:
@@ -363,12 +363,12 @@ def _kind(name: str, inner: str) -> str | None:
     return kind or (None if name.casefold() in _PLAIN else name)
 
 
-def read_markdown(text: str, stands: Stands) -> Quotes | None:
+def read_markdown(text: str, occurs: Occurs) -> Quotes | None:
     """Return the quotes in tables with columns for text and type, or in lists such as ``- Type: a, b``, ``- a (Type)``.
 
     Args:
         text: the answer.
-        stands: whether a text is a quote of the document, which resolves items that can be read in two ways.
+        occurs: whether a text is a quote of the document, which resolves items that can be read in two ways.
 
     >>> document = "Mild cough, chest pain; aspirin."
     >>> answer = "## Problems\\n- cough\\n- **chest pain**\\n\\nOthers:\\n- aspirin (drug)\\n- Severity: Mild"
@@ -376,13 +376,13 @@ def read_markdown(text: str, stands: Stands) -> Quotes | None:
     [('Problems', 'cough'), ('Problems', 'chest pain'), ('drug', 'aspirin'), ('Severity', 'Mild')]
     """
     lines = text.splitlines()
-    quotes = _table(lines, stands)
+    quotes = _table(lines, occurs)
     if not quotes.found:
-        quotes = Quotes(list(_listed(lines, stands)), [])
+        quotes = Quotes(list(_listed(lines, occurs)), [])
     return quotes if quotes.found else None
 
 
-def _table(lines: Sequence[str], stands: Stands) -> Quotes:
+def _table(lines: Sequence[str], occurs: Occurs) -> Quotes:
     """Return the quotes in tables, which have a line of dashes below their header."""
     quotes = Quotes([], [])
     head: list[str] | None = None
@@ -393,7 +393,7 @@ def _table(lines: Sequence[str], stands: Stands) -> Quotes:
         elif all(cell and not cell.strip(":-") for cell in cells):
             head = _cells(lines[number - 2]) if number > 1 else None
         elif head is not None:
-            row = quotes_in(dict(zip(head, cells, strict=False)), stands)
+            row = quotes_in(dict(zip(head, cells, strict=False)), occurs)
             found = [] if row is None or len(cells) != len(head) else row.found
             if len(found) == 1 and found[0].type is not None:
                 quotes.found.append(Quote(found[0].type, found[0].parts, f"line {number}", found[0].context))
@@ -412,12 +412,12 @@ def _bare(text: str) -> str:
     return text.strip().strip("*_").strip().strip(_QUOTES).strip()
 
 
-def _listed(lines: Sequence[str], stands: Stands) -> Iterator[Quote]:
+def _listed(lines: Sequence[str], occurs: Occurs) -> Iterator[Quote]:
     """Yield the quotes in lists."""
     items = _items(lines)
-    types_last = sum(_order(text, stands) for text, _, _ in items) > 0
+    types_last = sum(_order(text, occurs) for text, _, _ in items) > 0
     for text, kind, place in items:
-        whole = stands(_bare(text))
+        whole = occurs(_bare(text))
         sides, inside = (None, None) if whole else (_split(text), _in_brackets(text))
         if sides is not None and types_last:
             yield Quote(_bare(sides[1]), (_bare(sides[0]),), place)
@@ -425,8 +425,8 @@ def _listed(lines: Sequence[str], stands: Stands) -> Iterator[Quote]:
             yield Quote(inside[1], (inside[0],), place)
         else:
             named, several = (kind, text) if sides is None else (_bare(sides[0]), sides[1])
-            for piece in _pieces(several, stands):
-                if not is_nothing(piece) or stands(piece):
+            for piece in _pieces(several, occurs):
+                if not is_nothing(piece) or occurs(piece):
                     yield Quote(named, (piece,), place)
 
 
@@ -480,16 +480,16 @@ def _in_brackets(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _order(text: str, stands: Stands) -> int:
+def _order(text: str, occurs: Occurs) -> int:
     """Return 1 if an item has a text before a type, -1 if it is the other way round, 0 if unknown."""
     left, right = _split(text) or ("", "")
-    is_left, is_right = stands(_bare(left)), any(map(stands, _pieces(right, stands)))
+    is_left, is_right = occurs(_bare(left)), any(map(occurs, _pieces(right, occurs)))
     return (is_left - is_right) or int(is_left and left.startswith("**") and "," not in right)
 
 
-def _pieces(text: str, stands: Stands) -> list[str]:
+def _pieces(text: str, occurs: Occurs) -> list[str]:
     """Return the texts of an enumeration, or the whole text if it is a quote itself."""
     whole = _bare(text)
-    if stands(whole):
+    if occurs(whole):
         return [whole]
     return [piece for piece in map(_bare, text.split(";" if ";" in text else ",")) if piece]

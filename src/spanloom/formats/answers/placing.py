@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from spanloom.document import Mention, Span
-from spanloom.document.annotation import SAYS
+from spanloom.document.annotation import STATUSES
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip, plural
 from spanloom.formats.answers.finding import MOST, Finder, Occurrences, Spans, fold
@@ -16,13 +16,13 @@ from spanloom.formats.answers.parsing import Copy
 
 Ambiguous = Literal["all", "first", "none"]
 AMBIGUOUS: Final[tuple[Ambiguous, ...]] = ("all", "first", "none")
-ANNOTATION: Final = SAYS
+ANNOTATION: Final = STATUSES
 """Values of ``meta["annotation"]``: all mentions are there; these are right, others may be missing; unknown."""
 _LONGEST_TYPE: Final = 100  # characters
 _NO_TYPE: Final = "has no type; name one for all that have none (--type NAME, type=)"
 
 _Key = tuple[str, tuple[str, ...], str | None]  # type, text, and the context if it reduces the occurrences
-Tell = Callable[[str, str, str], None]
+ReportProblem = Callable[[str, str, str], None]
 """Receives a problem of an answer: its kind, its place in the answer, and the message."""
 
 
@@ -129,7 +129,7 @@ class Placer:
     Args:
         finder: of the document.
         report: where quotes are counted.
-        tell: called with each problem.
+        report_problem: called with each problem.
         settings: the type of quotes without one, and which occurrences of ambiguous quotes are used.
 
     >>> report = AnswerReport()
@@ -139,8 +139,10 @@ class Placer:
     [Mention('problem', [(3, 7)])]
     """
 
-    def __init__(self, finder: Finder, report: AnswerReport, tell: Tell, settings: AnswerSettings) -> None:
-        self._finder, self._report, self._tell, self._settings = finder, report, tell, settings
+    def __init__(
+        self, finder: Finder, report: AnswerReport, report_problem: ReportProblem, settings: AnswerSettings
+    ) -> None:
+        self._finder, self._report, self._report_problem, self._settings = finder, report, report_problem, settings
         self._mentions: dict[tuple[str, Spans], Mention] = {}
         self._groups: dict[_Key, tuple[Occurrences, list[str]]] = {}  # with the places of the quotes in the answer
 
@@ -184,7 +186,7 @@ class Placer:
 
     def _unusable(self, place: str, message: str) -> None:
         self._report.unusable += 1
-        self._tell("unusable", place, message)
+        self._report_problem("unusable", place, message)
 
     def _place(self, kind: str, quote: Quote) -> None:
         if quote.offsets is not None:
@@ -194,7 +196,7 @@ class Placer:
                 return
             self._report.wrong_offsets += 1
             pairs = ", ".join(f"{start}-{end}" for start, end in quote.offsets)
-            self._tell("wrong offsets", quote.place, f"{_shown(quote.parts)} is not at {pairs}")
+            self._report_problem("wrong offsets", quote.place, f"{_shown(quote.parts)} is not at {pairs}")
         found = self._finder.find_parts(quote.parts)
         if found is None:
             self._invented(quote.place, quote.parts)
@@ -225,12 +227,14 @@ class Placer:
             return None
         context = self._finder.find_parts([quote.context])
         if context is None:
-            self._tell("context", quote.place, f"the context {clip(quote.context)} is not in the document")
+            self._report_problem("context", quote.place, f"the context {clip(quote.context)} is not in the document")
             return None
         around = [(one[0].start, one[-1].end) for one in context.spans]
         spans = [one for one in found.spans if any(a <= one[0].start and one[-1].end <= b for a, b in around)]
         if not spans:
-            self._tell("context", quote.place, f"{_shown(quote.parts)} is not in its context {clip(quote.context)}")
+            self._report_problem(
+                "context", quote.place, f"{_shown(quote.parts)} is not in its context {clip(quote.context)}"
+            )
             return None
         return found._replace(spans=spans)
 
@@ -254,7 +258,7 @@ class Placer:
             times = "once" if given == 1 else plural(given, "time")
             count = f"{len(found.spans):,} times in the {'document' if context is None else 'context'}"
             message = f"{_shown(parts)} occurs {count}, {times} in the answer; {done}"
-        self._tell("ambiguous", places[0], message)
+        self._report_problem("ambiguous", places[0], message)
 
     def _take(self, kind: str, found: Occurrences, place: str, parts: Sequence[str]) -> None:
         """Add the only occurrence of a quote, and count it."""
@@ -264,7 +268,7 @@ class Placer:
             self._report.inside_words += 1
             start, end = found.spans[0][0].start, found.spans[0][-1].end
             around = self._finder.text[max(0, start - 10) : end + 10]
-            self._tell("inside a word", place, f"{_shown(parts)} is inside a word: {clip(around)}; marked")
+            self._report_problem("inside a word", place, f"{_shown(parts)} is inside a word: {clip(around)}; marked")
         elif found.exact:
             self._report.exact += 1
         else:
@@ -277,7 +281,7 @@ class Placer:
 
     def _invented(self, place: str, parts: Sequence[str]) -> None:
         self._report.invented += 1
-        self._tell("invented", place, f"{_shown(parts)} is not in the document; left out")
+        self._report_problem("invented", place, f"{_shown(parts)} is not in the document; left out")
 
     def _place_marks(self, copy: Copy) -> None:
         marks = copy.marked.marks

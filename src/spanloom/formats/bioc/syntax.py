@@ -29,7 +29,7 @@ from spanloom.formats.base import Losses
 from spanloom.formats.json_text import loads, not_as_expected, to_json
 from spanloom.formats.source import BOM, HEAD, Stream, named_encoding, opened, read_bytes
 
-Infons = dict[str, Any]  # strings as a rule; a list where a key stands several times; JSON has other values, too
+Infons = dict[str, Any]  # strings as a rule; a list where a key occurs several times; JSON has other values, too
 
 # kind of node -> its fields in the order of XML; "passages" is a list of nodes of kind "passage"
 FIELDS = {
@@ -39,7 +39,7 @@ FIELDS = {
     "annotation": ("id", "infons", "locations", "text"),
     "relation": ("id", "infons", "nodes"),
 }
-COLLECTION = ("source", "date", "key", "infons")  # what a collection says beside its documents
+COLLECTION = ("source", "date", "key", "infons")  # fields of a collection beside its documents
 
 _PAIRS = {"locations": ("offset", "length"), "nodes": ("refid", "role")}
 _KIND = {f"{kind}s": kind for kind in FIELDS}  # of the nodes in a list

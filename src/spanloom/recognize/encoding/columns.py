@@ -38,7 +38,7 @@ class ColumnWeights:
 
     def scores(self, rows: Ints) -> Tensor:
         """Return the (T, R * K) scores of some tokens of the training data."""
-        if not len(self._index):  # nothing stands in any column
+        if not len(self._index):  # all columns are empty
             return self._weights.new_zeros(len(rows), self._weights.shape[1])
         starts, ends = self._matrix.offsets[rows], self._matrix.offsets[rows + 1]
         bounds = np.append(0, (ends - starts).cumsum())

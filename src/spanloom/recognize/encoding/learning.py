@@ -14,7 +14,7 @@ from spanloom.learn import Chosen, EdgeTarget, Listener, Progress, Target
 from spanloom.learn.exact_loss import exact_loss
 from spanloom.learn.finetuning import Finetuning, finetune, step_size
 from spanloom.learn.joint_loss import Task, joint_loss
-from spanloom.learn.memory import check_memory, free_memory, wanted_memory
+from spanloom.learn.memory import check_memory, free_memory, needed_memory
 from spanloom.learn.souping import Soup, train_seeds
 from spanloom.model.corpus import Gold
 from spanloom.model.development import HeldOut
@@ -171,12 +171,12 @@ def check_room(scorer: EncoderScorer, seen: Reading, chosen: EncoderParameters) 
     step = step_size(chosen.step_subwords, sum(units))
     frozen = scorer.parameters if chosen.adapters else 0
     ends = scorer.trained * chosen.seeds if chosen.seeds > 1 else 0
-    wanted = wanted_memory(
+    needed = needed_memory(
         scorer.trained, config.hidden_size, config.num_hidden_layers, config.num_attention_heads,
         step // chosen.accumulate + max(units), int(sizes.max()), recompute=chosen.recompute,
         checkpoint=chosen.checkpoint is not None, frozen=frozen + ends,
     )  # fmt: skip
-    check_memory(wanted, free_memory())
+    check_memory(needed, free_memory())
 
 
 def report_of(scorer: EncoderScorer, seen: Reading, soup: Soup) -> EncoderReport:

@@ -39,14 +39,16 @@ def checkpoint_of(
 def run_of(chosen: EncoderParameters, scorer: EncoderScorer, batches: Iterable[Batch], more: Any) -> Run:
     """Return what makes a training the one that it is; see `checkpoint_of`."""
     network = scorer.network
-    settings: list[Any] = [(name, _said(getattr(chosen, name))) for name, *_ in declared(chosen) if name not in _FREE]
+    settings: list[Any] = [
+        (name, _described(getattr(chosen, name))) for name, *_ in declared(chosen) if name not in _FREE
+    ]
     settings += [network.halved, network.head.weight.device.type]
     data = [more, *map(_documents, batches)]
     encoder = [scorer.settings.digest, scorer.tokenizer.json, scorer.config]
     return Run(settings=_digest(settings), data=_digest(data), encoder=_digest(encoder))
 
 
-def _said(value: Any) -> Any:
+def _described(value: Any) -> Any:
     """Return a parameter as JSON has it; of what was trained only what it is."""
     if isinstance(value, _PLAIN):
         return value

@@ -41,7 +41,7 @@ LEAST_WINDOW: Final = 16  # sub-words that an encoder reads at once
 _PICKLES: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _ATTENTION: Final = ("eager", "sdpa")
 _ATTENTION_OF: Final = ("attn_implementation", "_attn_implementation", "_attn_implementation_internal")
-_MISMATCHED: Final = "ignore_mismatched_sizes"  # what transformers says of shapes that differ
+_MISMATCHED: Final = "ignore_mismatched_sizes"  # how transformers reports shapes that differ
 _MOST_LAYERS: Final = 1 << 10
 # their positions begin behind the number of padding; of MPNet that is always 1
 _SHIFTED: Final = frozenset(("camembert", "mpnet", "roberta", "roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl"))
@@ -149,18 +149,18 @@ def check_config(config: Any) -> str | None:
     return None
 
 
-def config_of(said: Mapping[str, Any]) -> Any:
+def config_of(values: Mapping[str, Any]) -> Any:
     """Return the configuration from which transformers builds an encoder, without the entries for other programs.
 
     Args:
-        said: the content of a ``config.json``, or of a model file; checked by `check_config`.
+        values: the content of a ``config.json``, or of a model file; checked by `check_config`.
 
     Raises:
         ModelError: no encoder can be built from it.
     """
     with extra("torch", "an encoder"):
         import transformers
-    kept = {name: value for name, value in said.items() if name not in UNWANTED and not name.startswith("_")}
+    kept = {name: value for name, value in values.items() if name not in UNWANTED and not name.startswith("_")}
     try:
         with _quiet(transformers.utils.logging):
             made = transformers.AutoConfig.for_model(**kept)
@@ -171,7 +171,7 @@ def config_of(said: Mapping[str, Any]) -> Any:
         fits = padding is None or (type(padding) is int and 0 <= padding < made.vocab_size)
         if not fits or (padding is None and made.model_type in _SHIFTED):
             raise ModelError(f"pad_token_id is {padding}, expected one of the {made.vocab_size:,} sub-words")
-    except Exception as error:  # of many kinds; what they say is all there is to know
+    except Exception as error:  # of many kinds; their message is all there is to know
         raise ModelError(reason_of(error)) from None
     return made
 
@@ -188,7 +188,7 @@ def check_computes(encoder: Any) -> None:
     try:
         with torch.inference_mode():
             found = encoder.eval()(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state
-    except Exception as error:  # of many kinds; what they say is all there is to know
+    except Exception as error:  # of many kinds; their message is all there is to know
         raise ModelError(f"it computes nothing: {reason_of(error)}") from None
     if found.shape != (*ids.shape, encoder.config.hidden_size):
         raise ModelError(f"it gives vectors of shape {tuple(found.shape)}")
@@ -200,13 +200,13 @@ def open_model(path: str | Path) -> Any:
     Raises:
         UsageError: the folder holds no encoder, or weights of another shape.
     """
-    said = check_folder(path)
+    values = check_folder(path)
     with extra("torch", "an encoder"):
         import torch
         import transformers
     folder = Path(path)
     with _opening(folder, _CONFIG, "is it that of an encoder?"):
-        config = config_of(said)
+        config = config_of(values)
     names = ", ".join(file.name for file in weight_files(folder))
     opening = _opening(folder, names, f"copy the whole folder again, with its {_CONFIG}")
     with opening, _quiet(transformers.utils.logging):
@@ -218,7 +218,7 @@ def open_model(path: str | Path) -> Any:
     if missing or loaded["mismatched_keys"]:
         wrong = [*missing, *(str(key[0]) for key in loaded["mismatched_keys"])]
         raise UsageError(
-            f"encoder {folder}: the weights lack {len(wrong):,} arrays of a {said['model_type']}, or have them in "
+            f"encoder {folder}: the weights lack {len(wrong):,} arrays of a {values['model_type']}, or have them in "
             f"another shape, such as {wrong[0]}; is {_CONFIG} that of these weights?"
         )
     layers = [int(found[1]) for name in loaded["unexpected_keys"] if (found := _LAYER.search(name))]
@@ -242,14 +242,14 @@ def open_encoder(path: str | Path) -> EncoderFolder:
         UsageError: the folder holds no encoder, weights of another shape, or a tokenizer that does not fit.
     """
     folder, model = Path(path), open_model(path)
-    tokenizer, said = _open_tokenizer(folder, model.config)
+    tokenizer, values = _open_tokenizer(folder, model.config)
     rows = model.get_input_embeddings().num_embeddings
     if tokenizer.size > rows:
         raise UsageError(
             f"encoder {folder}: its tokenizer knows {tokenizer.size:,} sub-words, its weights {rows:,}; is the "
             "tokenizer that of these weights?"
         )
-    longest = longest_of(model.config, said)
+    longest = longest_of(model.config, values)
     if longest < LEAST_WINDOW:
         raise UsageError(f"encoder {folder}: it reads {longest} sub-words at once, expected {LEAST_WINDOW} or more")
     with _opening(folder, _CONFIG, "is it that of these weights?"):
@@ -270,17 +270,17 @@ def _open_tokenizer(folder: Path, config: Any) -> tuple[SubwordTokenizer, int]:
             raise ModelError("there is no fast one for it")
         if len(made) <= len(set(made.all_special_ids)):  # as where transformers found no file of it
             raise ModelError("it knows no sub-words")
-        said = made.model_max_length
-        return SubwordTokenizer(made.backend_tokenizer.to_str()), said if isinstance(said, int) else 0
+        values = made.model_max_length
+        return SubwordTokenizer(made.backend_tokenizer.to_str()), values if isinstance(values, int) else 0
 
 
-def longest_of(config: Any, said: int = 0) -> int:
+def longest_of(config: Any, values: int = 0) -> int:
     """Return how many sub-words an encoder reads at once; those with relative positions only have no bound."""
     positions = int(getattr(config, "max_position_embeddings", 0) or 0)
     padding = 1 if config.model_type == "mpnet" else getattr(config, "pad_token_id", 0) or 0
     shifted = padding + 1 if config.model_type in _SHIFTED else 0
     bounds = [positions - shifted] if positions > 0 else []
-    bounds += [int(said)] if 0 < said < MOST_SUBWORDS else []  # tokenizers that know no length say more
+    bounds += [int(values)] if 0 < values < MOST_SUBWORDS else []  # tokenizers without a length have more
     return min(bounds, default=MOST_SUBWORDS)
 
 
@@ -305,8 +305,8 @@ def _opening(folder: Path, what: str, remedy: str) -> Iterator[None]:
         yield
     except MemoryError:
         raise
-    except Exception as error:  # of many kinds; what they say is all there is to know
-        if _MISMATCHED in str(error):  # it tells of a report that nobody sees
+    except Exception as error:  # of many kinds; their message is all there is to know
+        if _MISMATCHED in str(error):  # it refers to a report that is not shown
             raise UsageError(
                 f"encoder {folder}: {what} has arrays in another shape than {_CONFIG}; expected that of these weights"
             ) from None
@@ -345,17 +345,17 @@ def find_encoder(digest: str, name: str, places: Iterable[Path]) -> Path:
     Raises:
         OtherModelError: it is in none of them.
     """
-    told = tuple(places)
+    named = tuple(places)
     passed: list[str] = []  # folders that are not the one, and why
     seen: set[Path] = set()
-    for folder in _candidates(name, told, passed):
+    for folder in _candidates(name, named, passed):
         try:
             place = folder.resolve()
             if place in seen:
                 continue
             seen.add(place)
             if not weight_files(folder):
-                passed += [f"{folder} holds none"] if folder in told else []  # others may hold encoders
+                passed += [f"{folder} holds none"] if folder in named else []  # others may hold encoders
                 continue
             found = digest_of(folder)
         except (OSError, UsageError) as error:

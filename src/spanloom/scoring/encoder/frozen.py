@@ -23,7 +23,7 @@ from spanloom.modelfile import ModelPart
 from spanloom.scoring.encoder.scorer import EncoderScorer
 from spanloom.scoring.encoder.settings import EncoderSettings
 
-_SAMPLE: Final = 50_000  # tokens whose outputs say what is usual
+_SAMPLE: Final = 50_000  # tokens whose outputs show what is usual
 
 
 class _Numbers(NamedTuple):

@@ -117,9 +117,9 @@ class WindowScorer(ABC):
         reading = self.read(batch)
         reading.subwords.warn_unknown("the tokens", -1)
         if reading.subwords.shortened:
-            told = plural(reading.subwords.shortened, "token")
+            lost = plural(reading.subwords.shortened, "token")
             warnings.warn(
-                f"{told} of more than {self.room // 2} sub-words: the encoder reads the first {self.room // 2} of each",
+                f"{lost} of more than {self.room // 2} sub-words: the encoder reads the first {self.room // 2} of each",
                 DataWarning,
                 stacklevel=2,
             )

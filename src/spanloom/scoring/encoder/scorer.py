@@ -198,35 +198,37 @@ class EncoderScorer(WindowScorer):
             ModelError: a configuration that does not fit the arrays, or a tokenizer that does not fit the encoder.
             OtherModelError: the encoder that adapters belong to is nowhere.
         """
-        said = part.read(_Stored)
-        if problem := check_config(said.config):
+        stored = part.read(_Stored)
+        if problem := check_config(stored.config):
             raise ModelError(f"the encoder's configuration {problem}")
         tokenizer = SubwordTokenizer(bytes(part.array("tokenizer", np.uint8, None)).decode())
         arrays = {name: array for name, array in part.arrays.items() if name != "tokenizer"}
         roles, constants = len(outputs.roles), len(outputs.constants)
         adapters: dict[str, Array] = {}
-        if said.adapters:
-            arrays, adapters = _completed(arrays, said, part)
-        if len(arrays) < int(said.config.get("num_hidden_layers", 0) or 0):
+        if stored.adapters:
+            arrays, adapters = _completed(arrays, stored, part)
+        if len(arrays) < int(stored.config.get("num_hidden_layers", 0) or 0):
             raise ModelError(f"the encoder's configuration names more layers than there are arrays, {len(arrays):,}")
         with torch.device("meta"):  # takes no memory: shapes are compared before anything is made
-            expected = _built(said.config, roles, types, constants).state_dict()
-        wanted = {name: tuple(array.shape) for name, array in expected.items()}
+            expected = _built(stored.config, roles, types, constants).state_dict()
+        needed_shapes = {name: tuple(array.shape) for name, array in expected.items()}
         given = {name: array.shape for name, array in arrays.items()}
-        if given != wanted:
-            odd = sorted(given.keys() ^ wanted.keys()) or [name for name in given if given[name] != wanted[name]]
+        if given != needed_shapes:
+            odd = sorted(given.keys() ^ needed_shapes.keys()) or [
+                name for name in given if given[name] != needed_shapes[name]
+            ]
             raise ModelError(f"the encoder's arrays are not those of its configuration: {odd[0]}")
-        network = _built(said.config, roles, types, constants)
+        network = _built(stored.config, roles, types, constants)
         network.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in arrays.items()})
-        if said.adapters:
-            network.adapters = _fitting(network.encoder, adapters, said.adapters)
+        if stored.adapters:
+            network.adapters = _fitting(network.encoder, adapters, stored.adapters)
             join(network.encoder, network.adapters)
         if tokenizer.size > network.encoder.get_input_embeddings().num_embeddings:
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, more than the encoder")
-        if said.window > (longest := longest_of(network.encoder.config)):
-            raise ModelError(f"the encoder is to read {said.window:,} sub-words at once, but can read {longest:,}")
+        if stored.window > (longest := longest_of(network.encoder.config)):
+            raise ModelError(f"the encoder is to read {stored.window:,} sub-words at once, but can read {longest:,}")
         check_computes(network.encoder)
-        settings = EncoderSettings(**vars(said))
+        settings = EncoderSettings(**vars(stored))
         return cls(network.to(device_of("auto")), tokenizer, settings, roles, types).ready()
 
 
@@ -248,12 +250,12 @@ def _built(config: dict[str, Any], roles: int, types: int, constants: int) -> Ne
 
 
 def _completed(
-    arrays: Mapping[str, Array], said: EncoderSettings, part: ModelPart
+    arrays: Mapping[str, Array], stored: EncoderSettings, part: ModelPart
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Return a model's arrays with those of the encoder that its adapters belong to, and the adapters."""
     own = {name: array for name, array in arrays.items() if not name.startswith(_OF_ENCODER)}
     adapters = {name.removeprefix(_OF_ENCODER): arrays[name] for name in arrays.keys() - own.keys()}
-    folder = find_encoder(said.digest, said.folder, part.places)
+    folder = find_encoder(stored.digest, stored.folder, part.places)
     try:
         encoder = open_model(folder)  # the model has a tokenizer of its own
     except UsageError as error:

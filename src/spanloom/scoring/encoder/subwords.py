@@ -137,7 +137,7 @@ def _readable(word: str) -> str:
 
 def _blank_before_words(description: str) -> str:
     """Return the description of a tokenizer in which a word alone is read as one after a blank."""
-    said = json.loads(description)
+    parsed = json.loads(description)
 
     def walk(value: Any) -> None:
         if isinstance(value, dict):
@@ -149,5 +149,5 @@ def _blank_before_words(description: str) -> str:
             for inner in value:
                 walk(inner)
 
-    walk(said.get("pre_tokenizer"))
-    return json.dumps(said)
+    walk(parsed.get("pre_tokenizer"))
+    return json.dumps(parsed)

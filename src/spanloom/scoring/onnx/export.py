@@ -84,7 +84,7 @@ def encoder_graph(network: Network, padding: int) -> bytes:
         UsageError: PyTorch cannot export it.
     """
     module = _Scores(deepcopy(network).cpu().float()).eval()
-    # other attention is exported with steps for windows of padding alone, a fifth of the time, and there are none
+    # other attention is exported with steps for windows of padding alone, a fifth of the time, and no window is
     module.encoder.set_attn_implementation("eager")
     ids = torch.full((2, 24), padding + 1, dtype=torch.int64)
     mask = torch.ones_like(ids)
@@ -98,7 +98,7 @@ def encoder_graph(network: Network, padding: int) -> bytes:
                 module, (ids, mask), stream, input_names=[IDS, MASK], output_names=[SCORES],
                 dynamic_axes={IDS: axes, MASK: axes, SCORES: axes}, opset_version=_OPSET, dynamo=False,
             )  # fmt: skip
-    except Exception as error:  # of many kinds; what they say is all there is to know
+    except Exception as error:  # of many kinds; their message is all there is to know
         family = network.encoder.config.model_type
         raise UsageError(f"PyTorch cannot export this encoder, a {family}: {reason_of(error)}") from None
     return stream.getvalue()

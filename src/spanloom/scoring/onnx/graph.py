@@ -61,10 +61,10 @@ class GraphFacts:
         free = (None, None)
         expected: dict[str, tuple[int, Shape]] = {IDS: (_INT64, free), MASK: (_INT64, free)}
         if self.inputs != expected:
-            raise _wrong(f"reads {_told(self.inputs)}, expected {_told(expected)}")
+            raise _wrong(f"reads {_listed(self.inputs)}, expected {_listed(expected)}")
         expected = {SCORES: (_FLOAT, (*free, outputs))}
         if self.outputs != expected:
-            raise _wrong(f"gives {_told(self.outputs)}, expected {_told(expected)}")
+            raise _wrong(f"gives {_listed(self.outputs)}, expected {_listed(expected)}")
 
 
 def check_graph(data: bytes) -> GraphFacts:
@@ -240,14 +240,14 @@ def _text(value: int | memoryview) -> str:
     return str(_bytes(value), "utf-8")
 
 
-def _told(named: dict[str, tuple[int, Shape]]) -> str:
+def _listed(named: dict[str, tuple[int, Shape]]) -> str:
     """Return inputs or outputs for a message."""
     kinds = {_INT64: "int64", _FLOAT: "float32"}
-    said = []
+    listed = []
     for name, (kind, shape) in named.items():
         lengths = ", ".join("any" if length is None else str(length) for length in shape)
-        said.append(f"{clip(name)} {kinds.get(kind, f'of type {kind}')} ({lengths})")
-    return " and ".join(said) or "nothing"
+        listed.append(f"{clip(name)} {kinds.get(kind, f'of type {kind}')} ({lengths})")
+    return " and ".join(listed) or "nothing"
 
 
 def _wrong(problem: str) -> ModelError:

@@ -91,7 +91,7 @@ def _session(graph: bytes) -> Any:
     try:
         return onnxruntime.InferenceSession(
             graph, options, providers=["CPUExecutionProvider"], disabled_optimizers=[_SLOW],
-            enable_fallback=0,  # no second try, which it would tell of on standard output
+            enable_fallback=0,  # no second try, which it would report on standard output
         )  # fmt: skip
     except Exception as error:  # of classes of its own, which differ from version to version
         raise _refused("cannot be opened", error) from None

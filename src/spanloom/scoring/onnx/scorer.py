@@ -103,9 +103,9 @@ class OnnxScorer(WindowScorer):
 
     def describe(self) -> dict[str, Any]:
         """Describe the encoder for `spanloom inspect`."""
-        said = {name: value for name, value in vars(self.settings).items() if name != "padding"}
-        first = {name: said.pop(name) for name in ("family", "width", "parameters")}
-        return {"encoder": {**first, "form": "onnx", **said}}
+        values = {name: value for name, value in vars(self.settings).items() if name != "padding"}
+        first = {name: values.pop(name) for name in ("family", "width", "parameters")}
+        return {"encoder": {**first, "form": "onnx", **values}}
 
     def to_part(self) -> ModelPart:
         """Return the graph, the tokenizer and their settings as a part of a model file."""
@@ -130,7 +130,7 @@ class OnnxScorer(WindowScorer):
             UsageError: a library is missing.
         """
         check_installed()
-        said, roles = part.read(OnnxSettings), len(outputs.roles)
+        values, roles = part.read(OnnxSettings), len(outputs.roles)
         bias = part.array("head.bias", np.float32, roles * types).reshape(roles, types)
         fixed = part.array("constants", np.float32, len(outputs.constants), types)
         graph = bytes(part.array("graph", np.uint8, None))
@@ -139,8 +139,8 @@ class OnnxScorer(WindowScorer):
         tokenizer = SubwordTokenizer(bytes(part.array("tokenizer", np.uint8, None)).decode())
         if facts.rows is not None and tokenizer.size > facts.rows:
             raise ModelError(f"the tokenizer knows {tokenizer.size:,} sub-words, the encoder {facts.rows:,}")
-        if facts.rows is not None and said.padding >= facts.rows:
-            raise ModelError(f"padding is sub-word {said.padding:,}, but the encoder has {facts.rows:,}")
+        if facts.rows is not None and values.padding >= facts.rows:
+            raise ModelError(f"padding is sub-word {values.padding:,}, but the encoder has {facts.rows:,}")
         runtime = OnnxRuntime(graph)
-        runtime.session()  # what cannot be opened is told now
-        return cls(runtime, tokenizer, said, bias, fixed)
+        runtime.session()  # what cannot be opened is reported now
+        return cls(runtime, tokenizer, values, bias, fixed)

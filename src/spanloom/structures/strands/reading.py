@@ -188,15 +188,15 @@ def _whole(runs: StrandRuns) -> Ints:
 def _found(runs: StrandRuns, paths: Sequence[Path], offsets: Ints) -> FoundPaths:
     """The runs that are mentions, and paths, sorted."""
     whole = _whole(runs)
-    said = np.zeros(len(runs.tail), bool)
-    said[whole] = True
+    is_whole = np.zeros(len(runs.tail), bool)
+    is_whole[whole] = True
     sizes = np.diff(runs.ptr)
     size = np.concatenate([sizes[whole], _ints(len(path.bounds) for path in paths)])
     row = np.repeat(np.arange(len(size)), size)
     column = np.arange(len(row)) - np.repeat(np.cumsum(size) - size, size)
     bounds = np.full((len(size), int(size.max(initial=2))), -1)
     bounds[row, column] = np.concatenate(
-        [runs.bounds[np.repeat(said, sizes)], _ints(bound for path in paths for bound in path.bounds)]
+        [runs.bounds[np.repeat(is_whole, sizes)], _ints(bound for path in paths for bound in path.bounds)]
     )
     sentence = np.concatenate([runs.sentence[whole], _ints(path.sentence for path in paths)])
     kind = np.concatenate([runs.kind[whole], _ints(path.kind for path in paths)])
