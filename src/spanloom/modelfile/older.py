@@ -1,4 +1,4 @@
-"""Formats 1 to 3, as parts and stages. Format 1 had one stored and one list of arrays a model, with other names.
+"""Formats 1 to 3, as parts and stages. Format 1 had one description and one list of arrays a model, with other names.
 
 What is written here is what those formats were, and does not change with the code of the models.
 """

@@ -304,7 +304,7 @@ class Constraints:
             }
             if described:
                 document.mentions = [
-                    _merged(described[one.key], one) if one.key in required else one for one in document.mentions
+                    _merged(described[one.key], one) if one.key in described else one for one in document.mentions
                 ]
             yield document
 
