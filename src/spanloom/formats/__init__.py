@@ -178,7 +178,7 @@ def write(
     """
     if not hasattr(documents, "__iter__"):
         check_documents(documents, "documents")
-    kind = format_named(format) if format is not None else format_by_suffix(Path(path))
+    kind = format_by_suffix(Path(path), writes=True) if format is None else format_named(format, writes=True)
     if kind.write is None:
         raise UsageError(f"the format {kind.name} is read, not written; {kind.instead}")
     if is_packed(path) and not kind.packs:

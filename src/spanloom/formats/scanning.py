@@ -69,27 +69,40 @@ def format_of_input() -> str | None:
     return format_of(head_of_input())
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str, writes: bool = False) -> Format:
     """Return the format of this name.
+
+    Args:
+        name: of the format.
+        writes: whether to list only formats that are written.
 
     Raises:
         UsageError: no format has this name.
     """
     if name not in FORMATS:
-        raise UsageError(f"found the format {name!r}, expected one of: {', '.join(FORMATS)}{meant(name, FORMATS)}")
+        known = [kind.name for kind in _listed(writes)]
+        raise UsageError(f"found the format {name!r}, expected one of: {', '.join(known)}{meant(name, known)}")
     return FORMATS[name]
 
 
-def format_by_suffix(path: Path) -> Format:
+def format_by_suffix(path: Path, writes: bool = False) -> Format:
     """Return the format of a path's name.
+
+    Args:
+        path: of a file or folder.
+        writes: whether to list only formats that are written.
 
     Raises:
         UsageError: it has none.
     """
     kind = next((kind for kind in FORMATS.values() if kind.named(path)), None)
     if kind is None or str(path) == STDIO:
-        raise _unknown(path)
+        raise _unknown(path, writes=writes)
     return kind
+
+
+def _listed(writes: bool) -> list[Format]:
+    return [kind for kind in FORMATS.values() if kind.write is not None or not writes]
 
 
 def _known(path: Path, columns: Columns) -> Format:
@@ -115,10 +128,12 @@ def _known(path: Path, columns: Columns) -> Format:
     return found or (JSON if JSON.named(path) else format_by_suffix(path))
 
 
-def _unknown(path: Path, head: bytes = b"") -> UsageError:
+def _unknown(path: Path, head: bytes = b"", writes: bool = False) -> UsageError:
+    listed = _listed(writes)
     if str(path) == STDIO:
-        return UsageError(f"the format of - is not clear; name it (--input-format, --format): {', '.join(FORMATS)}")
-    known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in FORMATS.values())
+        names = ", ".join(kind.name for kind in listed)
+        return UsageError(f"the format of - is not clear; name it (--input-format, --format): {names}")
+    known = ", ".join(f"{' '.join(kind.suffixes)} ({kind.name})" for kind in listed)
     message = f"the name {path} does not determine the format; name the format, or a file that ends in one of: {known}"
     line = next(filter(None, map(bytes.strip, head.splitlines())), b"")
     shown = f"; this one begins with {clip(line.decode('utf-8', 'replace'), _SHOWN)}" if line else ""
