@@ -356,6 +356,68 @@ def test_suggestions_that_come_during_a_drag_leave_it_alone(opened: Callable[...
     assert marked(folder, "slow", "pair") == [("problem", "chest pain")]
 
 
+def test_a_document_opens_when_all_before_is_saved(opened: Callable[..., Page], folder: Path) -> None:
+    page, held = opened("swift"), list[Route]()
+    page.route("**/api/act", lambda route: held.append(route))
+    for key in ("1", "Escape", "ArrowRight", "2"):
+        page.keyboard.press(key)
+    [number] = page.select_option("#documents", label="pair")
+    for _ in range(2):
+        until(page, lambda: bool(held))
+        held.pop().continue_()
+    page.wait_for_selector(f"body[data-shown='{number}'] #text .cur", state="attached")
+    settle(page)
+    assert (marked(folder, "swift"), marked(folder, "swift", "pair")) == (
+        [("finding", "left"), ("problem", "The")], [],
+    )  # fmt: skip
+
+
+def test_a_save_that_ends_during_a_drag_leaves_it_alone(opened: Callable[..., Page], folder: Path) -> None:
+    page, held = opened("dragging"), list[Route]()
+    page.route("**/api/act", lambda route: held.append(route))
+    for first, last, at_rest in (("left", "left", False), ("mildly", "dilated", True)):
+        left, _, top = page.evaluate(_RECT, [first, 1])
+        page.mouse.move(left + 1, top)
+        page.mouse.down()
+        page.mouse.move(left + 5, top)
+        if at_rest:
+            held.pop().continue_()
+            page.wait_for_timeout(300)
+        page.mouse.move(page.evaluate(_RECT, [last, 1])[1] - 0.5, top, steps=2)
+        page.mouse.up()
+        until(page, lambda: bool(held))
+    held.pop().continue_()
+    settle(page)
+    assert marked(folder, "dragging") == [("problem", "left"), ("problem", "mildly dilated")]
+
+
+def test_all_suggestions_are_accepted_where_the_key_was_pressed(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("all", "note")
+    for key in "AF":
+        page.keyboard.press(key)
+    page.wait_for_selector("body:not([data-shown='2'])")
+    settle(page)
+    with Store(folder / "a.store") as store:
+        note, other = (store.state(number, "all").values for number in (2, 3))
+    assert note["d"] == "finished" and sum(key[0] == "m" for key in note) > 3
+    assert set(other) == {"m:b0"}  # which was imported
+
+
+def test_what_is_not_saved_moves_nothing(opened: Callable[..., Page]) -> None:
+    page = opened("broken", "note")
+    page.wait_for_selector("#text .b.o button", timeout=60_000)
+    press(page, "g")
+    page.route("**/api/act", lambda route: route.abort())
+    place = (
+        "[document.body.dataset.shown, ...[...document.querySelectorAll('#text .cur')].map((one) => one.offsetLeft)]"
+    )
+    before = page.evaluate(place)
+    for key in "adfsADFS1u":
+        press(page, key)
+        assert "the server does not answer" in page.inner_text("#problem"), key
+        assert page.evaluate(place) == before, key
+
+
 def test_a_document_of_many_pages_is_resumed_where_it_was_left(opened: Callable[..., Page], folder: Path) -> None:
     page = opened("long", "long")
     page.wait_for_selector("#text section >> nth=5000", state="attached", timeout=60_000)

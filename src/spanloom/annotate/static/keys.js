@@ -198,7 +198,8 @@ function onClick(event) {
 let released = Promise.resolve(); // when the pointer is up again: drawing would move the ends of a selection that is being made
 export const atRest = () => released;
 
-function onDown() {
+function onDown({ button }) {
+  if (button) return; // a menu may keep the end of another one
   released = new Promise((resolve) => {
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, resolve, { once: true });
   });

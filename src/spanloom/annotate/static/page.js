@@ -18,25 +18,34 @@ const layer = () => state.store.layer;
 
 // ---- actions
 
-// Append an action; `make` gives its changes when all before it are done, or nothing.
-function act(kind, make = () => ({})) {
+// Run something when all before it is done.
+function queue(run) {
   busy(1);
-  sending = sending.then(async () => {
-    const changes = make();
-    if (!changes) return {};
+  sending = sending.then(run).catch((error) => say("", error.message)).finally(() => busy(-1));
+  return sending;
+}
+
+// Append an action; `make` gives its changes when all before it are done, or nothing. The result is what has changed;
+// null if nothing has, as the action failed or another document is open by then.
+function act(kind, make = () => ({})) {
+  const number = state.number;
+  return queue(async () => {
+    if (state.number !== number) throw new Error("another document was opened before this was saved; repeat the last step there");
+    const changes = await make();
+    if (!changes) return null;
     const body = { document: state.number, layer: layer(), author: comparing() ? state.store.author : layer(), version: state.version, kind, changes };
     try {
       const answer = await ask("act", body);
+      await atRest();
       apply(answer);
       say("");
       return answer.changes;
     } catch (error) {
       if (error.status === 409) await open(state.number, state.tokens[state.token]?.[0]);
       say("", error.message);
-      return {};
+      return null;
     }
-  }).finally(() => busy(-1));
-  return sending;
+  });
 }
 
 let waiting = 0; // actions that are not yet saved
@@ -45,10 +54,19 @@ function busy(by) {
   $("text").setAttribute("aria-busy", String(waiting > 0));
 }
 
-// Run a command when all actions before are saved and shown, so that quick keys do the same as slow ones.
-function later(run) {
-  if (waiting) sending.then(() => later(run));
-  else run();
+// Run a command when all commands and actions before are saved and shown, so that quick keys do the same as slow ones.
+const runs = [];
+async function later(run) {
+  if (runs.push(run) > 1) return; // the first one goes through all
+  while (runs.length) {
+    while (waiting) await sending;
+    try {
+      runs[0]();
+    } catch (error) {
+      say("", error.message);
+    }
+    runs.shift();
+  }
 }
 
 function apply({ changes, version, undo, redo }) {
@@ -92,15 +110,18 @@ function markWith(type, dragged = false) {
   const span = selection();
   if (!span) return undefined;
   return act("add", () => ({ "m:#": { type, spans: [span] } })).then((changes) => {
+    if (!changes) return;
     state.selection = state.anchor = null;
     choose(created(changes) ?? state.chosen);
     redraw(span);
   });
 }
 
-// Change a mention as it is when all actions before are done; `patchOf` gives new fields from the old ones, or nothing.
-function change(key, patchOf) {
+// Change a mention as it is when all actions before are done, the one that is chosen then without a key; `patchOf` gives
+// new fields from the old ones, or nothing.
+function change(given, patchOf) {
   return act("change", () => {
+    const key = given ?? own()?.key;
     const old = state.values.get(key);
     const patch = old && patchOf(old);
     if (!patch) return null;
@@ -123,9 +144,9 @@ function own() {
 
 function addPart() {
   const span = selection();
-  const mention = own();
-  if (!mention || !span) return undefined;
-  return change(mention.key, ({ spans }) => ({ spans: [...spans, span] })).then(() => {
+  if (!span) return undefined;
+  return change(null, ({ spans }) => ({ spans: [...spans, span] })).then((changes) => {
+    if (!changes) return;
     state.selection = state.anchor = null;
     redraw(span);
     describe();
@@ -192,11 +213,15 @@ function again(ranges) {
   }, AGAIN);
 }
 
-async function suggest(part) {
-  if (!state.store.model && !comparing()) return;
+// The suggestions of a part, which are asked for once.
+function suggest(part) {
+  if (!state.store.model && !comparing()) return undefined;
   const name = `${state.number}.${part}`;
-  if (state.pending.has(name)) return;
-  state.pending.add(name);
+  if (!state.pending.has(name)) state.pending.set(name, suggestions(part, name));
+  return state.pending.get(name);
+}
+
+async function suggestions(part, name) {
   const turn = ++turns;
   latest.set(name, turn);
   try {
@@ -252,23 +277,25 @@ function accept(type) {
       value.type = type;
     }
     return { "m:#": value };
-  }).then(() => nextSuggestion());
+  }).then((changes) => changes && nextSuggestion());
 }
 
-async function decideAll(kind) {
-  await Promise.all(comparing() ? [suggest(0)] : state.parts.map((_, part) => suggest(part)));
-  const all = state.mentions.filter(({ suggested }) => suggested);
-  if (!all.length) return say("no suggestion is left from this probability on");
+function decideAll(kind) {
   const keyed = ({ type, spans }, i) => (kind === "accept" ? `m:#${i}` : `r:${spansKey(type, spans)}`);
-  await act(kind, () => Object.fromEntries(all.map((one, i) => [keyed(one, i), plainValue(one.value)])));
-  say(`${all.length} ${kind}ed; ${keyOf("u")} takes all of them back`);
+  return act(kind, async () => {
+    await Promise.all(comparing() ? [suggest(0)] : state.parts.map((_, part) => suggest(part)));
+    const all = state.mentions.filter(({ suggested }) => suggested);
+    if (all.length) return Object.fromEntries(all.map((one, i) => [keyed(one, i), plainValue(one.value)]));
+    say("no suggestion is left from this probability on");
+    return null;
+  }).then((changes) => changes && say(`${Object.keys(changes).length} ${kind}ed; ${keyOf("u")} takes all of them back`));
 }
 
 function reject() {
   return act("reject", () => {
     const mention = suggestion();
     return mention && { [`r:${spansKey(mention.type, mention.spans)}`]: plainValue(mention.value) };
-  }).then(() => nextSuggestion());
+  }).then((changes) => changes && nextSuggestion());
 }
 
 async function why() {
@@ -299,7 +326,7 @@ async function mark_sentence(value) {
   const number = sentenceAt(state.tokens[state.token]?.[0] ?? 0);
   const key = `s:${state.sentences[number].join("-")}`;
   const reopened = state.values.get(key) === value;
-  await act(reopened ? "reopen" : value === "finished" ? "finish" : "skip", () => ({ [key]: reopened ? null : value }));
+  if (!(await act(reopened ? "reopen" : value === "finished" ? "finish" : "skip", () => ({ [key]: reopened ? null : value })))) return;
   const stateOf = ([start, end]) => state.values.get(`s:${start}-${end}`) ?? "";
   const order = [...state.sentences.slice(number + 1), ...state.sentences.slice(0, number)];
   const next = reopened ? null : (order.find((one) => !stateOf(one)) ?? order.find((one) => stateOf(one) === "skipped"));
@@ -309,14 +336,13 @@ async function mark_sentence(value) {
 
 async function mark_document(value) {
   const reopened = state.values.get("d") === value;
-  await act(reopened ? "reopen" : value === "finished" ? "finish" : "skip", () => ({ d: reopened ? null : value }));
-  if (reopened || state.values.get("d") !== value) return;
+  const changes = await act(reopened ? "reopen" : value === "finished" ? "finish" : "skip", () => ({ d: reopened ? null : value }));
+  if (reopened || !changes) return;
   const place = state.store.documents.findIndex(({ number }) => number === state.number);
   const order = [...state.store.documents.slice(place + 1), ...state.store.documents.slice(0, place)];
   const next = order.find((one) => !one.state) ?? order.find((one) => one.state === "skipped");
   if (!next) return say("all documents are finished");
-  busy(1);
-  sending = sending.then(() => open(next.number)).catch((error) => say("", error.message)).finally(() => busy(-1));
+  queue(() => open(next.number));
 }
 
 function progress() {
@@ -483,7 +509,7 @@ async function open(number, start = 0) {
   const { text, values, ...rest } = found;
   stale.clear();
   const characters = Array.from(text); // offsets count code points, strings of the browser UTF-16 units
-  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), pending: new Set(), chosen: null, selection: null, anchor: null });
+  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), pending: new Map(), chosen: null, selection: null, anchor: null });
   state.token = tokenAt(start);
   if (!state.sentences.length && characters.length) state.sentences = [[0, characters.length]];
   collect();
@@ -576,8 +602,11 @@ const buttons = {
   finish: () => mark_sentence("finished"), skip: () => mark_sentence("skipped"), "finish-all": () => mark_document("finished"),
   "skip-all": () => mark_document("skipped"), keys: () => $("help").showModal(), story,
 };
-for (const [id, run] of Object.entries(buttons)) $(id).addEventListener("click", run);
-$("documents").addEventListener("change", () => open(Number($("documents").value)).catch((error) => say("", error.message)));
+for (const [id, run] of Object.entries(buttons)) $(id).addEventListener("click", () => later(run));
+$("documents").addEventListener("change", () => {
+  const number = Number($("documents").value);
+  later(() => queue(() => open(number)));
+});
 $("layer").addEventListener("change", () => (location.search = new URLSearchParams({ layer: $("layer").value.trim() })));
 for (const id of ["threshold", "only"])
   $(id).addEventListener("input", () => {
