@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from spanloom.recognize import expressions
 from spanloom.recognize.expressions import automaton_of, ranges
 
 ATOMS = ["a", "b", ".", "[ab]", "[^a]", r"\w", r"\s", " ", r"\.", "(?:a|b)", "(a b|b)", "(a*|b+)", "(?:)", "[]b]"]
@@ -28,11 +29,12 @@ def found(pattern: re.Pattern[str], text: str, automaton: object) -> list[tuple[
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_all_ranges_are_those_of_a_trial_of_each(seed: int) -> None:
+def test_all_ranges_are_those_of_a_trial_of_each(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)
     for _ in range(40):
         pattern = re.compile(draw.choice(["", "", "(?i)", "(?s)"]) + expression(draw))
         text = "".join(draw.choice("aabbA .\n") for _ in range(draw.randint(0, 9)))
+        monkeypatch.setattr(expressions, "_FEW", 0)
         automaton = automaton_of(pattern)
         if automaton is not None:
             assert found(pattern, text, automaton) == found(pattern, text, None), (pattern, text)
@@ -44,6 +46,22 @@ def test_which_expressions_have_an_automaton() -> None:
     for one in (r"\bpain\b", "^a", "a$", "(?=a)a", r"(a)\1", "(?i:a)b", "(?P<x>a)", "a{3", "(a{99}){99}", r"\x41"):
         assert automaton_of(re.compile(one)) is None
     assert automaton_of(re.compile("a b # c", re.VERBOSE)) is None
+    for one in (
+        "(" * 300 + "a" + ")" * 300,
+        "(){3000000}",
+        "a{\u0663}",
+    ):  # deep, many times, braces that mean themselves
+        assert automaton_of(re.compile(one)) is None
+
+
+def test_steps_that_are_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expressions, "_KNOWN", 10)
+    monkeypatch.setattr(expressions, "_FEW", 0)
+    pattern, text = re.compile(".*a.{3}"), "ab ba aab bba ab " * 4
+    automaton = automaton_of(pattern)
+    assert automaton is not None
+    assert found(pattern, text, automaton) == found(pattern, text, None)
+    assert len(automaton._known) <= 10
 
 
 def test_a_long_sentence_takes_no_longer_than_its_length() -> None:

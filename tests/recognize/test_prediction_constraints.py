@@ -108,6 +108,12 @@ def test_an_expression_that_matches_half_a_million_ranges(trained):
         trained.predict("pain " * 1100, constraints={"forbid": ["*: /.*/"]})
 
 
+@pytest.mark.parametrize("expression", ["/(?i)ASPIRIN/", "/(?x)aspirin #c/", "/(?i:A)spirin/"])
+def test_required_expressions_may_have_flags(trained, expression):
+    found = trained.predict("Aspirins and aspirin.", constraints={"require": [f"drug: {expression}"]})
+    assert [m.start for m in found.mentions if m.score == 1] == [13]
+
+
 def test_required_are_all_whole_words(trained):
     text = "Aspirins and aspirin, aspirin."
     found = trained.predict(text, constraints={"require": ["drug: aspirin"]})
@@ -122,6 +128,8 @@ def test_required_are_all_whole_words(trained):
         ({"forbid": ["chest pain"]}, "forbid: 'chest pain', expected a type and words"),
         ({"require": ["drug inside problem"]}, "require: 'drug inside problem', expected a type and words"),
         ({"forbid": ["problem: /(/"]}, "is no regular expression"),
+        ({"forbid": ["problem: /a{99999999999}/"]}, "is no regular expression"),
+        ({"forbid": [f"problem: /{'(' * 9999}a/"]}, "is no regular expression"),
         ({"forbid": [3]}, "forbid: expected texts such as"),
         ({"never": []}, "expected Constraints, or a mapping with keep, require and forbid"),
         ({"keep": [Document("other", "n")]}, "document 'n': the keep constraints are about another text"),

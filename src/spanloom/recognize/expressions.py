@@ -18,9 +18,11 @@ from spanloom.errors import DataError, UsageError, clip
 MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
 ANY: Final = "*"
 _MOST: Final = 500  # positions of an automaton; those of other expressions are matched range by range
-_FLAGS: Final = re.compile(r"\(\?[aims]+\)")
+_FLAGS: Final = re.compile(r"(?:\(\?[aimsux]+\))?")  # allowed at the start alone
 _ONE: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\[wWdDsSnrtfv]|\\[^0-9A-Za-z]|[^\\^$()|*+?{]", re.DOTALL)
-_TIMES: Final = re.compile(r"(?:([*+?])|\{(\d*)(,?)(\d*)\})\??")
+_TIMES: Final = re.compile(r"(?:([*+?])|\{([0-9]*)(,?)([0-9]*)\})\??")
+_FEW: Final = 40  # tokens of a sentence, up to which trying each range is faster
+_KNOWN: Final = 20_000  # steps of an automaton that are kept
 State = frozenset[int]
 _Part = tuple[bool, State, State]  # whether it matches nothing, and positions at which it may begin and end
 
@@ -45,9 +47,11 @@ class Automaton:
     def __init__(self, expression: re.Pattern[str]) -> None:
         if expression.flags & (re.VERBOSE | re.LOCALE):
             raise _UnsupportedError
-        self._flags, self._text, self._at = expression.flags & ~re.DEBUG, expression.pattern, 0
-        if flags := _FLAGS.match(self._text):
-            self._at = flags.end()
+        self._flags, self._text, self._at = (
+            expression.flags & ~re.DEBUG,
+            expression.pattern,
+            _after_flags(expression.pattern),
+        )
         self._one: list[re.Pattern[str]] = []
         self._next: list[set[int]] = []
         self._known: dict[tuple[State, str], State] = {}
@@ -61,6 +65,8 @@ class Automaton:
         """Return the positions that match a character behind others."""
         key = state, character
         if key not in self._known:
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
             following = set().union(*(self._next[position] for position in state))
             self._known[key] = frozenset(n for n in following if self._one[n].fullmatch(character))
         return self._known[key]
@@ -102,6 +108,8 @@ class Automaton:
             raise _UnsupportedError
         low = {"*": 0, "+": 1, "?": 0}[sign] if sign else int(least or 0)
         high = {"*": None, "+": None, "?": 1}[sign] if sign else (int(most) if most else None if comma else low)
+        if max(low, high or 0) > _MOST:
+            raise _UnsupportedError
         found: _Part = True, frozenset(), frozenset()
         for number in range(max(low, 1) if high is None else high):
             if number:  # the same again, with positions of its own
@@ -135,11 +143,16 @@ class Automaton:
         return False, here, here
 
 
+def _after_flags(expression: str) -> int:
+    flags = _FLAGS.match(expression)
+    return flags.end() if flags else 0
+
+
 def automaton_of(expression: re.Pattern[str]) -> Automaton | None:
     """Return the automaton of an expression; ``None`` if it is more than one."""
     try:
         return Automaton(expression)
-    except _UnsupportedError:
+    except (_UnsupportedError, RecursionError):
         return None
 
 
@@ -150,11 +163,11 @@ def ranges(
 
     Args:
         expression: of which it is the automaton.
-        automaton: without one, each range is tried.
+        automaton: without one, and in short sentences, each range is tried.
         text: the text.
         tokens: start and end of each, in order.
     """
-    if automaton is None:
+    if automaton is None or len(tokens) <= _FEW:
         match = expression.fullmatch
         for i, (start, _) in enumerate(tokens):
             yield [(start, stop) for _, stop in tokens[i:] if match(text, start, stop)]
@@ -197,7 +210,9 @@ class Pattern(NamedTuple):
 
     def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
         """Yield the characters of all occurrences in a text that are whole words."""
-        whole = re.compile(rf"(?<!\w)(?:{self.expression.pattern})(?!\w)", self.expression.flags)
+        expression, flags = self.expression.pattern, self.expression.flags
+        end = "\n" if flags & re.VERBOSE else ""  # of a comment
+        whole = re.compile(rf"(?<!\w)(?:{expression[_after_flags(expression) :]}{end})(?!\w)", flags)
         yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
 
     def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
@@ -252,7 +267,7 @@ def pattern_of(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | t
     if len(words) > 2 and words[0] == words[-1] == "/":
         try:
             expression = re.compile(words[1:-1])
-        except re.error as error:
-            raise UsageError(f"{option}: {spec!r} is no regular expression: {error}") from None
+        except (re.error, RecursionError, OverflowError) as error:
+            raise UsageError(f"{option}: {clip(spec)} is no regular expression: {error}") from None
         return Pattern(spec, name, expression, "", automaton_of(expression))
     return Pattern(spec, name, re.compile(r"\s+".join(map(re.escape, words.split()))), max(words.split(), key=len))
