@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -104,3 +105,17 @@ def test_a_large_file_and_a_text_of_any_encoding_are_not_read(here, command, mon
     monkeypatch.setattr(start, "_LARGE", 3)
     assert suggested(command)[1] == "spanloom train recognizer --train train.jsonl --output model"
     assert suggested(command)[3] == "spanloom predict genia note.txt"
+
+
+def test_names_that_a_terminal_would_follow_and_files_that_cannot_be_opened(here, command, monkeypatch):
+    for name in ("\x1b[31mred.jsonl", "two\nlines.txt", "back\u202etxt.txt"):
+        (here / name).write_text("No pain.")
+    (here / os.fsdecode(b"caf\xe9.txt")).write_text("No pain.")
+    (here / "a.txt").write_text("No pain.")
+
+    def closed(path: Path) -> bool:
+        raise PermissionError(13, "permission denied", str(path))
+
+    assert suggested(command)[0] == "spanloom predict genia a.txt"
+    monkeypatch.setattr(Path, "is_file", closed)
+    assert suggested(command)[0] == "spanloom demo"

@@ -6,6 +6,7 @@ import os
 import shlex
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -36,7 +37,10 @@ class Found(NamedTuple):
 
 def run() -> None:
     """Print what is here, and the commands to try next."""
-    found = found_in(Path())
+    try:
+        found = found_in(Path())
+    except OSError:  # the folder cannot be read
+        found = Found([], [], [], [], [])
     print("Spanloom recognizes mentions that nest, overlap, cross or skip words, with exact probabilities.\n")
     here = zip(("model", "annotated", "text", "annotation store", "not readable"), found, strict=True)
     rows = [(f"{what}:", ", ".join(paths[:4]) + ", ..." * (len(paths) > 4)) for what, paths in here if paths]
@@ -99,14 +103,15 @@ def _look(folder: Path, found: Found, depth: int) -> None:
         found.models.append(str(folder))
         return
     with os.scandir(folder) as entries:
-        names = sorted(one.name for one in islice(entries, _ENTRIES[depth]) if not one.name.startswith("."))
+        names = sorted(one.name for one in islice(entries, _ENTRIES[depth]) if _is_plain(one.name))
     kinds = dict[Path, Format]()
     for path in map(folder.joinpath, names):
-        if path.is_file() and path.suffix != ".py":
-            if (kind := next((kind for kind in FORMATS.values() if kind.knows(path)), None)) is not None:
-                kinds[path] = kind
-        elif path.is_dir() and not path.is_symlink() and depth < _DEPTH and os.access(path, os.R_OK | os.X_OK):
-            _look(path, found, depth + 1)
+        with suppress(OSError, SpanloomError):  # what cannot be opened is left out
+            if path.is_file():
+                kind = next((one for one in FORMATS.values() if path.suffix != ".py" and one.knows(path)), None)
+                kinds |= {} if kind is None else {path: kind}
+            elif path.is_dir() and not path.is_symlink() and depth < _DEPTH:
+                _look(path, found, depth + 1)
     if whole := next((kind.name for kind in kinds.values() if kind.folders), None):
         _add(folder, whole, found)
         return
@@ -115,6 +120,11 @@ def _look(folder: Path, found: Found, depth: int) -> None:
             found.stores.append(str(path))
         else:
             _add(path, kind.name, found)
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a name is not hidden, and may be written to a terminal as it is."""
+    return not name.startswith(".") and name.isprintable()
 
 
 def _add(path: Path, kind: str, found: Found) -> None:
