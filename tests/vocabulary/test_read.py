@@ -126,6 +126,19 @@ def test_concepts_without_a_name_are_left_out_and_reported(written, name, conten
     assert [concept.name for concept in vocabulary] == ["two"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tsv", "id\tname\tsynonyms\nX:1\t \tone|uno\n"),
+        ("a.jsonl", '{"id": "X:1", "name": "", "synonyms": ["one", "uno"]}\n'),
+        ("a.obo", '[Term]\nid: X:1\nsynonym: "one" EXACT []\nsynonym: "uno" EXACT []\n'),
+    ],
+)
+def test_a_synonym_is_the_name_where_there_is_no_other(written, name, content) -> None:
+    [concept] = read_vocabulary(written(name, content))
+    assert (concept.name, concept.synonyms) == ("one", ("uno",))
+
+
 def test_no_concept_has_a_name(written) -> None:
     with pytest.warns(DataWarning, match="without a name"), pytest.raises(DataError, match="found no concept"):
         read_vocabulary(written("a.tsv", "id\tname\nX:1\t \n"))

@@ -16,7 +16,7 @@ from typing import Any, Final
 from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError, clip
 from spanloom.formats.source import BOM, decode, read_bytes
-from spanloom.vocabulary.records import Gathered, Notes, Record, gathered_records, lines_of, named
+from spanloom.vocabulary.records import Gathered, Notes, Record, gathered_records, lines_of
 
 _QUOTED = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s*(\w*)')  # a definition or a synonym, and the synonym's scope
 _TRAILING = re.compile(r'(?<!\s)\s+\{\w+="(?:[^"\\]|\\.)*"(?:,\s*\w+="(?:[^"\\]|\\.)*")*\}\s*$')  # qualifiers of a line
@@ -47,7 +47,7 @@ def _terms(path: str | Path, notes: Notes) -> Iterator[tuple[str, Gathered]]:
                 if not identifier:
                     message = "found a [Term] without an id, expected a line such as id: DOID:4"
                     raise DataError(message, path=path, line=term.line)
-                yield identifier, named(term, 1)
+                yield identifier, term
             stanza, identifier = text.partition("]")[0][1:], ""
             term = Gathered(line, categories=[namespace]) if stanza == "Term" else None
             continue
@@ -196,7 +196,7 @@ def _term(node: dict[str, Any], place: str, notes: Notes, path: str | Path) -> G
             (term.alternatives if predicate == _ALTERNATIVE else term.replaced_by).append(text)
         elif predicate == _NAMESPACE and isinstance(value, str):
             term.categories = [value]
-    return named(term, 1)
+    return term
 
 
 def _last(address: str) -> str:

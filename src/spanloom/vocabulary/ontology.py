@@ -17,7 +17,7 @@ from spanloom.document.span import normalize_identifier
 from spanloom.errors import DataError
 from spanloom.formats.source import BOM, decode, read_bytes
 from spanloom.vocabulary.obo import BROAD
-from spanloom.vocabulary.records import Gathered, Notes, Record, check_chosen, gathered_records, named
+from spanloom.vocabulary.records import Gathered, Notes, Record, check_chosen, gathered_records
 from spanloom.vocabulary.xml_records import xml_records
 
 # The terms of an ontology or thesaurus, gathered from statements in any order, whatever the syntax.
@@ -147,7 +147,7 @@ class Ontology:
         for identifier in self._terms:
             if identifier not in self._typed:
                 self._notes.add("descriptions of what is no class, left out", identifier)
-        terms = ((one, named(term, _RANK)) for one, term in self._terms.items() if one in self._typed)
+        terms = ((one, term) for one, term in self._terms.items() if one in self._typed)
         return gathered_records(terms, self._notes)
 
 

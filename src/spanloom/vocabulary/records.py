@@ -74,13 +74,6 @@ def gathered_records(found: Iterable[tuple[str, Gathered]], notes: Notes) -> Ite
         yield Record(concept, one.line)
 
 
-def named(one: Gathered, rank: int) -> Gathered:
-    """Return what was gathered for a concept, without names if all are of this rank, that of synonyms."""
-    if one.names and one.names[0][0] == rank and all(own == rank for own, _ in one.names):
-        one.names.clear()
-    return one
-
-
 def lines_of(path: str | Path) -> Iterator[tuple[int, str]]:
     """The lines of a file with their numbers, from 1."""
     return ((number, decode(raw, path, number)) for number, raw in raw_lines(path))
@@ -146,17 +139,17 @@ def merge(records: Iterable[Record], notes: Notes, path: str | Path | None = Non
 
 def _clean(record: Record, path: str | Path | None) -> Concept:
     concept = record.concept
-    identifier, name = normalize_identifier(concept.id), _spaced(concept.name)
+    identifier = normalize_identifier(concept.id)
     if not identifier:
         message = f"found a concept without an id ({concept.name[:80]!r}), expected each to have one"
         raise DataError(message, path=path, line=record.line)
-    names = dict.fromkeys([name, *map(_spaced, concept.synonyms)])
+    names = [*dict.fromkeys(filter(None, map(_spaced, (concept.name, *concept.synonyms))))]
     alternatives = dict.fromkeys(map(normalize_identifier, concept.alternatives))
     parents = dict.fromkeys(map(normalize_identifier, concept.parents))
     cleaned = Concept(
         identifier,
-        name,
-        tuple(synonym for synonym in names if synonym and synonym != name),
+        names[0] if names else "",  # a synonym where it has no preferred name
+        tuple(names[1:]),
         tuple(other for other in alternatives if other and other != identifier),
         tuple(parent for parent in parents if parent),
         _spaced(concept.definition),
