@@ -170,14 +170,26 @@ def test_cues_of_ones_own_are_added(tmp_path) -> None:
         ("[headings]\nplan = '('", "headings.plan is .*, expected a regular expression"),
         ("language = 3", "language is 3, expected a text"),
         ("[negated", "not a TOML file of cues"),
-        (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "expands to 1,000,000 phrases"),
+        (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "expands to more than 100,000 phrases"),
+        ("[words]\na = ['x', '{b}']\nb = ['{a}']", r"lists of .words. name each other in a circle: 'a' -> 'b' -> 'a'"),
+        ("language = 'english'", "language is 'english', expected one of en, es, zh"),
+        ("[negated]\nbefore = ['zonk (of']", r"found 'zonk \(of', expected \(a.b\) for alternatives"),
+        ("[negated]\nbefore = ['{nope for']", "found '{nope for', expected .*{list} for one of .words."),
+        ("[negated]\nbefore = ['a|b']", "found 'a.b', expected .a.b. for alternatives"),
+        ("[negated]\nbefore = ['a $ b']", "found 'a . b', expected .* only at the end"),
+        ("[negated]\nbefore = ['<nunber> of']", "has '<nunber>', expected one of <number>, <year>"),
+        ("[negated]\nunless = ['negatd']", "negated.unless is 'negatd', expected one of .*; did you mean negated"),
+        ("[negated]\nsections = ['nope']", "negated.sections is 'nope', expected one of complaint, history"),
+        ("['']\nbefore = ['no']", "a table's name is empty, expected that of an attribute"),
+        ("[scope]\nverbs = ['is not']", "scope.verbs has 'is not', expected single words"),
     ],
 )
 def test_files_that_hold_no_cues_are_refused(tmp_path, text: str, message: str) -> None:
     path = tmp_path / "cues.toml"
     path.write_text(text)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=message) as caught:
         read_cues(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_unknown_names_are_refused(tmp_path) -> None:
