@@ -285,6 +285,39 @@ def test_where_a_negation_ends(text: str, surface: str, expected: bool) -> None:
     assert negated(text, surface) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("text", "surface", "expected"),
+    [
+        ("She was not found to have ascites.", "ascites", "negated"),
+        ("HIV negative.", "HIV", "negated"),
+        ("HIV-negative man.", "HIV", ""),
+        ("ANA negative arthritis.", "arthritis", ""),
+        ("Troponin negative, jaundice persists.", "jaundice", ""),
+        ("Not in heart failure.", "heart failure", "negated"),
+        ("No longer complaining of tinnitus.", "tinnitus", "negated"),
+        ("He denies that he has vertigo.", "vertigo", "negated"),
+        ("He denies that the vertigo is new.", "vertigo", ""),
+        ("Ø jaundice.", "jaundice", "negated"),
+        ("? UTI", "UTI", "uncertain"),
+        ("Pain, ? UTI.", "UTI", "uncertain"),
+        ("Itch?\nUTI treated.", "UTI", ""),
+        ("Any itch? UTI treated.", "UTI", ""),
+        ("Could be gout or septic arthritis/bursitis.", "bursitis", "uncertain"),
+        ("Could not walk with gout.", "gout", ""),
+        ("We were unable to assess gait.", "gait", ""),
+        ("Orchidopexy at age 6.", "Orchidopexy", "historical"),
+        ("At the age of 6 he had rickets.", "rickets", "historical"),
+        ("Denies 1. itch 2. cramps.", "cramps", "negated"),
+        ("1998年行阑尾切除术，现腹痛。", "阑尾切除术", "historical"),
+        ("2005年3月因肺炎住院。", "肺炎", "historical"),
+        ("1998年行阑尾切除术，现腹痛。", "腹痛", ""),
+    ],
+)
+def test_cues_of_single_mentions(text: str, surface: str, expected: str) -> None:
+    [marked] = mark([document(text, surface)])
+    assert dict(marked.mentions[0].attributes) == dict.fromkeys(expected.split(), True)
+
+
 def test_other_cues_go_on_at_a_comma() -> None:
     text = "History of gout, and stones. Rule out torsion, rupture of a cyst."
     [marked] = mark([document(text, "stones", "rupture")], language="en")
