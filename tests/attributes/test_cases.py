@@ -91,6 +91,17 @@ def test_the_language_is_known_by_script_and_stop_words(language: str) -> None:
     assert given.count(language) >= 0.9 * len(given)
 
 
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    {
+        "en": ("Possible TIA.", "h/o TIA.", "R/O TIA", "TIA", "Torsade de pointes ruled out.", "José denies pain.", ""),
+        "es": ("Sin fiebre.", "PACIENTE SIN FIEBRE", "Posible neumonía.", "Niega AIT."),
+    }.items(),
+)
+def test_words_of_another_language_in_short_texts_are_weighed(language: str, texts: tuple[str, ...]) -> None:
+    assert {text: language_of(Document(text)) for text in texts} == dict.fromkeys(texts, language)
+
+
 def test_cases_have_each_attribute_in_each_language() -> None:
     for language in LEAST:
         assert {name for _, expected in cases(language) for name in expected} == {*ATTRIBUTES}

@@ -170,14 +170,26 @@ def test_cues_of_ones_own_are_added(tmp_path) -> None:
         ("[headings]\nplan = '('", "headings.plan is .*, expected a regular expression"),
         ("language = 3", "language is 3, expected a text"),
         ("[negated", "not a TOML file of cues"),
-        (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "expands to 1,000,000 phrases"),
+        (f"[negated]\nbefore = ['{'(a|b|c|d|e|f|g|h|i|j)' * 6}']", "expands to more than 100,000 phrases"),
+        ("[words]\na = ['x', '{b}']\nb = ['{a}']", r"lists of .words. name each other in a circle: 'a' -> 'b' -> 'a'"),
+        ("language = 'english'", "language is 'english', expected one of en, es, zh"),
+        ("[negated]\nbefore = ['zonk (of']", r"found 'zonk \(of', expected \(a.b\) for alternatives"),
+        ("[negated]\nbefore = ['{nope for']", "found '{nope for', expected .*{list} for one of .words."),
+        ("[negated]\nbefore = ['a|b']", "found 'a.b', expected .a.b. for alternatives"),
+        ("[negated]\nbefore = ['a $ b']", "found 'a . b', expected .* only at the end"),
+        ("[negated]\nbefore = ['<nunber> of']", "has '<nunber>', expected one of <number>, <year>"),
+        ("[negated]\nunless = ['negatd']", "negated.unless is 'negatd', expected one of .*; did you mean negated"),
+        ("[negated]\nsections = ['nope']", "negated.sections is 'nope', expected one of complaint, history"),
+        ("['']\nbefore = ['no']", "a table's name is empty, expected that of an attribute"),
+        ("[scope]\nverbs = ['is not']", "scope.verbs has 'is not', expected single words"),
     ],
 )
 def test_files_that_hold_no_cues_are_refused(tmp_path, text: str, message: str) -> None:
     path = tmp_path / "cues.toml"
     path.write_text(text)
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(DataError, match=message) as caught:
         read_cues(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_unknown_names_are_refused(tmp_path) -> None:
@@ -271,6 +283,39 @@ def test_marks_do_not_depend_on_company_or_order(numbers: list[int]) -> None:
 )
 def test_where_a_negation_ends(text: str, surface: str, expected: bool) -> None:
     assert negated(text, surface) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "expected"),
+    [
+        ("She was not found to have ascites.", "ascites", "negated"),
+        ("HIV negative.", "HIV", "negated"),
+        ("HIV-negative man.", "HIV", ""),
+        ("ANA negative arthritis.", "arthritis", ""),
+        ("Troponin negative, jaundice persists.", "jaundice", ""),
+        ("Not in heart failure.", "heart failure", "negated"),
+        ("No longer complaining of tinnitus.", "tinnitus", "negated"),
+        ("He denies that he has vertigo.", "vertigo", "negated"),
+        ("He denies that the vertigo is new.", "vertigo", ""),
+        ("Ø jaundice.", "jaundice", "negated"),
+        ("? UTI", "UTI", "uncertain"),
+        ("Pain, ? UTI.", "UTI", "uncertain"),
+        ("Itch?\nUTI treated.", "UTI", ""),
+        ("Any itch? UTI treated.", "UTI", ""),
+        ("Could be gout or septic arthritis/bursitis.", "bursitis", "uncertain"),
+        ("Could not walk with gout.", "gout", ""),
+        ("We were unable to assess gait.", "gait", ""),
+        ("Orchidopexy at age 6.", "Orchidopexy", "historical"),
+        ("At the age of 6 he had rickets.", "rickets", "historical"),
+        ("Denies 1. itch 2. cramps.", "cramps", "negated"),
+        ("1998年行阑尾切除术，现腹痛。", "阑尾切除术", "historical"),
+        ("2005年3月因肺炎住院。", "肺炎", "historical"),
+        ("1998年行阑尾切除术，现腹痛。", "腹痛", ""),
+    ],
+)
+def test_cues_of_single_mentions(text: str, surface: str, expected: str) -> None:
+    [marked] = mark([document(text, surface)])
+    assert dict(marked.mentions[0].attributes) == dict.fromkeys(expected.split(), True)
 
 
 def test_other_cues_go_on_at_a_comma() -> None:

@@ -31,18 +31,19 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from graphlib import CycleError, TopologicalSorter
 from importlib.resources import files
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanloom.errors import DataError, clip
+from spanloom.errors import DataError, clip, meant
 from spanloom.files.walk import read_toml, shown_value
 from spanloom.hashing import Int64, RangeTable, hashes
-from spanloom.text import tokenize
+from spanloom.text import SECTIONS, tokenize
 
 ATTRIBUTES: Final = ("negated", "uncertain", "historical", "experiencer")
 """The attributes that the bundled cues mark."""
@@ -55,10 +56,13 @@ _SCOPE: Final = (
 )  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
+_LANGUAGES: Final = ("en", "es", "zh")
 _CLOSED: Final = "$"
 MINUS: Final = "<minus>"
 _PLACES: Final = {"<number>": "<number>", "<year>": "<year>", "<open>": "(", "<close>": ")", MINUS: MINUS}
 _GROUP: Final = re.compile(r"\(([^()]*)\)|\{([^{}]*)\}")
+_STRAY: Final = re.compile(r"[(){}|]")  # in a phrase without groups
+_PLACE: Final = re.compile(r"\S*<[^\W\d]\S*")
 _MOST: Final = 100_000  # phrases that one entry may stand for
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 
@@ -192,7 +196,7 @@ def bundled() -> Mapping[str, Cues]:
     (['en', 'es', 'zh'], ('negated', 'uncertain', 'historical', 'experiencer'))
     """
     folder = files("spanloom.attributes") / "cues"
-    texts = {name: (folder / f"{name}.toml").read_text(encoding="utf-8") for name in ("en", "es", "zh")}
+    texts = {name: (folder / f"{name}.toml").read_text(encoding="utf-8") for name in _LANGUAGES}
     return {name: _Reader(None).cues(tomllib.loads(text)) for name, text in texts.items()}
 
 
@@ -216,6 +220,15 @@ class _Reader(NamedTuple):
 
     def cues(self, given: Mapping[str, object]) -> Cues:
         words = {name: self._texts(f"words.{name}", value) for name, value in self._table(given, "words").items()}
+        try:
+            TopologicalSorter(
+                {name: re.findall(r"\{([^{}]*)\}", " ".join(texts)) for name, texts in words.items()}
+            ).prepare()
+        except CycleError as error:
+            circle = " -> ".join(clip(name) for name in error.args[1])
+            raise DataError(
+                f"lists of [words] name each other in a circle: {circle}; expected words", path=self.path
+            ) from None
         phrases: dict[tuple[str, ...], list[tuple[Pair | None, str, bool]]] = {}
         sections: dict[str, list[Pair]] = {}
         scope: dict[str, frozenset[str]] = {}
@@ -227,14 +240,18 @@ class _Reader(NamedTuple):
             if name in ("ends", "relations", "pseudo"):
                 self._add(phrases, texts, None, name, words)
             else:
+                several = next((text for text in texts if len(_words(text)) != 1), None)
+                if several is not None:
+                    raise DataError(f"scope.{name} has {clip(several)}, expected single words", path=self.path)
                 scope[name] = frozenset(map(compared, texts))
-        for name in given:
-            if name in _OTHERS:
-                continue
+        attributes = [name for name in given if name not in _OTHERS]
+        for name in attributes:
             table = self._table(given, name)
             values = all(isinstance(value, Mapping) for value in table.values()) and bool(table)
             for value in table if values else (True,):
                 pair = Pair(name, value)
+                if not name.strip() or not str(value).strip():
+                    raise DataError("a table's name is empty, expected that of an attribute or value", path=self.path)
                 place, own = (f"{name}.{value}", self._table(table, str(value))) if values else (name, table)
                 for kind, entry in own.items():
                     if kind not in (*KINDS, *_RULES):
@@ -248,6 +265,11 @@ class _Reader(NamedTuple):
                     else:
                         self._add(phrases, texts, pair, kind, words)
         headings = self._table(given, "headings")
+        for name, pairs in sections.items():
+            self._among(f"{clip(pairs[0].attribute)[1:-1]}.sections", name, (*SECTIONS, *headings))
+        for name, others in unless.items():
+            for other in sorted(others):
+                self._among(f"{clip(name)[1:-1]}.unless", other, dict.fromkeys((*ATTRIBUTES, *attributes)))
         for name, rule in headings.items():
             try:
                 re.compile(rule, re.IGNORECASE)  # type: ignore[call-overload]
@@ -259,6 +281,8 @@ class _Reader(NamedTuple):
         for name, value in found.items():
             if not isinstance(value, str):
                 raise DataError(f"{name} is {shown_value(value)}, expected a text", path=self.path)
+        if found["language"]:
+            self._among("language", str(found["language"]), _LANGUAGES)
         return Cues(
             str(found["language"]), {key: tuple(dict.fromkeys(value)) for key, value in phrases.items()}, scope,
             {name: tuple(pairs) for name, pairs in sections.items()}, {n: str(rule) for n, rule in headings.items()},
@@ -279,6 +303,11 @@ class _Reader(NamedTuple):
             raise DataError(f"{place} is {shown_value(given)}, expected a list of phrases", path=self.path)
         return given
 
+    def _among(self, place: str, name: str, known: Iterable[str]) -> None:
+        if name not in (known := tuple(known)):
+            listed = ", ".join(known)
+            raise DataError(f"{place} is {clip(name)}, expected one of {listed}{meant(name, known)}", path=self.path)
+
     def _error(self, place: str, what: str, expected: Iterable[str]) -> DataError:
         return DataError(f"found {clip(place)}, expected {what} of {', '.join(expected)}", path=self.path)
 
@@ -287,28 +316,38 @@ class _Reader(NamedTuple):
         pair: Pair | None, kind: str, words: Mapping[str, Sequence[str]],
     ) -> None:  # fmt: skip
         for text in texts:
-            for plain in self._expanded(text, words):
+            for number, plain in enumerate(self._expanded(text, words)):
+                if number == _MOST:
+                    raise DataError(f"{clip(text)} expands to more than {_MOST:,} phrases; give fewer", path=self.path)
+                for place in _PLACE.findall(plain):
+                    if place not in _PLACES:
+                        listed = ", ".join(_PLACES)
+                        raise DataError(
+                            f"{clip(text)} has {clip(place)}, expected one of {listed} between spaces", path=self.path
+                        )
                 tokens = [word for chunk in plain.split() for word in _words(chunk)]
                 closed = tokens[-1:] == [_CLOSED]
                 tokens = tokens[: len(tokens) - closed]
                 if not tokens:
                     raise DataError(f"the phrase {clip(text)} has no word; give it one", path=self.path)
+                if _CLOSED in tokens or _STRAY.search(plain):
+                    form = "(a|b) for alternatives, {list} for one of [words], $ only at the end, <open> for a bracket"
+                    raise DataError(f"found {clip(text)}, expected {form}", path=self.path)
                 phrases.setdefault(tuple(tokens), []).append((pair, kind, closed))
 
     def _expanded(self, text: str, words: Mapping[str, Sequence[str]]) -> Iterator[str]:
         """Yield a phrase with each choice of its alternatives."""
-        parts, at, count = [], 0, 1
-        for match in _GROUP.finditer(text):
+        waiting = [text]
+        while waiting:
+            made = waiting.pop()
+            match = _GROUP.search(made)
+            if match is None:
+                yield made
+                continue
             if match[2] is not None and match[2] not in words:
                 raise DataError(f"{clip(text)} names the list {clip(match[2])}, which [words] lacks", path=self.path)
-            choice = match[1].split("|") if match[1] is not None else list(words[match[2]])
-            parts += [[text[at : match.start()]], choice]
-            at, count = match.end(), count * len(choice)
-        if count > _MOST:
-            raise DataError(f"{clip(text)} expands to {count:,} phrases, expected at most {_MOST:,}", path=self.path)
-        for choices in product(*parts):
-            made = "".join(choices) + text[at:]
-            yield from self._expanded(made, words) if _GROUP.search(made) else (made,)
+            choice = match[1].split("|") if match[1] is not None else words[match[2]]
+            waiting += [f"{made[: match.start()]}{one}{made[match.end() :]}" for one in reversed(choice)]
 
 
 @lru_cache(1 << 14)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -25,7 +24,10 @@ _HAN: Final = 0.2  # share of ideographs among letters from which on a text is C
 
 
 def language_of(document: Document) -> str:
-    """Return the language whose bundled cues a document is read with, by its script and stop words: en, es or zh.
+    """Return the language whose bundled cues a document is read with: en, es or zh.
+
+    Chinese is known by its script; Spanish by more words of its own, of stop words and cues, than of English. Words in
+    capitals count only in a text in capitals, where one word is not enough.
 
     >>> [language_of(Document(text)) for text in ("No fever.", "Paciente sin fiebre.", "患者无发热。")]
     ['en', 'es', 'zh']
@@ -35,24 +37,21 @@ def language_of(document: Document) -> str:
         letters = sum(map(str.isalpha, text))
         if sum("\u4e00" <= character <= "\u9fff" for character in text) > _HAN * letters:
             return "zh"
-    words = Counter(text[start:end] for start, end in tokenize(text).tolist())
-    compared_words = Counter[str]()
-    for word, count in words.items():
-        compared_words[compared(word)] += count
-    counts = {
-        name: sum(compared_words[word] for word in own & compared_words.keys())
-        for name, own in _words_of_languages().items()
-    }
-    counts["es"] += sum(count for word, count in words.items() if not _SPANISH.isdisjoint(word))
-    return "es" if counts["es"] > counts["en"] else "en"
+    capitals, english, spanish = text.isupper(), 0, 0
+    for start, end in tokenize(text).tolist():
+        word = text[start:end]
+        if capitals or not word.isupper():  # an acronym, such as TIA, is of any language
+            form = compared(word)
+            english += form in _words_of_languages()["en"]
+            spanish += (form in _words_of_languages()["es"]) + (not _SPANISH.isdisjoint(word.casefold()))
+    return "es" if spanish > max(english, capitals) else "en"
 
 
 @cache
 def _words_of_languages() -> dict[str, frozenset[str]]:
-    """Return the stop words of English, and those of Spanish with the words of cues that English does not have."""
-    english, spanish = bundled()["en"], bundled()["es"]
-    words = frozenset(chain.from_iterable(spanish.phrases)) - frozenset(chain.from_iterable(english.phrases))
-    return {"en": english.stopwords, "es": spanish.stopwords | words}
+    """Return the stop words and the words of cues of English and of Spanish that the other does not have."""
+    english, spanish = (bundled()[name].stopwords.union(*bundled()[name].phrases) for name in ("en", "es"))
+    return {"en": english - spanish, "es": spanish - english}
 
 
 class Rules:

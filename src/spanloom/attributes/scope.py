@@ -12,7 +12,8 @@
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
    and not across a verb and a coordinator. A list is also what a colon, dash or question mark answers: *fever, rash:
-   absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question.
+   absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question. A question mark with a space
+   before it is a cue of what follows it in the line: *cough ? Bronchitis*.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -76,14 +77,18 @@ def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
         bounds = np.unique(np.concatenate([[0], bounds[bounds < len(tokens)], [len(tokens)]]))
         sentences = np.stack([bounds[:-1], bounds[1:]], 1)
     if "?" in document.text:
-        words = [document.text[start:end] for start, end in tokens.tolist()]
-        starts = [
-            at
-            for at, end in sentences.tolist()
-            if not (
-                at and words[at - 1] == "?" and compared(words[at]) in answers and {*words[at + 1 : end]} <= _CLOSING
-            )
-        ]
+        places, ends = tokens.tolist(), dict(sentences.tolist())
+        words = [document.text[start:end] for start, end in places]
+
+        def joined(at: int) -> bool:
+            """Return whether a question mark before a token ends no sentence: an answer follows, or it is a cue."""
+            if not at or words[at - 1] != "?":
+                return False
+            answered = compared(words[at]) in answers and {*words[at + 1 : ends[at]]} <= _CLOSING
+            apart = at == 1 or places[at - 2][1] < places[at - 1][0]
+            return answered or (apart and _LINE.search(document.text, places[at - 1][1], places[at][0]) is None)
+
+        starts = [at for at in ends if not joined(at)]
         sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
     return Document(document.text, document.id, tokens, sentences)
 
@@ -299,7 +304,10 @@ class Scopes:
         def numbers() -> Int64:
             hit, role = self._roles
             own, of_kind = self.cues.table.roles[role, :2].T
-            found: Int64 = hit[((own == pair) | (own == -1)) & (of_kind == kind)]
+            kept = ((own == pair) | (own == -1)) & (of_kind == kind)
+            if kind == _PSEUDO:  # "6." is one within a sentence, but not at its end
+                kept &= (own != -1) | ~np.isin(self.hits.end[hit], self.batch.sentences)
+            found: Int64 = hit[kept]
             found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
             if kind == _PSEUDO or not len(found):
                 return found
@@ -361,7 +369,8 @@ class Scopes:
             return _nothing(parts)
         coordinators, _, stops = self._stops
         prefixes = self.where(self._words_of("prefixes"))
-        prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & (end - first == 2)))
+        negations = self.where(self._words_of("negations"))
+        prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & np.isin(end - 1, negations)))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
         safe = np.minimum(at, len(self.sentence) - 1)
