@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from spanloom import Document, Mention, read, write
+from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.annotate import agreement, import_documents
+from spanloom.cli.messages import Messages
+from spanloom.cli.reading import Reading
 from spanloom.errors import DataError, SpanloomError, UsageError
 from spanloom.formats import store as stores
 from spanloom.formats import validate
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store
+from spanloom.recognize.source import whole_annotation
 
 TEXT = "The left ventricle is mildly dilated. No chest pain."
 GAP = {"type": "problem", "spans": [[4, 18], [29, 36]]}
@@ -49,6 +52,29 @@ def test_the_state_is_the_replay_of_all_actions(tmp_path: Path) -> None:
             list(read(tmp_path / "a.store", layer="bob"))
         store.append(1, ADJUDICATED, "cam", "add", {"m:#": PAIN})
         assert [one.meta["annotator"] for one in read(tmp_path / "a.store")] == [ADJUDICATED]
+
+
+@pytest.mark.parametrize("imported", [(), (Mention("drug", [(0, 3)]),)], ids=["no mentions", "mentions"])
+def test_training_leaves_out_what_no_annotator_has_begun(tmp_path: Path, imported: tuple[Mention, ...]) -> None:
+    path = str(tmp_path / "a.store")
+    texts = [Document(f"{TEXT} {number}", str(number), mentions=list(imported)) for number in range(9)]
+    with make(Path(path), *texts) as store:
+        assert all("annotator" not in one.meta for one in read(path))
+        for number, layer in itertools.product(range(2, 9), ("ann", "bea")):  # neither the first nor the last
+            store.append(number, layer, layer, "add", {"m:#": PAIN})
+            store.append(number, layer, layer, "finish", {"d": "finished"})
+    whole = list(read(path))
+    assert [one.id for one in whole if one.meta["annotator"] is None] == ["0", "8"]
+    assert all(one.mentions == list(imported) for one in whole if one.meta["annotator"] is None)
+    given = list(Reading(Messages(True)).by_annotators([path]))
+    assert given == whole
+    write(whole, tmp_path / "a.jsonl")
+    for documents in (given, list(read(tmp_path / "a.jsonl"))):
+        trained = Recognizer(features="fast", epochs=1, l2=1.0, attributes="off").fit(documents)
+        assert trained.report_.annotators is not None
+        assert (trained.report_.annotators.documents, trained.report_.annotators.shared) == (7, 7)
+        completed = whole_annotation(documents, None, features="fast", epochs=1, l2=1.0, attributes="off")
+        assert [one.id for one in completed] == [str(number) for number in range(1, 8)]
 
 
 @pytest.mark.parametrize("seed", range(30))
