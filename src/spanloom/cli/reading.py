@@ -79,7 +79,7 @@ class Reading:
     def by_annotators(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The documents of inputs; those that do not name their annotator have the name of the input.
 
-        Those of a store that nobody has begun keep their place and get none.
+        Untouched documents of a store have none.
 
         Raises:
             UsageError: no document has two annotators.

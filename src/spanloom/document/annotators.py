@@ -50,7 +50,7 @@ def annotator_of(document: Document) -> str | None:
 
 
 def untouched(document: Document) -> bool:
-    """Return whether a document belongs to annotators none of whom has begun it: its annotator is ``None``.
+    """Return whether no annotator of a store has begun a document: its annotator is ``None``, not absent.
 
     >>> untouched(Document("no pain", meta={"annotator": None})), untouched(Document("no pain"))
     (True, False)
@@ -139,7 +139,7 @@ def _named(document: Document) -> str:
 def merged(documents: Sequence[Document]) -> list[Document]:
     """Return one document a text, in the order of their first versions, with the mentions of all annotators.
 
-    Documents that nobody has begun are left out.
+    Untouched documents are left out.
 
     Raises:
         DataError: a document without an annotator; versions of a document whose texts, tokens or sentences

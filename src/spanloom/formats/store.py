@@ -433,7 +433,7 @@ def scan(path: str | Path, mentions: bool = True, layer: str | None = None) -> I
         path: the file, which another process may write to meanwhile.
         mentions: as for all formats; those of a store are checked in any case.
         layer: of annotation. Without one a document comes once for each annotator, whose name is ``meta["annotator"]``,
-            or once as adjudicated; one that nobody has begun, in a store that has annotators, names ``None``.
+            or once as adjudicated. An untouched document, in a store with annotators, has the name ``None``.
     """
     with Store(path) as store, closing(store.connection):
         store.check_layer(layer)
