@@ -11,6 +11,8 @@ import pytest
 
 from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.annotate import agreement, import_documents
+from spanloom.cli import annotate
+from spanloom.cli.data_verbs import Annotate
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
 from spanloom.errors import DataError, SpanloomError, UsageError
@@ -75,6 +77,19 @@ def test_training_leaves_out_what_no_annotator_has_begun(tmp_path: Path, importe
         assert (trained.report_.annotators.documents, trained.report_.annotators.shared) == (7, 7)
         completed = whole_annotation(documents, None, features="fast", epochs=1, l2=1.0, attributes="off")
         assert [one.id for one in completed] == [str(number) for number in range(1, 8)]
+
+
+@pytest.mark.parametrize("kind", ["brat", "xmi", "text", "csv", "tsv"])
+def test_formats_of_one_version_ask_for_a_layer(tmp_path: Path, kind: str) -> None:
+    store, output = str(tmp_path / "a.store"), str(tmp_path / "b")
+    with make(Path(store)) as opened:
+        for layer in ("ann", "bea"):
+            opened.append(1, layer, layer, "add", {"m:#": PAIN})
+    with pytest.raises(DataError, match=r"several annotators have marked document 'a', .* --layer NAME") as error:
+        annotate.run(Annotate(data=store, export=output, output_format=kind, quiet=True))
+    assert "\n" not in str(error.value) and not Path(output).exists()
+    annotate.run(Annotate(data=store, export=output, output_format=kind, layer="bea", quiet=True))
+    assert Path(output).exists()
 
 
 @pytest.mark.parametrize("seed", range(30))
