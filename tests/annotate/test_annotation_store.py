@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import sqlite3
 from pathlib import Path
@@ -15,11 +16,15 @@ from spanloom.cli import annotate
 from spanloom.cli.data_verbs import Annotate
 from spanloom.cli.messages import Messages
 from spanloom.cli.reading import Reading
+from spanloom.data import clinical
 from spanloom.errors import DataError, SpanloomError, UsageError
 from spanloom.formats import store as stores
-from spanloom.formats import validate
+from spanloom.formats import to_record, validate
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store
 from spanloom.recognize.source import whole_annotation
+from spanloom.serve import Limits
+from spanloom.serve.answers import suggest
+from spanloom.serve.served import served
 
 TEXT = "The left ventricle is mildly dilated. No chest pain."
 GAP = {"type": "problem", "spans": [[4, 18], [29, 36]]}
@@ -300,3 +305,17 @@ def test_agreement_of_equal_and_of_random_annotation() -> None:
     independent = [by(name, number, drawn()) for number in range(400) for name in ("ann", "bea")]
     [found] = agreement(independent)
     assert found.f1 > 0.02 and abs(found.corrected) < 0.02
+
+
+def test_what_was_rejected_is_not_suggested_where_the_model_cannot_hold_what_is_marked() -> None:
+    train = list(read(clinical() / "train"))[:20]
+    model = Recognizer("bio", features="small", epochs=2, l2=1.0, rescore=False, attributes="off").fit(train)
+    marked = next(one for one in train if any(len(mention.spans) > 1 for mention in one.mentions))
+    rejected: list[dict[str, object]] = []
+    for count in range(3):
+        body = {"document": to_record(marked), "rejected": rejected}
+        answer = json.loads(suggest(served("bio", model), json.dumps(body).encode(), Limits()))
+        assert "it has a gap" in answer["problem"]
+        found = [{"type": one["type"], "spans": one["spans"]} for one in answer["mentions"]]
+        assert found and not [one for one in found if one in rejected], count
+        rejected += found
