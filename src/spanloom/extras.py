@@ -17,6 +17,8 @@ from spanloom.errors import UsageError
 def extra(name: str, what: str) -> Iterator[None]:
     """Raise an error with the install command if an import of an extra fails in this context.
 
+    Of nested contexts the outermost names the feature, which is what was asked for.
+
     Args:
         name: the extra, as pip calls it.
         what: the feature that needs the library, as the beginning of the message.
@@ -31,9 +33,12 @@ def extra(name: str, what: str) -> Iterator[None]:
     """
     try:
         yield
-    except ModuleNotFoundError as error:
-        library = (error.name or name).partition(".")[0]
-        raise UsageError(f'{what} needs {library}; install it with: pip install "spanloom[{name}]"') from error
+    except (ModuleNotFoundError, UsageError) as error:
+        missing = error.__cause__ if isinstance(error, UsageError) else error
+        if not isinstance(missing, ModuleNotFoundError):
+            raise
+        library = (missing.name or name).partition(".")[0]
+        raise UsageError(f'{what} needs {library}; install it with: pip install "spanloom[{name}]"') from missing
 
 
 class EntryPoint(NamedTuple):

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from spanloom import Document, Mention, read, write
+from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.annotate import agreement, import_documents
+from spanloom.cli import annotate
+from spanloom.cli.data_verbs import Annotate
+from spanloom.cli.messages import Messages
+from spanloom.cli.reading import Reading
+from spanloom.data import clinical
 from spanloom.errors import DataError, SpanloomError, UsageError
 from spanloom.formats import store as stores
-from spanloom.formats import validate
+from spanloom.formats import to_record, validate
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store
+from spanloom.recognize.source import whole_annotation
+from spanloom.serve import Limits
+from spanloom.serve.answers import suggest
+from spanloom.serve.served import served
 
 TEXT = "The left ventricle is mildly dilated. No chest pain."
 GAP = {"type": "problem", "spans": [[4, 18], [29, 36]]}
@@ -49,6 +59,42 @@ def test_the_state_is_the_replay_of_all_actions(tmp_path: Path) -> None:
             list(read(tmp_path / "a.store", layer="bob"))
         store.append(1, ADJUDICATED, "cam", "add", {"m:#": PAIN})
         assert [one.meta["annotator"] for one in read(tmp_path / "a.store")] == [ADJUDICATED]
+
+
+@pytest.mark.parametrize("imported", [(), (Mention("drug", [(0, 3)]),)], ids=["no mentions", "mentions"])
+def test_training_leaves_out_what_no_annotator_has_begun(tmp_path: Path, imported: tuple[Mention, ...]) -> None:
+    path = str(tmp_path / "a.store")
+    texts = [Document(f"{TEXT} {number}", str(number), mentions=list(imported)) for number in range(9)]
+    with make(Path(path), *texts) as store:
+        assert all("annotator" not in one.meta for one in read(path))
+        for number, layer in itertools.product(range(2, 9), ("ann", "bea")):  # neither the first nor the last
+            store.append(number, layer, layer, "add", {"m:#": PAIN})
+            store.append(number, layer, layer, "finish", {"d": "finished"})
+    whole = list(read(path))
+    assert [one.id for one in whole if one.meta["annotator"] is None] == ["0", "8"]
+    assert all(one.mentions == list(imported) for one in whole if one.meta["annotator"] is None)
+    given = list(Reading(Messages(True)).by_annotators([path]))
+    assert given == whole
+    write(whole, tmp_path / "a.jsonl")
+    for documents in (given, list(read(tmp_path / "a.jsonl"))):
+        trained = Recognizer(features="fast", epochs=1, l2=1.0, attributes="off").fit(documents)
+        assert trained.report_.annotators is not None
+        assert (trained.report_.annotators.documents, trained.report_.annotators.shared) == (7, 7)
+        completed = whole_annotation(documents, None, features="fast", epochs=1, l2=1.0, attributes="off")
+        assert [one.id for one in completed] == [str(number) for number in range(1, 8)]
+
+
+@pytest.mark.parametrize("kind", ["brat", "xmi", "text", "csv", "tsv"])
+def test_formats_of_one_version_ask_for_a_layer(tmp_path: Path, kind: str) -> None:
+    store, output = str(tmp_path / "a.store"), str(tmp_path / "b")
+    with make(Path(store)) as opened:
+        for layer in ("ann", "bea"):
+            opened.append(1, layer, layer, "add", {"m:#": PAIN})
+    with pytest.raises(DataError, match=r"several annotators have marked document 'a', .* --layer NAME") as error:
+        annotate.run(Annotate(data=store, export=output, output_format=kind, quiet=True))
+    assert "\n" not in str(error.value) and not Path(output).exists()
+    annotate.run(Annotate(data=store, export=output, output_format=kind, layer="bea", quiet=True))
+    assert Path(output).exists()
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -259,3 +305,17 @@ def test_agreement_of_equal_and_of_random_annotation() -> None:
     independent = [by(name, number, drawn()) for number in range(400) for name in ("ann", "bea")]
     [found] = agreement(independent)
     assert found.f1 > 0.02 and abs(found.corrected) < 0.02
+
+
+def test_what_was_rejected_is_not_suggested_where_the_model_cannot_hold_what_is_marked() -> None:
+    train = list(read(clinical() / "train"))[:20]
+    model = Recognizer("bio", features="small", epochs=2, l2=1.0, rescore=False, attributes="off").fit(train)
+    marked = next(one for one in train if any(len(mention.spans) > 1 for mention in one.mentions))
+    rejected: list[dict[str, object]] = []
+    for count in range(3):
+        body = {"document": to_record(marked), "rejected": rejected}
+        answer = json.loads(suggest(served("bio", model), json.dumps(body).encode(), Limits()))
+        assert "it has a gap" in answer["problem"]
+        found = [{"type": one["type"], "spans": one["spans"]} for one in answer["mentions"]]
+        assert found and not [one for one in found if one in rejected], count
+        rejected += found

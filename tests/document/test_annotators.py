@@ -69,6 +69,15 @@ def test_every_version_is_kept(drawn: list[tuple[str, int, set[Mention]]]) -> No
         assert {key_of(mark) for mark in one.mentions} == set().union(*(v.mentions for v in versions_of(one).values()))
 
 
+@given(
+    st.permutations([by("Ada", PAIN), by("Eve"), by(None, id="2"), by(None, CHEST, id="3"), by(None, id="", text="x")])
+)
+def test_what_nobody_has_begun_is_left_out(documents: list[Document]) -> None:
+    [both] = merged(documents)
+    assert versions_of(both).keys() == {"Ada", "Eve"}
+    assert both.mentions == [PAIN]
+
+
 def test_texts_without_ids_are_known_by_themselves() -> None:
     given = [by("Ada", PAIN, id=""), by("Eve", id=""), by("Eve", id="", text="fever")]
     assert several(given)

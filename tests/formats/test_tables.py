@@ -128,7 +128,7 @@ def test_documents_without_a_name_and_of_one_name(tmp_path: Path) -> None:
     write(same, tmp_path / "s.jsonl")
     bare = [one.copy(mentions=[]) for one in same]
     for wrong in (same, [bare[0], same[1]], [same[0], bare[1]]):
-        with pytest.raises(DataError, match="duplicate document id 'n': rows cannot be assigned"):
+        with pytest.raises(DataError, match="two documents are called 'n'; give each an identifier of its own"):
             write(wrong, tmp_path / "b.csv")
         assert not (tmp_path / "b.csv").exists()
     write(bare, tmp_path / "b.csv")

@@ -183,6 +183,21 @@ def test_what_the_second_stage_found_can_be_kept(notes):
     assert any(len(m.spans) > 1 for document in others for m in document.mentions)
 
 
+@pytest.mark.parametrize("structure", ["bio", "separators", "shared"])
+def test_the_second_stage_proposes_nothing_that_is_forbidden(notes, structure):
+    model = Recognizer(features="fast", structure=structure, epochs=4).fit(notes.train, dev=notes.dev)
+    assert model.second_ is not None
+    gaps = 0
+    for note in notes.test[:5]:
+        [free], [found] = model.alternatives(note), model.predict([note])
+        no = note.copy(mentions=[*free.mentions, *found.mentions])
+        rules = {"forbid": [no]}
+        [others], [again] = model.alternatives([note], constraints=rules), model.predict([note], constraints=rules)
+        assert not {one.key for one in no.mentions} & {one.key for one in (*others.mentions, *again.mentions)}
+        gaps += sum(len(one.spans) > 1 for one in no.mentions)
+    assert gaps
+
+
 @pytest.mark.parametrize("which", ["trained", "rescored"])
 def test_alternatives_under_constraints(request, notes, which):
     model = request.getfixturevalue(which)

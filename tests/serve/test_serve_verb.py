@@ -92,15 +92,16 @@ def test_a_port_that_is_taken(command: Callable[..., object], models: dict[str, 
     assert "already in use; choose others with --host and --port" in done.stderr  # type: ignore[attr-defined]
 
 
-def test_without_the_extra_it_says_what_to_install(models: dict[str, Path]) -> None:
-    code = (
-        "import sys\nsys.modules['fastapi'] = None\n"
-        f"from spanloom.cli import main\nmain(['serve', {str(models['clinical'])!r}])"
-    )
+@pytest.mark.parametrize("missing", ["fastapi", "starlette", "uvicorn"])
+@pytest.mark.parametrize("verb", ["serve", "annotate", "next"])
+def test_without_the_extra_it_says_what_to_install(models: dict[str, Path], verb: str, missing: str) -> None:
+    place = str(models["clinical"])
+    given = [verb, place, *(["--model", place, "--output", "-"] if verb == "next" else [])]
+    code = f"import sys\nsys.modules[{missing!r}] = None\nfrom spanloom.cli import main\nmain({given})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert 'pip install "spanloom[serve]"' in done.stderr
+    assert f'spanloom {verb} needs {missing}; install it with: pip install "spanloom[serve]"' in done.stderr
 
 
 def test_help_loads_neither_models_nor_server() -> None:

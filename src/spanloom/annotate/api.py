@@ -11,6 +11,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Annotated, Any, Final, TypeVar
 
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from spanloom.annotate.history import Act, Position, Question, agreement, changes_of, compared, events, parsed
@@ -19,7 +21,6 @@ from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, 
 from spanloom.attributes import ATTRIBUTES
 from spanloom.document import Document
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.extras import extra
 from spanloom.formats import from_record
 from spanloom.formats.store import ADJUDICATED, Stale, State, Store
 from spanloom.serve.api import add_handlers, body_of, hung_up
@@ -27,10 +28,6 @@ from spanloom.serve.limits import Limits, Refused
 from spanloom.serve.page import add_page
 from spanloom.text import prepare
 from spanloom.vocabulary.candidates import CandidateFinder
-
-with extra("serve", "spanloom annotate"):
-    from fastapi import FastAPI, Query, Request, Response
-    from fastapi.responses import JSONResponse
 
 _QUERY: Final = 200  # characters that are looked up in a vocabulary
 _CACHED: Final = 8  # documents

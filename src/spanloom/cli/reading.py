@@ -10,7 +10,7 @@ from spanloom.cli.execute import FAILED
 from spanloom.cli.messages import Messages
 from spanloom.cli.options import Options
 from spanloom.document import Document
-from spanloom.document.annotators import annotator_of, repeated, several
+from spanloom.document.annotators import annotator_of, repeated, several, untouched
 from spanloom.document.validate import Problem
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
@@ -79,6 +79,8 @@ class Reading:
     def by_annotators(self, inputs: Sequence[str]) -> Iterator[Document]:
         """The documents of inputs; those that do not name their annotator have the name of the input.
 
+        Untouched documents of a store have none.
+
         Raises:
             UsageError: no document has two annotators.
         """
@@ -86,7 +88,7 @@ class Reading:
         stems = [Path(path).name if Path(path).is_dir() else Path(path).stem for path in paths]
         names = stems if len(set(stems)) == len(stems) else paths
         documents = [
-            one if annotator_of(one) is not None else one.copy(meta={**one.meta, "annotator": name})
+            one if annotator_of(one) is not None or untouched(one) else one.copy(meta={**one.meta, "annotator": name})
             for name, path in zip(names, paths, strict=True)
             for one in self([path])
         ]

@@ -49,6 +49,15 @@ def annotator_of(document: Document) -> str | None:
     return name
 
 
+def untouched(document: Document) -> bool:
+    """Return whether no annotator of a store has begun a document: its annotator is ``None``, not absent.
+
+    >>> untouched(Document("no pain", meta={"annotator": None})), untouched(Document("no pain"))
+    (True, False)
+    """
+    return NAME in document.meta and document.meta[NAME] is None
+
+
 def remarked(document: Document, mentions: Sequence[Mention]) -> Document:
     """Return a document with other mentions, without the annotator and completeness of its own in ``meta``.
 
@@ -130,6 +139,8 @@ def _named(document: Document) -> str:
 def merged(documents: Sequence[Document]) -> list[Document]:
     """Return one document a text, in the order of their first versions, with the mentions of all annotators.
 
+    Untouched documents are left out.
+
     Raises:
         DataError: a document without an annotator; versions of a document whose texts, tokens or sentences
             differ; two by one annotator; claims; an annotator who has no document in common with any other.
@@ -141,6 +152,8 @@ def merged(documents: Sequence[Document]) -> list[Document]:
     """
     groups: dict[tuple[str, str], dict[str, Document]] = {}
     for document in documents:
+        if untouched(document):
+            continue
         name = annotator_of(document)
         if name is None:
             raise DataError(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from spanloom.document import Document, Mention
+from spanloom.document.annotators import annotator_of
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, DataWarning, UsageError, clip
 from spanloom.formats.source import bare
@@ -285,6 +286,18 @@ def single(documents: Iterable[Document], path: str | Path, several: str) -> Doc
 def name_of(document: Document, number: int) -> str:
     """Return the identifier of a document, or a name made of its number, from 1."""
     return document.id or f"document-{number:06d}"
+
+
+def repeated_name(document: Document, name: str, path: str | Path) -> DataError:
+    """Return the error for a document whose name an earlier one has, in a format that holds one of each name."""
+    if annotator_of(document) is not None:
+        why = f"several annotators have marked document {clip(name)}, and this format holds one version of it; choose"
+        message = (
+            f"{why} one, as spanloom annotate STORE --export with --layer NAME does, or write JSONL, which holds all"
+        )
+    else:
+        message = f"two documents are called {clip(name)}; give each an identifier of its own"
+    return DataError(message, path=path)
 
 
 def unwritable(document: Document, why: str, path: str | Path | None = None) -> DataError:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from spanloom.document import Document
-from spanloom.errors import DataError, UsageError, clip
+from spanloom.errors import DataError, UsageError
 from spanloom.files.output import writing
 from spanloom.files.scratch import WORK_FOLDER
 from spanloom.files.staging import leftover
 from spanloom.files.walk import everything, is_closed_link
-from spanloom.formats.base import UNNAMED, Format, Losses, Scanned, name_of
+from spanloom.formats.base import UNNAMED, Format, Losses, Scanned, name_of, repeated_name
 from spanloom.formats.looks import advice, looks_like
 from spanloom.formats.source import HEAD, bare, opened
 
@@ -70,8 +70,7 @@ def free_name(folder: Path, document: Document, number: int, suffix: str, output
         )
         raise DataError(message, path=output)
     if os.path.lexists(folder / f"{name}{suffix}"):
-        message = f"two documents are called {clip(document.id)}; give each an identifier of its own"
-        raise DataError(message, path=output)
+        raise repeated_name(document, document.id, output)
     return name
 
 

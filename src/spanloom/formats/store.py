@@ -433,7 +433,7 @@ def scan(path: str | Path, mentions: bool = True, layer: str | None = None) -> I
         path: the file, which another process may write to meanwhile.
         mentions: as for all formats; those of a store are checked in any case.
         layer: of annotation. Without one a document comes once for each annotator, whose name is ``meta["annotator"]``,
-            or once as adjudicated.
+            or once as adjudicated. An untouched document, in a store with annotators, has the name ``None``.
     """
     with Store(path) as store, closing(store.connection):
         store.check_layer(layer)
@@ -450,6 +450,8 @@ def _scanned(store: Store, number: int, layer: str, path: str) -> Scanned:
         record = store.record(number)
         name = f"document {clip(str(record.get('id')))}"
         document = document_of(record, store.state(number, layer), layer)
+        if not layer and store.layers():  # which are those of other documents
+            document.meta["annotator"] = None
         problems = list(find_errors(document))
     # of a file that is damaged, or changed by another program
     except (DataError, LookupError, TypeError, ValueError, AttributeError) as error:

@@ -34,6 +34,7 @@ from spanloom.formats.base import (
     count_unwritten,
     name_of,
     no_document,
+    repeated_name,
 )
 from spanloom.formats.csv_rows import Row, RowWriter, guarded, header_of, rows, unguarded, value_of
 from spanloom.formats.entries import entries_of
@@ -326,8 +327,7 @@ def write(documents: Iterable[Document], path: str | Path, force: bool = False, 
             name = name_of(document, number)
             rows = named.get(name)
             if rows or (rows is not None and document.mentions):
-                message = f"duplicate document id {clip(name)}: rows cannot be assigned"
-                raise DataError(f"{message}; rename one, or write JSONL", path=path)
+                raise repeated_name(document, name, path)
             named[name] = bool(document.mentions)
             losses.add("texts")
             count_unwritten(losses, document, "tokens", "sentences", "token columns")

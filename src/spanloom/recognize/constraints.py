@@ -254,7 +254,7 @@ class Constraints:
         demanded = must & ~np.isin(np.arange(len(must)), list(unheld))
         required, demanded, forbidden = (own.take(own.order()) for own in map(gold.table.take, (must, demanded, ~must)))
         both = np.isin(identities(required), identities(forbidden))
-        laid = Laid(batch, model.types, required, demanded, forbidden.take(model.structure.holds(forbidden)), rules)
+        laid = Laid(batch, model.types, required, demanded, forbidden, rules)
         if both.any():
             laid.refuse(required.take(both), "is required, and it is forbidden; leave one of the two out")
         return laid
@@ -340,7 +340,8 @@ class Laid:
     Args:
         batch: the batch.
         types: K names.
-        required, demanded, forbidden: mentions, in order; all that are required, and those that the structure holds.
+        required, demanded, forbidden: mentions, in order; those that are required and that the structure holds are
+            demanded.
         rules: which types may nest.
     """
 
@@ -354,6 +355,7 @@ class Laid:
     def demands(self, model: AnyModel, sentence: int | None = None, more: Sequence[MentionTable] = ()) -> Demands:
         """Return the demands on structures; of one sentence as if it were alone, with more forbidden mentions."""
         required, forbidden = self.demanded, concatenate([self.forbidden, *more])
+        forbidden = forbidden.take(model.structure.holds(forbidden))
         if sentence is not None:
             required, forbidden = (
                 MentionTable(np.zeros(len(table), np.int64), *table[1:])

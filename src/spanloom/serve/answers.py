@@ -99,7 +99,7 @@ def suggest(served: Served, raw: bytes, limits: Limits) -> bytes:
         found = served.suggested(document, rejected)
     except DataError as error:
         problem, plain = str(error), document.copy(mentions=[])
-        found = served.suggested(plain, plain)
+        found = served.suggested(plain, rejected)
     mentions = [mention_record(mention) for one in found for mention in one.mentions]
     return encode({"mentions": sorted(mentions, key=lambda one: -one.get("score", 1)), "problem": problem})
 
