@@ -163,14 +163,14 @@ def fit_second(
         own.keep(~silent[own.table.sentence, own.table.kind])
         potentials = stage.model.score(stage.unseen, run)  # candidates of all types, as in new text
     held = RescoringDevelopment(stage.unseen, potentials, own, silent)
-    listed = meant = None
+    listed = lookup = None
     if linking is not None:
         vocabularies = [one.forms.vocabulary for one in linking.vocabularies]
         listed = resolve_name("spanloom.rescoring.listed:listed_names")(vocabularies, linking.types, types, gold.table)
-        meant = resolve_name("spanloom.rescoring.meant:MeantConcepts.of")(linking, types)
+        lookup = resolve_name("spanloom.rescoring.concept_lookup:ConceptLookup.of")(linking, types)
     second, rescoring, scored = fit_rescorer(
         proposer, known, gold, held, rules, run, fold, every=estimator.rescore_all, listed=listed, paired=True,
-        meant=meant,
+        lookup=lookup,
     )  # fmt: skip
     report = replace(report, rescoring=rescoring)
     if second is None or rescoring is None:

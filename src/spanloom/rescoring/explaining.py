@@ -103,8 +103,8 @@ class _Whole:
             return self.model.types[int(table.kind[row])]
         if name == "seen":
             return SEEN[int(values[name][row]) - 1]
-        if name == "concept" and self.second.meant is not None:
-            return self.second.meant.identifier(int(values[name][row]))
+        if name == "concept" and self.second.lookup is not None:
+            return self.second.lookup.identifier(int(values[name][row]))
         own = slice(*table.ptr[row : row + 2].tolist())
         if name in ("text", "gap.text"):
             ranges = list(zip(table.first[own].tolist(), table.end[own].tolist(), strict=True))

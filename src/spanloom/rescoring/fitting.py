@@ -37,8 +37,8 @@ from spanloom.structures import MentionTable
 from spanloom.structures.base import concatenate
 
 if TYPE_CHECKING:  # imported where names of vocabularies are given
+    from spanloom.rescoring.concept_lookup import ConceptLookup
     from spanloom.rescoring.listed import ListedIn, ListedNames
-    from spanloom.rescoring.meant import MeantConcepts
 
 R = TypeVar("R")
 FOLDS: Final = 3
@@ -231,7 +231,7 @@ def fit_rescorer(
     every: bool = False,
     listed: ListedNames | None = None,
     paired: bool = False,
-    meant: MeantConcepts | None = None,
+    lookup: ConceptLookup | None = None,
 ) -> tuple[Rescorer | None, RescoringReport | None, ScoredCandidates | None]:
     """Train the second stage of a model.
 
@@ -250,7 +250,7 @@ def fit_rescorer(
         every: whether it scores all candidates, without an early exit.
         listed: names of vocabularies, which propose candidates.
         paired: whether pairs of parts are proposed, too, if enough training mentions have a gap.
-        meant: looks up the concepts of candidates, by the mentions of ``train``, or with ``first.seen`` by others.
+        lookup: looks up the concepts of candidates, by the mentions of ``train``, or with ``first.seen`` by others.
 
     Returns:
         Nothing where there are fewer than `FEWEST` training mentions, or too few sentences for folds; no second stage
@@ -266,7 +266,7 @@ def fit_rescorer(
         pairs = PairedParts.of(words, gold.table, kinds)
         if pairs is not None:
             own_pairs = HeldOutParts.of(words, gold.table, kinds, fold)
-    known = {"listed": listed is not None, "paired": pairs is not None, "meant": meant is not None}
+    known = {"listed": listed is not None, "paired": pairs is not None, "concepts": lookup is not None}
     templates = served(TEMPLATES, features, **known)
     tokens, crossed = TokenColumns(train, templates, features), first.held_out is None
     named = _named(listed_in, gold.table, fold)
@@ -277,9 +277,9 @@ def fit_rescorer(
     table, text = gold.table, texts(words, gold.table)
     names = first.seen or HeldOutNames(text, table.kind, fold[table.sentence], fold[candidates.table.sentence])
     concepts = None
-    if meant is not None:
+    if lookup is not None:
         held_out = first.seen is None
-        concepts = meant.held_out(train, candidates, fold) if held_out else meant.values(train, candidates)
+        concepts = lookup.held_out(train, candidates, fold) if held_out else lookup.values(train, candidates)
     values = CandidateValues(candidates, tokens, names, listed_in, own_pairs, concepts)
     made = conjunctions(templates)
     annotated = np.flatnonzero(_annotated(candidates, first.silent))
@@ -295,7 +295,7 @@ def fit_rescorer(
         features,
         listed=None if listed_in is None else listed_in.names.with_mentions(listed_in.keys(table), table.kind),
         pairs=pairs,
-        meant=meant,
+        lookup=lookup,
     )
     numbers, sizes, tried = odds_columns(candidates, kinds), built.index.group_sizes, []
     gaps = _fit_gaps(candidates, built.matrix, numbers, right, sizes, fold, table, rules, run)

@@ -27,8 +27,8 @@ from spanloom.scoring.packing import packed_weights, quantized, rows_with_weight
 from spanloom.structures import MentionTable
 
 if TYPE_CHECKING:  # imported for models that have names of vocabularies
+    from spanloom.rescoring.concept_lookup import ConceptLookup
     from spanloom.rescoring.listed import ListedIn, ListedNames
-    from spanloom.rescoring.meant import MeantConcepts
     from spanloom.rescoring.parts import PairedParts
 
 WORDS: Final = FeatureSet(("bias",))
@@ -120,7 +120,7 @@ class Rescorer:
         pairs: what training mentions of two parts show; ``None`` if it had few.
         gapped: weights of candidates with gaps, in place of ``weights``; ``None`` if training had few.
         gap_threshold: theirs, in place of ``threshold``.
-        meant: looks up the concepts of candidates, those of the linking stage; ``None`` for none.
+        lookup: looks up the concepts of candidates, those of the linking stage; ``None`` for none.
     """
 
     templates: tuple[str, ...]
@@ -137,7 +137,7 @@ class Rescorer:
     pairs: PairedParts | None = None
     gapped: Regression | None = None
     gap_threshold: float | None = None
-    meant: MeantConcepts | None = None
+    lookup: ConceptLookup | None = None
 
     def values(self, candidates: CandidateMentions, batch: Batch) -> CandidateValues:
         """Return the feature values of the candidates of a batch.
@@ -153,8 +153,8 @@ class Rescorer:
     def _values(
         self, candidates: CandidateMentions, batch: Batch, tokens: TokenColumns, listed: ListedIn | None
     ) -> CandidateValues:
-        meant = None if self.meant is None else self.meant.values(batch, candidates)
-        return CandidateValues(candidates, tokens, self.seen, listed, self.pairs, meant)
+        concepts = None if self.lookup is None else self.lookup.values(batch, candidates)
+        return CandidateValues(candidates, tokens, self.seen, listed, self.pairs, concepts)
 
     def odds(self, candidates: CandidateMentions, values: CandidateValues, run: Executor = SERIAL) -> Floats:
         """Return the log-odds of each candidate, (C,)."""
@@ -313,16 +313,16 @@ class Rescorer:
         if "pairs" in part.parts or any(template.startswith("pair") for template in values.templates):
             paired: type[PairedParts] = resolve_name("spanloom.rescoring.parts:PairedParts")
             pairs = paired.from_part(part.part("pairs"), len(rules.gaps))
-        meant = None
+        lookup = None
         if any("concept" in template for template in values.templates):
             if concepts is None:
                 raise ModelError("the second stage looks up concepts, but there is no linking stage")
-            looks_up: type[MeantConcepts] = resolve_name("spanloom.rescoring.meant:MeantConcepts")
-            meant = looks_up.of(concepts, types)
+            kind: type[ConceptLookup] = resolve_name("spanloom.rescoring.concept_lookup:ConceptLookup")
+            lookup = kind.of(concepts, types)
         own = {"templates": tuple(values.templates), "gapped": gapped[0] if gapped else None}
         return cls(
             index=index, weights=weights, seen=seen, rules=rules, features=features, scales=scales, listed=listed,
-            pairs=pairs, meant=meant, **vars(values) | own,
+            pairs=pairs, lookup=lookup, **vars(values) | own,
         )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ CONCEPTS: Final = tuple(
         ".again",
     )
 )  # fmt: skip
-"""Values from the likeliest concept of a candidate; `spanloom.rescoring.meant` computes them."""
+"""Values from the likeliest concept of a candidate; `spanloom.rescoring.concept_lookup` computes them."""
 _WHOLE: Final = (
     "type", "odds", "odds.coarse", "level", "len", "text", "parts", "brackets", "gap.len", "gap.text", "pair.gap",
     "pair", "pair.first", "pair.second", "again", "again.other", *RELATIONS, *(f"{name}.less" for name in RELATIONS),
@@ -148,7 +148,7 @@ def read_column(name: str) -> tuple[Column, str, int] | None:
 
 def served(
     templates: Sequence[str], features: FeatureSet, *, listed: bool = False, paired: bool = False,
-    meant: bool = False,
+    concepts: bool = False,
 ) -> tuple[str, ...]:  # fmt: skip
     """Return the templates whose columns are those of words, or such as the first stage reads.
 
@@ -157,7 +157,7 @@ def served(
         features: of the first stage.
         listed: whether there are names of vocabularies.
         paired: whether pairs of parts are proposed.
-        meant: whether concepts are looked up.
+        concepts: whether concepts are looked up.
     """
     have = {*features.needs, *features.computed}
 
@@ -169,7 +169,7 @@ def served(
     all_templates = (
         template for template in templates
         if (listed or "listed" not in template) and (paired or not template.startswith("pair"))
-        and (meant or "concept" not in template)
+        and (concepts or "concept" not in template)
     )  # fmt: skip
     return tuple(template for template in all_templates if all(map(there, columns_of(template))))
 
@@ -282,12 +282,12 @@ class CandidateValues:
         seen: names of training mentions.
         listed: names of vocabularies, if there are any.
         pairs: scores mentions of two parts, if there is something that does.
-        meant: the values that `CONCEPTS` names, (V, C), if concepts are looked up.
+        concepts: the values that `CONCEPTS` names, (V, C), if concepts are looked up.
     """
 
     def __init__(
         self, candidates: CandidateMentions, tokens: TokenColumns, seen: Names,
-        listed: ListedIn | None = None, pairs: Pairing | None = None, meant: UInt64 | None = None,
+        listed: ListedIn | None = None, pairs: Pairing | None = None, concepts: UInt64 | None = None,
     ) -> None:  # fmt: skip
         table, count, words = candidates.table, len(candidates), tokens.words
         self._table, self._tokens = table, tokens
@@ -297,8 +297,8 @@ class CandidateValues:
         whole[_ROW["seen"]] = seen.recall(whole[_ROW["text"]], table.kind) + 1
         if listed is not None:
             whole[_ROW["listed"]] = listed.degrees(table)
-        if meant is not None:
-            whole[_ROW["concept"] :] = meant
+        if concepts is not None:
+            whole[_ROW["concept"] :] = concepts
         for row in (_ROW["pair.first"], _ROW["pair.second"]):  # the kernel gives the texts of both parts
             whole[row] = np.where(table.contiguous, 0, seen.recall(whole[row], table.kind) + 1)
 

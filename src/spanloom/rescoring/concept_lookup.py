@@ -1,4 +1,4 @@
-"""Concepts that candidates may mean, as values of the second stage: their names, training mentions, the document.
+"""The likeliest concepts of candidates, as values of the second stage: names, training mentions, the document.
 
 The concept of a candidate is the likeliest one by names and training mentions alone. The linking stage, which looks at
 much more, chooses a concept for each mention that is found; here one shows whether the text may be a mention at all.
@@ -33,7 +33,7 @@ _ODDS: Final = np.arange(-3.0, 7.0, 1.5)
 
 
 @dataclass(frozen=True)
-class MeantConcepts:
+class ConceptLookup:
     """Looks up the concepts of candidates.
 
     Args:
@@ -47,7 +47,7 @@ class MeantConcepts:
     kinds: tuple[str, ...]
 
     @classmethod
-    def of(cls, linking: ConceptStage, kinds: Sequence[str]) -> MeantConcepts:
+    def of(cls, linking: ConceptStage, kinds: Sequence[str]) -> ConceptLookup:
         """Return what looks up concepts as a linking stage does, with its memory of training mentions."""
         return cls(tuple(one.forms for one in linking.vocabularies), linking.types, tuple(kinds))
 

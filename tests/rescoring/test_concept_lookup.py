@@ -13,7 +13,7 @@ from spanloom.concepts.forms import VocabularyForms
 from spanloom.document import Batch
 from spanloom.errors import ModelError
 from spanloom.rescoring.candidates import CandidateMentions
-from spanloom.rescoring.meant import LEAST, MeantConcepts, _again, _within
+from spanloom.rescoring.concept_lookup import LEAST, ConceptLookup, _again, _within
 from spanloom.rescoring.values import CONCEPTS
 from spanloom.structures import MentionTable
 from spanloom.text import prepare
@@ -26,12 +26,12 @@ KINDS, TYPES = ("Disease", "Gene", "Other"), {"Disease": 0, "Gene": 1}
 TEXT = "Renal failure (RF) and a fever. RF was seen. Kidney failure and sugar disease."
 
 
-def meant(documents: list[Document] | None = None) -> MeantConcepts:
+def meant(documents: list[Document] | None = None) -> ConceptLookup:
     forms = (
         VocabularyForms(own, Memory.build(documents or [], own, {kind for kind, at in TYPES.items() if at == number}))
         for number, own in enumerate((DISEASES, GENES))
     )
-    return MeantConcepts(tuple(forms), TYPES, KINDS)
+    return ConceptLookup(tuple(forms), TYPES, KINDS)
 
 
 def candidates(batch: Batch, *mentions: tuple[str, str, float]) -> CandidateMentions:
