@@ -37,18 +37,8 @@ if TYPE_CHECKING:
 Reader = dict[str, Any]  # options of `Reading`
 _LISTED = 3  # documents that have changed
 _SERVING = (
-    "output",
-    "model",
-    "learn",
-    "vocabulary",
-    "annotator",
-    "types",
-    "order",
-    "host",
-    "port",
-    "allow_host",
-    "encoder",
-)
+    "output", "model", "learn", "vocabulary", "annotator", "types", "order", "host", "port", "allow_host", "encoder",
+)  # fmt: skip
 _NAMES = {"types": "--type", "output_format": "--format"}
 
 

@@ -91,7 +91,10 @@ def suggested(found: Found, ready: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def found_in(folder: Path) -> Found:
-    """Return what a folder holds, and the folders in it and in these; hidden ones are left out."""
+    """Return what a folder holds, and the folders in it and in these.
+
+    Hidden ones are left out, as are names that a terminal would not print as they are.
+    """
     found = Found([], [], [], [], [])
     _look(folder, found, 0)
     return found
@@ -103,7 +106,8 @@ def _look(folder: Path, found: Found, depth: int) -> None:
         found.models.append(str(folder))
         return
     with os.scandir(folder) as entries:
-        names = sorted(one.name for one in islice(entries, _ENTRIES[depth]) if _is_plain(one.name))
+        every = [one.name for one in islice(entries, _ENTRIES[depth])]
+    names = sorted(name for name in every if not name.startswith(".") and name.isprintable())
     kinds = dict[Path, Format]()
     for path in map(folder.joinpath, names):
         with suppress(OSError, SpanloomError):  # what cannot be opened is left out
@@ -120,11 +124,6 @@ def _look(folder: Path, found: Found, depth: int) -> None:
             found.stores.append(str(path))
         else:
             _add(path, kind.name, found)
-
-
-def _is_plain(name: str) -> bool:
-    """Return whether a name is not hidden, and may be written to a terminal as it is."""
-    return not name.startswith(".") and name.isprintable()
 
 
 def _add(path: Path, kind: str, found: Found) -> None:

@@ -43,14 +43,9 @@ _NOTHING = 1e-9  # of the structures of a term: none is left
 
 
 def with_claims(
-    structure: Structure,
-    engine: Engine,
-    batch: Batch,
-    gold: Gold,
-    allowed: Mask,
-    status: Status,
+    structure: Structure, engine: Engine, batch: Batch, gold: Gold, allowed: Mask, status: Status,
     types: tuple[str, ...],
-) -> Readings:
+) -> Readings:  # fmt: skip
     """Return what annotation allows with its claims.
 
     Args:

@@ -37,8 +37,6 @@ from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.structures import STRUCTURES, MentionTable
 from spanloom.structures.base import contiguous_table
 
-# Names of training mentions as phrases that are found in text, as hashes.
-
 BINS: Final = ("seldom", "at times", "mostly", "always", "once")
 """How often a phrase of the training text is a mention of its usual type; ``once`` if it occurs only once."""
 _SHARES: Final = (0.25, 0.5, 1.0)

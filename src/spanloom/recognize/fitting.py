@@ -5,22 +5,26 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from spanloom.document import Batch
-from spanloom.errors import DataWarning
-from spanloom.features import FeatureSet
+from spanloom.document.annotation import completeness
+from spanloom.errors import DataError, DataWarning
+from spanloom.features import Built, FeatureSet
 from spanloom.files.scratch import MEMORY
-from spanloom.hypergraph import Ints
-from spanloom.learn import Listener, Progress, Training, fit_together
+from spanloom.hypergraph import Edges, Ints
+from spanloom.learn import EdgeTarget, Listener, Progress, Target, Training, TrainingSet, fit_together
 from spanloom.model.calibration import calibrate
-from spanloom.model.corpus import place
+from spanloom.model.corpus import Gold, place
 from spanloom.model.development import Development, trained
 from spanloom.model.overlaps import best_consistent, rules_of
 from spanloom.model.parameters import lambdas
+from spanloom.model.partial import given_mentions
+from spanloom.model.pieces import encode_pieces
 from spanloom.model.report import FEW_MENTIONS, PassReport, make_report
 from spanloom.model.stages import Linked, learn_stages
 from spanloom.model.strongest import strongest_features
+from spanloom.model.structured import LinearModel, StructuredModel
 from spanloom.model.work import IN_MEMORY, Work, check_executor, check_on_disk
 from spanloom.parallel import Executor, threads
 from spanloom.passes import DocumentPass, PassSettings, choose_passes
@@ -31,25 +35,14 @@ from spanloom.recognize.completing import Filled, completed, found_of, partly, s
 from spanloom.recognize.crossing import cross_fitted, f1_interval
 from spanloom.recognize.lessons import Lessons
 from spanloom.recognize.on_disk import prepared_on_disk
+from spanloom.recognize.parameters import RecognizerParameters
 from spanloom.recognize.preparing import Prepared, prepared
 from spanloom.recognize.stage import Beside, Learned, TrainedModel, fit_second
+from spanloom.scoring import LinearScorer, Weights
+from spanloom.structures import Structure
 
 if TYPE_CHECKING:
     from spanloom.recognize.recognizer import Recognizer
-from typing import NamedTuple
-
-from spanloom.document.annotation import completeness
-from spanloom.errors import DataError
-from spanloom.features import Built
-from spanloom.hypergraph import Edges
-from spanloom.learn import EdgeTarget, Target, TrainingSet
-from spanloom.model.corpus import Gold
-from spanloom.model.partial import given_mentions
-from spanloom.model.pieces import encode_pieces
-from spanloom.model.structured import LinearModel, StructuredModel
-from spanloom.recognize.parameters import RecognizerParameters
-from spanloom.scoring import LinearScorer, Weights
-from spanloom.structures import Structure
 
 __all__ = ["Work", "check_executor", "check_on_disk", "fit_prepared", "prepared", "prepared_on_disk"]
 
