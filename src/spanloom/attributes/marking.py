@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
@@ -37,13 +38,12 @@ def language_of(document: Document) -> str:
         letters = sum(map(str.isalpha, text))
         if sum("\u4e00" <= character <= "\u9fff" for character in text) > _HAN * letters:
             return "zh"
-    capitals, english, spanish = text.isupper(), 0, 0
-    for start, end in tokenize(text).tolist():
-        word = text[start:end]
+    own, capitals, english, spanish = _words_of_languages(), text.isupper(), 0, 0
+    for word, count in Counter(text[start:end] for start, end in tokenize(text).tolist()).items():
         if capitals or not word.isupper():  # an acronym, such as TIA, is of any language
             form = compared(word)
-            english += form in _words_of_languages()["en"]
-            spanish += (form in _words_of_languages()["es"]) + (not _SPANISH.isdisjoint(word.casefold()))
+            english += count * (form in own["en"])
+            spanish += count * ((form in own["es"]) + (not _SPANISH.isdisjoint(word.casefold())))
     return "es" if spanish > max(english, capitals) else "en"
 
 

@@ -18,7 +18,7 @@ from spanloom.errors import DataError, UsageError, clip
 MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
 ANY: Final = "*"
 _MOST: Final = 500  # positions of an automaton; those of other expressions are matched range by range
-_FLAGS: Final = re.compile(r"(?:\(\?[aimsux]+\))?")  # allowed at the start alone
+_FLAGS: Final = re.compile(r"\A\(\?[aimsux]+\)")
 _ONE: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\[wWdDsSnrtfv]|\\[^0-9A-Za-z]|[^\\^$()|*+?{]", re.DOTALL)
 _TIMES: Final = re.compile(r"(?:([*+?])|\{([0-9]*)(,?)([0-9]*)\})\??")
 _FEW: Final = 40  # tokens of a sentence, up to which trying each range is faster
@@ -47,11 +47,7 @@ class Automaton:
     def __init__(self, expression: re.Pattern[str]) -> None:
         if expression.flags & (re.VERBOSE | re.LOCALE):
             raise _UnsupportedError
-        self._flags, self._text, self._at = (
-            expression.flags & ~re.DEBUG,
-            expression.pattern,
-            _after_flags(expression.pattern),
-        )
+        self._flags, self._text, self._at = expression.flags & ~re.DEBUG, _FLAGS.sub("", expression.pattern), 0
         self._one: list[re.Pattern[str]] = []
         self._next: list[set[int]] = []
         self._known: dict[tuple[State, str], State] = {}
@@ -143,11 +139,6 @@ class Automaton:
         return False, here, here
 
 
-def _after_flags(expression: str) -> int:
-    flags = _FLAGS.match(expression)
-    return flags.end() if flags else 0
-
-
 def automaton_of(expression: re.Pattern[str]) -> Automaton | None:
     """Return the automaton of an expression; ``None`` if it is more than one."""
     try:
@@ -210,9 +201,9 @@ class Pattern(NamedTuple):
 
     def occurrences(self, document: Document) -> Iterator[tuple[int, int]]:
         """Yield the characters of all occurrences in a text that are whole words."""
-        expression, flags = self.expression.pattern, self.expression.flags
+        body, flags = _FLAGS.sub("", self.expression.pattern), self.expression.flags
         end = "\n" if flags & re.VERBOSE else ""  # of a comment
-        whole = re.compile(rf"(?<!\w)(?:{expression[_after_flags(expression) :]}{end})(?!\w)", flags)
+        whole = re.compile(rf"(?<!\w)(?:{body}{end})(?!\w)", flags)
         yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
 
     def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
