@@ -6,9 +6,9 @@
 Every kind of model is trained on the corpora that come with Spanloom, with few passes, and used: recognizers of all
 structures with both countings, cascades, taggers, segmenters of all methods, linkers, language models and
 vocabularies; and what a recognizer can do beside that, such as two passes, partial annotation, teaching, work folders,
-and an encoder with random weights, which needs PyTorch. What they write and say is told as digests. With ``--before``
-those that differ are named, and the exit code is 1. Where the format of model files is another one, ``files`` are not
-compared; ``arrays`` are, the digests of what the files hold, whatever it is called there.
+and an encoder with random weights, which needs PyTorch. What they write and print is compared by digests. With
+``--before`` those that differ are named, and the exit code is 1. Where the format of model files is another one,
+``files`` are not compared; ``arrays`` are, the digests of what the files hold, whatever it is called there.
 """
 
 from __future__ import annotations

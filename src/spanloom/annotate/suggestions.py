@@ -96,23 +96,23 @@ class Suggestions:
             number: of the document.
             document: prepared.
             part: its number.
-            values: of the document in a layer: suggestions go with what is marked, without what was rejected.
+            values: of the document in a layer: suggestions take into account what is marked and rejected.
             gone: ends when the client hangs up.
         """
-        part_mention, start = _part(document, *parts_of(document)[part])
-        end = start + len(part_mention.text)
+        piece, start = _part(document, *parts_of(document)[part])
+        end = start + len(piece.text)
         own: dict[str, list[dict[str, Any]]] = {"m": [], "r": []}
         for key, value in values.items():
             if key[0] in own and start <= value["spans"][0][0] and value["spans"][-1][1] <= end:
                 own[key[0]].append(_moved({"type": value["type"], "spans": value["spans"]}, -start))
         if not (own["m"] or own["r"]):
-            return {"mentions": await self._plain(number, part_mention, start, part, gone), "problem": ""}
-        body = {"document": {**to_record(part_mention), "mentions": own["m"]}, "rejected": own["r"]}
+            return {"mentions": await self._plain(number, piece, start, part, gone), "problem": ""}
+        body = {"document": {**to_record(piece), "mentions": own["m"]}, "rejected": own["r"]}
         found: dict[str, Any] = await self._send(Job("suggest", self._name), body, gone)
         return {**found, "mentions": [_moved(mention, start) for mention in found["mentions"]]}
 
     async def _plain(
-        self, number: int, part_mention: Document, start: int, part: int, gone: Callable[[], Awaitable[None]]
+        self, number: int, piece: Document, start: int, part: int, gone: Callable[[], Awaitable[None]]
     ) -> Any:
         """Return the suggestions for a part in which nothing is marked; they are kept in the store."""
         key = number, part, self._model  # that of the name which is asked, also if it is replaced meanwhile
@@ -121,7 +121,7 @@ class Suggestions:
         ).fetchone()
         if row is not None:
             return json.loads(row[0])
-        record = await self._send(Job("predict", self._name, others=self._others), to_record(part_mention), gone)
+        record = await self._send(Job("predict", self._name, others=self._others), to_record(piece), gone)
         considered = record.get("meta", {}).get("others", [])
         found = [_moved(mention, start) for mention in [*record["mentions"], *considered]]
         found.sort(key=lambda one: -one.get("score", 1))
@@ -144,10 +144,8 @@ class Suggestions:
         if not ranges:
             raise Refused(422, "the mention lies in two sentences, which a model reads one by one")
         part, start = _part(document, *ranges[0])
-        part_mention = _moved({"type": mention["type"], "spans": spans}, -start)
-        return await self._send(
-            Job("explain", self._name), {"document": to_record(part), "mention": part_mention}, gone
-        )
+        moved = _moved({"type": mention["type"], "spans": spans}, -start)
+        return await self._send(Job("explain", self._name), {"document": to_record(part), "mention": moved}, gone)
 
     async def _send(self, job: Job, body: Any, gone: Callable[[], Awaitable[None]]) -> Any:
         async with self._workers.ticket():

@@ -370,11 +370,11 @@ def with_evidence(table: FormTable, forms: Int64, documents: Int64, parents: Par
     top, who = likely[ranked[first]], pair[ranked[first]]
     next_best = np.where(both, likely[ranked[np.minimum(second, max(0, len(ranked) - 1))]], 0.0) if len(ranked) else top
 
-    def largest(keys_sought: Int64, asking: Int64) -> Floats:
+    def largest(sought: Int64, asking: Int64) -> Floats:
         """Return the largest that another pair than the asking one gives to some documents' concepts."""
-        at = np.minimum(np.searchsorted(keys, keys_sought), max(0, len(keys) - 1))
+        at = np.minimum(np.searchsorted(keys, sought), max(0, len(keys) - 1))
         found: Floats = np.where(who[at] == asking, next_best[at], top[at])
-        return np.where(keys[at] == keys_sought, found, 0.0)
+        return np.where(keys[at] == sought, found, 0.0)
 
     if len(single):
         base = pairs[0][pair[single]] * size

@@ -103,7 +103,7 @@ class Guards(NamedTuple):
         rests: dict[tuple[int, int], int] = {}
         rest_of: list[tuple[int, int]] = []
         begins: list[set[int]] = [set() for _ in range(length + 1)]
-        closes: list[set[int]] = [set() for _ in range(length)]  # the wanted demands that end at a token, as ends
+        closes: list[set[int]] = [set() for _ in range(length)]  # the required demands that end at a token, as ends
         for demand, required, first, rows in ways:
             end = following = -2 - demand if required else -1
             for row in reversed(rows):
@@ -216,7 +216,7 @@ class GuardedEngine(Engine):
     def __init__(self, base: Engine, offsets: Ints, types: int, demands: Demands) -> None:
         self.template, self.counting, self.depth, self._graph = base.template, base.counting, base.depth, base._graph
         self._base, self._offsets, self._types = base, offsets, types
-        # 1. A demand that wants one path is a mask.
+        # 1. A demand that requires one path is a mask.
         single = demands.required & (np.bincount(demands.owner, minlength=len(demands.required)) == 1)
         paths = demands.take(single).paths
         path, token, row = _steps(paths, offsets)

@@ -9,7 +9,7 @@ import { history } from "./history.js";
 const ROUNDS = 12; // of learning that are shown
 const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
-const AGAIN = 300; // milliseconds after the last action, then suggestions go with what is marked
+const AGAIN = 300; // milliseconds after the last action, then the model suggests again
 const LONGEST_SEARCH = 200; // characters
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
@@ -196,7 +196,7 @@ let asking = 0;
 
 const rangeOf = (part) => (comparing() ? [0, Infinity] : [state.sentences[state.parts[part][0]][0], state.sentences[state.parts[part][1] - 1][1]]);
 
-// Ask again about the parts that hold what has changed: suggestions go with what is marked and rejected.
+// Ask again about the parts that hold what has changed: what is marked and rejected changes the suggestions.
 function again(ranges) {
   if (comparing()) return;
   state.parts.forEach((_, part) => {
