@@ -176,7 +176,7 @@ def write(
         DataError: a document that `read` would reject, such as one with a mention outside its text, or that the
             format cannot represent; or the system refused to write.
     """
-    if not hasattr(documents, "__iter__"):
+    if isinstance(documents, str) or not hasattr(documents, "__iter__"):
         check_documents(documents, "documents")
     kind = format_by_suffix(Path(path), writes=True) if format is None else format_named(format, writes=True)
     if kind.write is None:
