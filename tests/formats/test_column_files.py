@@ -196,6 +196,11 @@ def test_a_type_comes_back_or_is_a_loss(tmp_path: Path, kind: str) -> None:
     assert lost == (kind.endswith(" ") or kind in {"a\tb", "a\0b"})
 
 
+def test_swapped_arguments_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="documents is of type str, expected a list of documents"):
+        write(str(tmp_path / "a.conll"), [Document("pain")])  # type: ignore[arg-type]
+
+
 def test_what_a_column_file_cannot_hold(tmp_path: Path) -> None:
     for document, message in (
         (Document("a"), "no tokens"),
