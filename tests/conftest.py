@@ -51,7 +51,7 @@ if find_spec("spanloom_lab") is None:
 
 # Tests and folders that import optional libraries, and those libraries; single tests have the marker `needs`.
 NEEDS = {
-    "annotate/test_annotate_page.py": ("playwright",),
+    "annotate/test_annotate_page.py": ("playwright", "axe_playwright_python"),
     "encoder": ("torch", "transformers", "tokenizers", "onnx", "onnxruntime"),
     "formats/test_columns_of_mentions.py": ("pandas", "pyarrow"),
     "formats/test_docbin.py": ("spacy",),
@@ -68,14 +68,14 @@ NEEDS = {
     "lake/test_lake_verb.py": ("pyarrow",),
     "recognize/test_given.py": ("pandas", "pyarrow"),
     "serve/test_inception.py": ("cassis",),
-    "serve/test_web_page.py": ("playwright",),
+    "serve/test_web_page.py": ("playwright", "axe_playwright_python"),
     "tag/test_spacy_tagger.py": ("spacy",),
     "test_notebooks.py": ("sphinx",),
     "test_packaging.py": ("hatchling", "trove_classifiers", "yaml"),
     "test_site.py": ("sphinx", "furo", "myst_parser"),
     "test_typing.py": ("mypy",),
-    "view/test_screenshots.py": ("playwright", "markdown_it"),
-    "view/test_site_pages.py": ("playwright", "markdown_it", "sphinx", "furo", "myst_parser"),
+    "view/test_screenshots.py": ("playwright", "axe_playwright_python", "markdown_it"),
+    "view/test_site_pages.py": ("playwright", "axe_playwright_python", "markdown_it", "sphinx", "furo", "myst_parser"),
 }
 _gone = [place for place in NEEDS if not (Path(__file__).parent / place).exists()]
 if _gone:
@@ -336,3 +336,22 @@ def trained(notes: Notes) -> spanloom.Recognizer:
     """A recognizer trained on it; change nothing about it."""
     recognizer = spanloom.Recognizer(features=["bias", "low[-1..1]", "suffix(2..3)"], rate=0.3, l2=0.1, epochs=3)
     return recognizer.fit(notes.train, dev=notes.dev)
+
+
+@pytest.fixture(scope="session")
+def violations() -> Callable[..., list[str]]:
+    """What axe-core finds wrong with a page of a browser, in light and in dark: the rule and the element of each."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe = Axe()
+
+    def found(page: Any) -> list[str]:
+        wrong = []
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(300)  # colours may change by a transition
+            for rule in axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]:
+                wrong += [f"{scheme} {rule['id']}: {node['html'][:200]}" for node in rule["nodes"]]
+        return wrong
+
+    return found

@@ -641,3 +641,21 @@ def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], 
     page.wait_for_selector("#agreement:has-text('ann, bea')")
     assert page.inner_text("#problem") == ""
     assert marked(folder, "adjudicated", "pair") == [("problem", "The")]
+
+
+def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:
+    for size in ({"width": 1200, "height": 900}, {"width": 360, "height": 700}):
+        page = opened(f"axe{size['width']}", "note", viewport=size)
+        press(page, "1", "ArrowRight", "2")
+        page.wait_for_selector("#suggesting:not([hidden])")
+        found = violations(page)
+        press(page, "g", "w")
+        found += violations(page)
+        for key in ("h", "?"):
+            press(page, key)
+            page.wait_for_selector("dialog[open]")
+            found += violations(page)
+            press(page, "Escape")
+        assert found == []
+    page = opened("adjudicated", "pair")
+    assert violations(page) == []

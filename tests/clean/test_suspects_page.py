@@ -43,7 +43,7 @@ def test_each_suspect_stands_beside_its_text_in_the_order_of_the_list() -> None:
         "--text:1;--type:2",
         "--text:2;--type:1",
     ]
-    assert ["".join(article.find("h4").itertext()) for article in found] == [
+    assert ["".join(article.find("h2").itertext()) for article in found] == [
         "boundary note, 90.0%", "wrong note, 60.0%", "missing note, 40.0%",
     ]  # fmt: skip
     assert [side.split() for side in sides(found[0])] == [
@@ -76,13 +76,13 @@ def test_a_long_list_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_hostile_text_is_text() -> None:
     text = "<script>alert(1)</script>\x00\u202e pain"
-    kind = "</h4><img src=x onerror=y>\x07"
+    kind = "</h2><img src=x onerror=y>\x07"
     note = Document(text, id='"><b>', mentions=[Mention(kind, [(0, 8)], score=0.1)])
     page = suspects_page([note], [Suspect(0, "type", 0.5, note.mentions[0], Mention("a'\"b", [(0, 8)], score=0.5))])
     root = document_fromstring(page)
     assert not list(root.iter("script")) and not list(root.iter("img"))
     [article] = root.iter("article")
-    assert len(article.findall("h4")) == 1 and '"><b>' in article.find("h4").text_content()
+    assert len(article.findall("h2")) == 1 and '"><b>' in article.find("h2").text_content()
     assert article.get("class") == "e type y0 y1"
     [shown] = [choice for choice in root.iter("select") if choice.get("id") == "type"]
     assert sorted(option.text for option in shown)[1:] == ["a'\"b", "all"] and len(shown) == 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -364,3 +364,15 @@ def test_words_of_mentions_are_tinted_and_lines_begin_with_words(page: Page) -> 
             return [box.textContent, first.left - line.left]; })"""
     )
     assert lefts and not [text for text, left in lefts if left < 1 and text[0].isspace()]
+
+
+@pytest.mark.parametrize("width", [1200, 360])
+def test_axe_finds_no_violation(page: Page, violations: Callable[[Page], list[str]], width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
+    found = violations(page)
+    mark_up(page, TEXT)
+    page.click("#marked [data-m] button")
+    found += violations(page)
+    page.evaluate(_DROP, ["notes.jsonl", '{"text": "a"}\n{'])
+    page.wait_for_selector("#problem:text-matches('not JSON')")
+    assert found + violations(page) == []

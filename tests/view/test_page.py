@@ -17,7 +17,7 @@ from spanloom.view.style import DARK, KINDS, LIGHT, MOST_ROWS, PAPER
 from spanloom.view.svg import clean
 
 OURS = set(
-    "html head meta title style body header h1 h2 p ul ol li i b small span bdi details summary section".split()  # noqa: SIM905
+    "html head meta title style body header main h1 h2 p ul ol li i b small span bdi details summary section".split()  # noqa: SIM905
 )
 LOADING = ("link", "img", "iframe", "object", "embed", "base", "video", "audio")
 REFERENCES = ("src", "href", "action", "data", "poster", "background", "srcset", "formaction", "xlink:href", "cite")

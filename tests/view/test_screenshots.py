@@ -152,3 +152,11 @@ def test_both_sides_of_an_error_stand_on_the_same_lines(tab):
         text = piece.bounding_box()
         above, below = (piece.locator(bar).first.bounding_box() for bar in ("i.a:not(.d)", "i:not(.a):not(.d)"))
         assert above["y"] + above["height"] <= text["y"] + 2 and below["y"] >= text["y"] + text["height"] - 2
+
+
+@pytest.mark.parametrize("name", SHOTS)
+def test_axe_finds_no_violation(tab, violations, name):
+    tab.set_content(SHOTS[name].html)
+    found = violations(tab)
+    tab.set_viewport_size({"width": MAKE["PHONE"], "height": 1000})
+    assert found + violations(tab) == []

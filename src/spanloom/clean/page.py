@@ -58,12 +58,12 @@ def suspects_page(documents: Sequence[Document], suspects: Sequence[Suspect], *,
     rows = "".join(
         f'<tr><th>{kind}</th><td>{counts[kind]:,}</td><td class="faint">{_MEANINGS[kind]}</td></tr>\n' for kind in KINDS
     )
-    parts = [f"<header>\n<h1>{plain(title)}</h1>\n<table>\n{rows}</table>\n</header>\n", legend(drawn, names)]
+    parts = [f"<header>\n<h1>{plain(title)}</h1>\n<table>\n{rows}</table>\n</header>\n<main>\n", legend(drawn, names)]
     if len(suspects) > MOST:
         parts.append(f'<p class="faint">The {MOST:,} most certain of {len(suspects):,} are shown.</p>\n')
     form, rules = chooser({kind: f"{kind} ({counts[kind]:,})" for kind in KINDS if counts[kind]}, names, _ORDERS)
     parts += [form, '<div class="excerpts">\n', *_articles(documents, shown, annotated, cuts, names)]
-    parts.append("</div>\n" if shown else "</div>\n<p>None.</p>\n")
+    parts.append("</div>\n</main>\n" if shown else "</div>\n<p>None.</p>\n</main>\n")
     return page(clean(title), "".join(parts), types=names, style=excerpts.STYLE + rules)
 
 
@@ -85,6 +85,6 @@ def _articles(
         sides = {"annotated": annotated[suspect.document], "expected": other}
         body = both_sides(document.text, suspect.mentions, cuts[suspect.document], sides)
         yield (
-            f'<article class="{" ".join(classes)}" style="{place}"><h4>{suspect.kind} <span class="faint">'
-            f"<bdi>{plain(suspect.name_in(documents))}</bdi>, {suspect.certainty:.1%}</span></h4>\n{body}</article>\n"
+            f'<article class="{" ".join(classes)}" style="{place}"><h2>{suspect.kind} <span class="faint">'
+            f"<bdi>{plain(suspect.name_in(documents))}</bdi>, {suspect.certainty:.1%}</span></h2>\n{body}</article>\n"
         )

@@ -123,7 +123,7 @@ def _tags(chain: Chain, types: Sequence[str], edges: Edges) -> tuple[Template, E
 
 
 def _page(documents: Sequence[Document], drawn: Sequence[_Drawn], title: str) -> str:
-    parts = [f"<h1>{plain(title)}</h1>\n"]
+    parts = [f"<main>\n<h1>{plain(title)}</h1>\n"]
     if not drawn:
         parts.append("<p>No mention is found.</p>\n")
     for number, document in enumerate(documents):
@@ -133,4 +133,4 @@ def _page(documents: Sequence[Document], drawn: Sequence[_Drawn], title: str) ->
         for one in own:
             caption = f"Sentence {one.sentence}" + (f", {plain(one.type)}" if one.type else "")
             parts.append(f"<figure><figcaption>{caption}</figcaption>\n{one.svg}</figure>\n")
-    return page(clean(title), "".join(parts), types=(), style=_STYLE)
+    return page(clean(title), "".join([*parts, "</main>\n"]), types=(), style=_STYLE)

@@ -52,7 +52,7 @@ def reference_page(openapi: Mapping[str, Any]) -> str:
     """
     info = openapi["info"]
     parts = [
-        f"<h1>{escape(info['title'])} {escape(info['version'])}</h1>\n<p>{escape(info['description'])}</p>\n"
+        f"<main>\n<h1>{escape(info['title'])} {escape(info['version'])}</h1>\n<p>{escape(info['description'])}</p>\n"
         '<p>For programs: <a href="openapi.json">openapi.json</a>. To try it by hand: <a href="./">the page</a>.</p>\n'
     ]
     for path, methods in openapi["paths"].items():
@@ -60,7 +60,7 @@ def reference_page(openapi: Mapping[str, Any]) -> str:
             parts += _operation(path, method, operation)
     schemas = openapi.get("components", {}).get("schemas", {})
     parts += [f'<h2 id="{escape(name)}">{escape(name)}</h2>\n{_schema(schema)}' for name, schema in schemas.items()]
-    return style.page(f"{info['title']} API", "".join(parts), types=(), style=_STYLE)
+    return style.page(f"{info['title']} API", "".join([*parts, "</main>\n"]), types=(), style=_STYLE)
 
 
 _STYLE = "pre { overflow-x: auto; border: 1px solid var(--line); padding: .5rem .8rem; font-size: .85rem; }\n"

@@ -106,13 +106,13 @@ def error_page(
     parts = [f"<header>\n<h1>{plain(title)}</h1>\n{report_table(report)}"]
     parts += [kinds_table(counts, compared_kinds(gold, predicted))]
     parts += [folded("Confusions and where the errors are", breakdown_tables(breakdown(gold, predicted, known=known)))]
-    parts += [folded("Curves", _plots(calibration, curve, note, penalties, learning)), "</header>\n"]
+    parts += [folded("Curves", _plots(calibration, curve, note, penalties, learning)), "</header>\n<main>\n"]
     kinds = {anchor(kind): f"{kind} ({counts[kind]:,})" for kind in ERROR_KINDS if counts[kind]}
     form, rules = chooser(kinds, names, _ORDERS)
     parts += ["<h2>Errors</h2>\n", legend([*gold, *predicted], names), _ABOVE, form]
     parts.append('<div id="errors" class="excerpts">\n')
     parts += _errors(found, counts, sides, names)
-    parts.append("</div>\n")
+    parts.append("</div>\n</main>\n")
     style = excerpts.STYLE + error_tables.STYLE + _STYLE + rules
     return page(clean(title), "".join(parts), types=names, style=style)
 

@@ -30,7 +30,7 @@ _MEANINGS = {
     "NIL": "type and characters right, a concept on one side only",
 }
 _OTHERS = "other types"
-_HEAD = "<tr><th></th><th>P</th><th>R</th><th>F1</th><th>gold</th><th>predicted</th></tr>\n"
+_HEAD = "<tr><td></td><th>P</th><th>R</th><th>F1</th><th>gold</th><th>predicted</th></tr>\n"
 
 STYLE = """\
 .wide { overflow-x: auto; background: linear-gradient(to right, var(--paper) 40%, transparent) local,
@@ -74,7 +74,7 @@ def score_table(title: str, rows: Mapping[str, Score]) -> str:
     """Return scores by name, below a title if there is one."""
     body = "".join(f"<tr><th><bdi>{plain(name)}</bdi></th>{_cells(score)}</tr>\n" for name, score in rows.items())
     heading = f"<h3>{title}</h3>\n" if title else ""
-    return f'<div>{heading}<div class="wide"><table>\n{_HEAD}{body}</table></div></div>\n'
+    return f'<div>{heading}<div class="wide" tabindex="0"><table>\n{_HEAD}{body}</table></div></div>\n'
 
 
 def _cells(score: Score) -> str:
@@ -94,7 +94,7 @@ def kinds_table(counts: Counter[str], compared: Sequence[str]) -> str:
         meaning = _MEANINGS[kind] if kind in compared else "not compared: one side has none"
         number = f"{counts[kind]:,}" if kind in compared else "-"
         rows.append(f'<tr><th>{name}</th><td>{number}</td><td class="faint">{meaning}</td></tr>\n')
-    return f'<h2>Kinds of error</h2>\n<div class="wide"><table>\n{"".join(rows)}</table></div>\n'
+    return f'<h2>Kinds of error</h2>\n<div class="wide" tabindex="0"><table>\n{"".join(rows)}</table></div>\n'
 
 
 def anchor(kind: str) -> str:
@@ -136,8 +136,8 @@ def _matrix(found: Breakdown) -> str:
         "of these have wrong borders. Another type counts as a confusion where the characters are the same."
     )
     return (
-        '<h2>Confusions</h2>\n<div class="wide"><table class="matrix">\n'
-        f'<thead><tr><th></th>{head}</tr></thead>\n{rows}</table></div>\n<p class="faint">{note}</p>\n'
+        '<h2>Confusions</h2>\n<div class="wide" tabindex="0"><table class="matrix">\n'
+        f'<thead><tr><td></td>{head}</tr></thead>\n{rows}</table></div>\n<p class="faint">{note}</p>\n'
     )
 
 

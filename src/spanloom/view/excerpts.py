@@ -26,8 +26,8 @@ STYLE = """\
 .script select { max-width: 100%; }
 .e { content-visibility: auto; contain-intrinsic-size: auto 9rem; border-top: 1px solid var(--line); padding: .4rem 0;
   min-width: 0; }
-.e h4 { font-size: .95rem; margin: 0; overflow-wrap: anywhere; }
-.e h4 span { font-weight: normal; font-size: .8rem; }
+.e :is(h2, h4) { font-size: .95rem; margin: 0; overflow-wrap: anywhere; }
+.e :is(h2, h4) span { font-weight: normal; font-size: .8rem; }
 .e .t { color: var(--faint); margin: .3rem 0; }
 .e .on { color: var(--ink); font-weight: 600; }
 .e .t > [class^=n]::before { height: calc(1.6rem + (var(--n) + var(--u, 0)) * 1.5rem);

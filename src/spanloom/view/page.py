@@ -54,7 +54,7 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     count = sum(len(document.mentions) for document in documents)
     parts = [f"<header>\n<h1>{_plain(title)}</h1>\n"]
     parts.append(f'<p class="faint">{plural(len(documents), "document")}, {plural(count, "mention")}</p>\n')
-    parts += [legend(documents, names), "</header>\n", _contents(documents)]
+    parts += [legend(documents, names), "</header>\n<main>\n", _contents(documents)]
     found = [tracks(document, names) for document in documents]
     counts = Counter(shorten(track.label, LABEL) for several in found for track in several)
     often = [label for label, number in counts.items() if number > 2 and label.isprintable() and label not in names]
@@ -62,7 +62,7 @@ def to_html(documents: Sequence[Document], *, title: str = "Mentions", types: Se
     for number, (document, several) in enumerate(zip(documents, found, strict=True), 1):
         parts += _document(number, document, several, labels)
     style = "".join(f".{name}{{--m:{css_string(label)}}}" for label, name in labels.items()) + "\n"
-    return page(clean(title), "".join(parts), types=names, style=style)
+    return page(clean(title), "".join([*parts, "</main>\n"]), types=names, style=style)
 
 
 def legend(documents: Sequence[Document], names: Sequence[str]) -> str:
