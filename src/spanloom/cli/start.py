@@ -19,7 +19,7 @@ from spanloom.view.cells import aligned
 
 _ENTRIES: Final = (100, 10, 10)  # of the folder that are looked at, of each folder in it, of each in these
 _DEPTH: Final = 2  # of folders in it
-_LARGE: Final = 20_000_000  # bytes of a file that is not opened, as some formats read it whole
+_LARGE: Final = 2_000_000  # bytes of a file that is not opened, as some formats read it whole
 _DOCUMENTS: Final = 5  # of a file that are read
 _CERTAIN: Final = ("jsonl", "brat", "i2b2", "conll", "conllu", "pubtator", "bioc", "xmi", "webanno", "spacy")
 _NOTE: Final = "echo 'No chest pain or dyspnea.' |"

@@ -283,7 +283,12 @@ class Once(_WithExamples, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line."""
-        given = Counter(map(id, self.make_parser(ctx).parse_args(list(args))[2]))
+        values, _, order = self.make_parser(ctx).parse_args(list(args))
+        given = Counter(map(id, order))
+        words = [one for one in self.params if one.param_type_name == "argument" and one.required]
+        found = [values.get(one.name or "") for one in words]
+        if len(words) > 1 and not found[0] and found[-1] and not ctx.resilient_parsing:  # several words are filled last
+            ctx.fail(f"Missing argument '{getattr(words[-1], 'metavar', words[-1].name)}' after {found[-1]!r}.")
         for parameter in self.params:
             once = parameter.param_type_name == "option" and not getattr(parameter, "multiple", False)
             if once and given[id(parameter)] > 1 and not ctx.resilient_parsing:
