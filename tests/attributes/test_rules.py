@@ -322,3 +322,20 @@ def test_other_cues_go_on_at_a_comma() -> None:
     text = "History of gout, and stones. Rule out torsion, rupture of a cyst."
     [marked] = mark([document(text, "stones", "rupture")], language="en")
     assert [dict(mention.attributes) for mention in marked.mentions] == [{"historical": True}, {"uncertain": True}]
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "expected"),
+    [
+        ("None of the rats that received both developed anemia.", "anemia", {"negated": True}),
+        ("None of the patients who developed anemia had fever.", "anemia", {}),
+        ("None of the patients who developed anemia had fever.", "fever", {"negated": True}),
+        ("?? UTI", "UTI", {"uncertain": True}),
+        ("At age 6, appendectomy.", "appendectomy", {"historical": True}),
+        ("She was not in hospital for pneumonia.", "pneumonia", {}),
+    ],
+)
+def test_relative_clauses_and_question_marks(text: str, mention: str, expected: dict[str, object]) -> None:
+    at = text.index(mention)
+    [found] = mark([Document(text, mentions=[Mention("problem", [(at, at + len(mention))])])], language="en")
+    assert dict(found.mentions[0].attributes) == expected

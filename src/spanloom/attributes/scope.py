@@ -85,7 +85,10 @@ def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
             if not at or words[at - 1] != "?":
                 return False
             answered = compared(words[at]) in answers and {*words[at + 1 : ends[at]]} <= _CLOSING
-            apart = at == 1 or places[at - 2][1] < places[at - 1][0]
+            mark = at - 1
+            while mark and words[mark - 1] == "?":
+                mark -= 1
+            apart = not mark or places[mark - 1][1] < places[mark][0]
             return answered or (apart and _LINE.search(document.text, places[at - 1][1], places[at][0]) is None)
 
         starts = [at for at in ends if not joined(at)]
@@ -377,10 +380,11 @@ class Scopes:
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
         reaches, some = np.zeros(len(at), np.bool_), np.flatnonzero(same)  # only these are looked at further
         cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
-        verb, ends, items = self._predicate(cue, low, high), self.ends(pair), self.separators
-        clear = (
-            ~self._subject(pair, cue, low, high, stop) & ~_between(ends, low, verb) & ~_between(ends, verb + 1, high)
-        )
+        ends, items = self.ends(pair), self.separators
+        verb = self._predicate(cue, low, high, ends)
+        subject = _between(self.where(self._words_of("subjects")), cue, low) & (verb < high)
+        clear = ~self._subject(pair, cue, low, high, stop)
+        clear &= (subject | ~_between(ends, low, verb)) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
         relation = _last(self._relations(pair), high)
         about = np.where(verb < high, verb, low)
@@ -454,13 +458,15 @@ class Scopes:
         verbs = self.where(words)
         return verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, self._stops[2])]
 
-    def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
+    def _predicate(self, first: Int64, begin: Int64, at: Int64, ends: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
 
         It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
-        such as *none*, and no comma or coordinator follows it before the verb.
+        such as *none*, and no comma or coordinator follows it before the verb. The verb is not that of a relative
+        clause: *none of the patients who received both developed anemia*.
         """
         verbs = self._with_object(self._words_of("predicates"))
+        verbs = verbs[~np.isin(verbs - 1, ends)]
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
