@@ -330,6 +330,7 @@ def test_other_cues_go_on_at_a_comma() -> None:
         ("None of the rats that received both developed anemia.", "anemia", {"negated": True}),
         ("None of the patients who developed anemia had fever.", "anemia", {}),
         ("None of the patients who developed anemia had fever.", "fever", {"negated": True}),
+        ("None had diarrhea; three had nausea.", "nausea", {}),
         ("?? UTI", "UTI", {"uncertain": True}),
         ("At age 6, appendectomy.", "appendectomy", {"historical": True}),
         ("She was not in hospital for pneumonia.", "pneumonia", {}),

@@ -383,6 +383,7 @@ class Scopes:
         ends, items = self.ends(pair), self.separators
         verb = self._predicate(cue, low, high, ends)
         subject = _between(self.where(self._words_of("subjects")), cue, low) & (verb < high)
+        subject &= ~_between(self.where(_CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
         clear &= (subject | ~_between(ends, low, verb)) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
