@@ -186,14 +186,19 @@ def test_losses_are_counted(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("kind", ["x ", " ", "x  ", "a\tb", " x", "x y", "x\u3000"])
+@pytest.mark.parametrize("kind", ["x ", " ", "x  ", "a\tb", "a\0b", " x", "x y", "x\u3000"])
 def test_a_type_comes_back_or_is_a_loss(tmp_path: Path, kind: str) -> None:
     document = Document("pain", tokens=[[0, 4]], mentions=[Mention(kind, [(0, 4)])])  # type: ignore[arg-type]
     losses = write([document], tmp_path / "a.conll").counts
     lost = losses["mentions whose type cannot be written"]
     found = [mention.type for one in read(tmp_path / "a.conll", columns="word,tag") for mention in one.mentions]
     assert found == [kind] * (1 - lost)
-    assert lost == (kind.endswith(" ") or kind == "a\tb")
+    assert lost == (kind.endswith(" ") or kind in {"a\tb", "a\0b"})
+
+
+def test_swapped_arguments_are_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="documents is of type str, expected a list of documents"):
+        write(str(tmp_path / "a.conll"), [Document("pain")])  # type: ignore[arg-type]
 
 
 def test_what_a_column_file_cannot_hold(tmp_path: Path) -> None:

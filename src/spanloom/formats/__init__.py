@@ -176,8 +176,9 @@ def write(
         DataError: a document that `read` would reject, such as one with a mention outside its text, or that the
             format cannot represent; or the system refused to write.
     """
-    if not hasattr(documents, "__iter__"):
-        check_documents(documents, "documents")
+    given: object = documents
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        check_documents(given, "documents")
     kind = format_by_suffix(Path(path), writes=True) if format is None else format_named(format, writes=True)
     if kind.write is None:
         raise UsageError(f"the format {kind.name} is read, not written; {kind.instead}")

@@ -64,8 +64,8 @@ BARE = "types without letters"
 _AS_TYPES = "; if tags are types without letters, declare it: --columns word,tag,tagging=types (columns=)"
 
 _SCHEMES = {"bio": to_bio, "bilou": to_bilou}
-_UNWRITABLE = pattern(r"[\t\n\r]")
-_UNTAGGED = pattern(r"[\t\n\r]| \Z")  # readers strip the blanks around a value
+_UNWRITABLE = pattern(r"[\0\t\n\r]")
+_UNTAGGED = pattern(r"[\0\t\n\r]| \Z")  # readers strip the blanks around a value
 _Levels = list[list[tuple[int, int, str]]]
 _KEYED = pattern(r"# (newdoc|newpar|\S+ =)")
 _MOST_FIELDS = 5  # of a token that looks like a comment

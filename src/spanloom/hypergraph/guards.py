@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
@@ -41,7 +42,8 @@ from spanloom.native import Kernel
 from spanloom.parallel import Executor
 
 Bools = NDArray[np.bool_]
-Way = tuple[int, bool, int, tuple[int, ...]]  # number of its demand, whether it is wanted, first token, and the rows
+Run = tuple[int, int]  # a row, and for how many tokens
+Way = tuple[int, bool, int, tuple[Run, ...]]  # number of its demand, whether it is required, first token, and the runs
 Letters = dict[tuple[int, ...], tuple[Ints, list[set[int]]]]
 MOST_STATES: Final = 1024  # of a guard at a token
 NO_EDGES: Final = np.zeros((0, 0, 0), np.int16)
@@ -99,22 +101,27 @@ class Guards(NamedTuple):
         Raises:
             UsageError: it would have more than `MOST_STATES` states at a token.
         """
-        # 1. Paths from their ends on, so that equal rests are one: a rest is a row and the rest behind it.
+        # 1. Paths from their ends on, so that equal rests are one: a rest is a row and the rest behind it. Those of a
+        #    run are kept as a chain, for shorter and longer runs of the row before the same rest.
         rests: dict[tuple[int, int], int] = {}
+        chains: dict[tuple[int, int], list[int]] = {}
         rest_of: list[tuple[int, int]] = []
         begins: list[set[int]] = [set() for _ in range(length + 1)]
         closes: list[set[int]] = [set() for _ in range(length)]  # the required demands that end at a token, as ends
-        for demand, required, first, rows in ways:
+        for demand, required, first, runs in ways:
             end = following = -2 - demand if required else -1
-            for row in reversed(rows):
-                key = row, following
-                if key not in rests:
-                    rests[key] = len(rest_of)
-                    rest_of.append(key)
-                following = rests[key]
+            for row, count in reversed(runs):
+                chain = chains.setdefault((row, following), [following])
+                while len(chain) <= count:
+                    key = row, chain[-1]
+                    if key not in rests:
+                        rests[key] = len(rest_of)
+                        rest_of.append(key)
+                    chain.append(rests[key])
+                following = chain[count]
             begins[first].add(following)
             if required:
-                closes[first + len(rows) - 1].add(end)
+                closes[first + sum(count for _, count in runs) - 1].add(end)
         # 2. Sets of rests, from token to token: what is picked takes rests away, and a token's end continues.
         nothing: frozenset[int] = frozenset()
         letter = np.zeros((length, allowed.shape[1]), np.int64)
@@ -311,7 +318,8 @@ class GuardedEngine(Engine):
         """The guards of each part of the template: one for demands of a lane that overlap."""
         paths, owner, required = self._demands
         size = _sizes(paths)
-        rows = [tuple(own.tolist()) for own in np.split(np.repeat(paths.row, paths.size), size.cumsum()[:-1])]
+        steps = list(zip(paths.row.tolist(), paths.size.tolist(), strict=True))
+        runs_of = [tuple(steps[begin:end]) for begin, end in pairwise(paths.run_ptr.tolist())]
         tables = [_of_part(part, paths.allowed) for part in self._parts]
         concerned = [np.logical_or.reduceat((~table).max(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
         if (np.stack(concerned).sum(0) > 1).any():
@@ -325,8 +333,9 @@ class GuardedEngine(Engine):
         for demand in np.lexsort((low, lane)).tolist():
             own = int(lane[demand]), int(low[demand]), int(high[demand]), [demand]
             if runs and runs[-1][0] == own[0] and own[1] < runs[-1][2]:
-                before = runs.pop()
-                own = own[0], before[1], max(before[2], own[2]), [*before[3], demand]
+                _, begin, end, before = runs.pop()
+                before.append(demand)
+                own = own[0], begin, max(end, own[2]), before
             runs.append(own)
         # 2. Equal ones have one guard.
         placed = []
@@ -336,7 +345,7 @@ class GuardedEngine(Engine):
             guards, places = [], []
             for of_lane, first, end, demands in runs:
                 ways = tuple(
-                    (i if required[demand] else -1, bool(required[demand]), int(paths.first[q]) - first, rows[q])
+                    (i if required[demand] else -1, bool(required[demand]), int(paths.first[q]) - first, runs_of[q])
                     for i, demand in enumerate(demands)
                     for q in range(ptr[demand], ptr[demand + 1])
                     if some[q]

@@ -15,7 +15,7 @@ from spanloom.document import Document
 from spanloom.document.document import named
 from spanloom.errors import DataError, UsageError, clip
 
-MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 5 kB of memory each
+MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 1 kB of memory each
 ANY: Final = "*"
 _MOST: Final = 500  # positions of an automaton; those of other expressions are matched range by range
 _FLAGS: Final = re.compile(r"\A\(\?[aimsux]+\)")

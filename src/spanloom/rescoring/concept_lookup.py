@@ -128,8 +128,8 @@ def _again(concept: Ints, document: Ints, odds: Floats, first: Ints, end: Ints) 
         odds: (C,) of each.
         first, end: (C,) tokens, counted in the batch.
     """
-    _, group, sizes = np.unique(np.stack([document, concept]), axis=1, return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
+    code = document * (concept.max(initial=0) + 2) + concept  # `NIL` is -1
+    _, group, sizes = np.unique(code, return_inverse=True, return_counts=True)
     order, start = np.lexsort((-odds, group)), np.cumsum(sizes) - sizes
     found, asking = np.where(concept == NIL, 0, 1), np.flatnonzero(concept != NIL)
     for rank in range(int(sizes.max(initial=0))):  # the best of each group, the second best, ...: hardly any overlap
