@@ -37,6 +37,7 @@ from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
 from spanloom.text import SECTIONS, split_sentences, tokenize
+from spanloom.text.abbreviations import abbreviations
 from spanloom.text.sections import Heading, headings
 
 R = TypeVar("R")
@@ -50,6 +51,7 @@ _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
 _SLASH, _COMMAS = frozenset("/"), frozenset(",，")
 _HYPHEN, _PLUS, _OPENING = frozenset("-−–"), frozenset("+"), frozenset(",:，：、;；")
+_OPEN_BRACKET, _CLOSE_BRACKET = frozenset("("), frozenset(")")
 _NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 _LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
@@ -61,12 +63,13 @@ def headings_of(cues: Cues) -> dict[str, str]:
     return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
 
 
-def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
+def tokenized(document: Document, answers: Set[str] = frozenset(), questions: Set[str] = frozenset()) -> Document:
     """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any.
 
     Args:
         document: a text.
         answers: words that, as a sentence behind a question mark, belong to the question.
+        questions: words that begin questions, whose mark is no cue.
     """
     tokens = tokenize(document.text)
     if document.tokens is None or document.sentences is None:
@@ -78,7 +81,7 @@ def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
         sentences = np.stack([bounds[:-1], bounds[1:]], 1)
     if "?" in document.text:
         places, ends = tokens.tolist(), dict(sentences.tolist())
-        words = [document.text[start:end] for start, end in places]
+        words, order = [document.text[start:end] for start, end in places], list(ends)
 
         def joined(at: int) -> bool:
             """Return whether a question mark before a token ends no sentence: an answer follows, or it is a cue."""
@@ -89,7 +92,10 @@ def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
             while mark and words[mark - 1] == "?":
                 mark -= 1
             apart = not mark or places[mark - 1][1] < places[mark][0]
-            return answered or (apart and _LINE.search(document.text, places[at - 1][1], places[at][0]) is None)
+            asked = compared(words[order[bisect_right(order, at - 1) - 1]]) in questions
+            return answered or (
+                apart and not asked and _LINE.search(document.text, places[at - 1][1], places[at][0]) is None
+            )
 
         starts = [at for at in ends if not joined(at)]
         sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
@@ -172,7 +178,9 @@ class Scopes:
     @cached_property
     def batch(self) -> Batch:
         """The documents as `tokenized` returns them."""
-        return Batch.of([tokenized(document, self._words_of("answers")) for document in self.documents])
+        return Batch.of(
+            [tokenized(document, *map(self._words_of, ("answers", "questions"))) for document in self.documents]
+        )
 
     @cached_property
     def parts(self) -> MentionParts:
@@ -211,7 +219,21 @@ class Scopes:
         distinct, ids = self._words
         found: UInt64 = hash_values(distinct)[ids]
         found[self._minus] = hash_values([MINUS])
+        found[self._short_forms] = hash_values([""])
         return found
+
+    @cached_property
+    def _short_forms(self) -> Int64:
+        """Negations that are short forms which their document defines, as in *nitric oxide (NO)*."""
+        at, batch = self.where(self._words_of("negations")), self.batch
+        inner = np.isin(at - 1, self.where(_OPEN_BRACKET)) & np.isin(at + 1, self.where(_CLOSE_BRACKET))
+        short = []
+        for number in np.unique(np.searchsorted(batch.starts, at[inner], side="right") - 1).tolist():
+            text, low = batch.documents[number].text, int(batch.starts[number])
+            forms = abbreviations(batch.documents[number])
+            own = at[(at >= low) & (at < batch.starts[number + 1])].tolist()
+            short += [one for one in own if text[slice(*batch.tokens[one].tolist())] in forms]
+        return np.array(short, np.int64)
 
     @cached_property
     def _minus(self) -> Int64:
@@ -370,7 +392,7 @@ class Scopes:
         first, end = hits.first[own], hits.end[own]
         if not len(own) or not len(at):
             return _nothing(parts)
-        coordinators, _, stops = self._stops
+        coordinators, stops = self._stops[0], self.where(self._words_of("near_ends") | self._words_of("actions"))
         prefixes = self.where(self._words_of("prefixes"))
         negations = self.where(self._words_of("negations"))
         prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & np.isin(end - 1, negations)))
@@ -394,7 +416,13 @@ class Scopes:
             clear &= ~_between(stops, low, high) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
-            clear &= ~self._new_clause(cue, low, high, stop)
+            heads = np.setdiff1d(self.where(self._words_of("heads")), self.batch.sentences, assume_unique=True)
+            clear &= ~self._new_clause(cue, low, high, stop) & ~np.isin(stop, heads)
+            # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
+            some_of = np.isin(cue, self.where(self._words_of("subjects"))) & (low == cue + 2) & np.isin(low - 1, stops)
+            found = self.where(self._words_of("occurrences"))
+            absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
+            clear &= ~some_of | (verb < high) | absent
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
@@ -411,6 +439,9 @@ class Scopes:
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
         inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
+        # "aniridia (absence of iris)" is a name
+        name = np.isin(end[held] - 1, stops) & np.isin(at - 1, self.where(_OPEN_BRACKET))
+        inner &= ~(near & name & np.isin(parts.end, self.where(_CLOSE_BRACKET)))
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
 
@@ -462,7 +493,7 @@ class Scopes:
     def _predicate(self, first: Int64, begin: Int64, at: Int64, ends: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
 
-        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
+        It does not end the scope: *none of the patients developed*. The cue begins a clause or is one of a subject,
         such as *none*, and no comma or coordinator follows it before the verb. The verb is not that of a relative
         clause: *none of the patients who received both developed anemia*.
         """
@@ -471,8 +502,15 @@ class Scopes:
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
-        subject = np.isin(first, self.batch.sentences) | np.isin(first, self.where(self._words_of("subjects")))
-        found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
+        subject = np.isin(first, self.batch.sentences) | np.isin(first - 1, self.where(_CLOSING))
+        subject |= np.isin(first, self.where(self._words_of("subjects")))
+        # "eleven patients and none of the controls had", "none of the rats that received A, B or C developed"
+        joining = self.where(self._words_of("coordinators") & self._words_of("near_ends"))
+        opening = self.batch.sentences[self.sentence[first]]
+        subject &= ~np.isin(first - 1, joining) | _between(verbs, opening, first)
+        relative = self.where(self._words_of("relatives"))
+        whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
+        found: Int64 = np.where(subject & (verb < at) & whole, verb, at)
         return found
 
     def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
@@ -496,7 +534,9 @@ class Scopes:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
 
         That is so where a verb follows a comma or coordinator; at the first comma if *and* follows; also if no other
-        comma or coordinator follows, but one comes before, or the mention does not end the clause.
+        comma or coordinator follows, but one comes before, or the mention does not end the clause; and at the last
+        comma before the verb that follows a subordinate clause. *Effect of a diet without niacin on hepatitis* is not
+        about hepatitis.
         """
         coordinators, commas, _ = self._stops
         verbs, joints = self.where(self._words_of("verbs")), self.where(self._joining)
@@ -508,8 +548,19 @@ class Scopes:
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
         ended |= np.isin(comma + 1, self.where(self._words_of("coordinators") & self._words_of("near_ends")))
         negation = _between(self.where(self._words_of("negations")), first, begin)
-        modifier = np.isin(first, self.where(self._words_of("modifiers"))) & ~np.isin(first, self.batch.sentences)
-        return modifier & _between(verbs, begin, at) | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
+        # "although free of A, B was found"
+        opening = self.batch.sentences[self.sentence[first]]
+        main = self.where(self._words_of("verbs") | self._words_of("predicates"))
+        verb = np.append(main, far)[np.searchsorted(main, comma)]
+        subordinate = np.isin(opening, self.where(self._words_of("subordinators"))) & (verb < end)
+        last_comma = _last(commas, verb)
+        found: Flags = subordinate & (begin <= last_comma) & (last_comma < at)
+        # "effect of a diet without A on B"
+        modifier = np.isin(first, self.where(self._words_of("modifiers")))
+        related = modifier & (_last(self._relations(-1), first) >= opening)
+        found |= related & _between(self.where(self._words_of("targets")), begin, at)
+        found |= modifier & (first != opening) & _between(verbs, begin, at)
+        return found | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
 
     def _relations(self, pair: int) -> Int64:
         """Return the first tokens of relations, such as *effect on*, for a pair's cues; for all, if it is -1."""
