@@ -21,22 +21,21 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.attributes.lexicon import KINDS, MINUS, Cues, compared
+from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts, tokenized
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
-from spanloom.text import SECTIONS, split_sentences, tokenize
+from spanloom.text import SECTIONS
 from spanloom.text.abbreviations import abbreviations
 from spanloom.text.sections import Heading, headings
 
@@ -46,7 +45,6 @@ REACH: Final = 25
 NEAR: Final = 6
 Flags = NDArray[np.bool_]
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS, _RELATIONS = range(len(KINDS))
-_CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
 _SLASH, _COMMAS = frozenset("/"), frozenset(",，")
@@ -54,85 +52,12 @@ _HYPHEN, _PLUS, _OPENING = frozenset("-−–"), frozenset("+"), frozenset(",:�
 _OPEN_BRACKET, _CLOSE_BRACKET = frozenset("("), frozenset(")")
 _NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
-_LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def headings_of(cues: Cues) -> dict[str, str]:
     """Return the headings' expressions of a language: its own, and the bundled ones of English."""
     own = {name: f"{rule}|{SECTIONS[name]}" if name in SECTIONS else rule for name, rule in cues.headings.items()}
     return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
-
-
-def tokenized(document: Document, answers: Set[str] = frozenset(), questions: Set[str] = frozenset()) -> Document:
-    """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any.
-
-    Args:
-        document: a text.
-        answers: words that, as a sentence behind a question mark, belong to the question.
-        questions: words that begin questions, whose mark is no cue.
-    """
-    tokens = tokenize(document.text)
-    if document.tokens is None or document.sentences is None:
-        sentences = split_sentences(document.text, tokens)
-    else:
-        full = document.sentences[document.sentences[:, 0] < document.sentences[:, 1], 0]
-        bounds = np.unique(np.searchsorted(tokens[:, 0], document.tokens[full, 0]))
-        bounds = np.unique(np.concatenate([[0], bounds[bounds < len(tokens)], [len(tokens)]]))
-        sentences = np.stack([bounds[:-1], bounds[1:]], 1)
-    if "?" in document.text:
-        places, ends = tokens.tolist(), dict(sentences.tolist())
-        words, order = [document.text[start:end] for start, end in places], list(ends)
-
-        def joined(at: int) -> bool:
-            """Return whether a question mark before a token ends no sentence: an answer follows, or it is a cue."""
-            if not at or words[at - 1] != "?":
-                return False
-            answered = compared(words[at]) in answers and {*words[at + 1 : ends[at]]} <= _CLOSING
-            mark = at - 1
-            while mark and words[mark - 1] == "?":
-                mark -= 1
-            apart = not mark or places[mark - 1][1] < places[mark][0]
-            asked = compared(words[order[bisect_right(order, at - 1) - 1]]) in questions
-            return answered or (
-                apart and not asked and _LINE.search(document.text, places[at - 1][1], places[at][0]) is None
-            )
-
-        starts = [at for at in ends if not joined(at)]
-        sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
-    return Document(document.text, document.id, tokens, sentences)
-
-
-class MentionParts(NamedTuple):
-    """The parts of M mentions as tokens of a batch.
-
-    Args:
-        ptr: (M + 1,) where the parts of each mention begin.
-        first, end: (P,) tokens of each part.
-    """
-
-    ptr: Int64
-    first: Int64
-    end: Int64
-
-
-def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
-    """Return the parts of the documents' mentions as tokens of the batch, which has the same documents."""
-    firsts, ends, counts = [], [], []
-    for document, (low, high) in zip(documents, pairwise(batch.starts.tolist()), strict=True):
-        spans = [span for mention in document.mentions for span in mention.spans]
-        counts += [len(mention.spans) for mention in document.mentions]
-        own, offsets = batch.tokens[low:high], np.array(spans, np.int64).reshape(-1, 2)
-        first = np.searchsorted(own[:, 1], offsets[:, 0], side="right")
-        first = np.minimum(first, max(0, high - low - 1))
-        end = np.maximum(np.searchsorted(own[:, 0], offsets[:, 1]), first)
-        firsts.append(low + first)
-        ends.append(low + end)
-    empty = np.zeros(0, np.int64)
-    return MentionParts(
-        np.append(0, np.cumsum(counts, dtype=np.int64)),
-        np.concatenate([empty, *firsts]),
-        np.concatenate([empty, *ends]),
-    )
 
 
 class Hits(NamedTuple):
@@ -246,7 +171,7 @@ class Scopes:
         at = at[at + 1 < len(tokens)]
         apart = tokens[at, 0] > tokens[at - 1, 1]
         opened, begins = np.isin(at - 1, self.where(_OPENING)), np.isin(at, self.batch.sentences)
-        alone = apart & ~begins & (np.isin(at + 1, self.where(_CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
+        alone = apart & ~begins & (np.isin(at + 1, self.where(CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
         comma = np.isin(at - 1, self.where(_OPENING - _COLONS))
         several = np.append(at[comma], self.where(_PLUS))
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
@@ -292,7 +217,7 @@ class Scopes:
         """(T + 1,) whether a clause ends before each token."""
         found = np.zeros(len(self.batch.tokens) + 1, np.bool_)
         found[self.batch.sentences] = True
-        found[self.where(_CLOSING | self._words_of("coordinators"))] = True
+        found[self.where(CLOSING | self._words_of("coordinators"))] = True
         return found
 
     def _words_of(self, name: str) -> frozenset[str]:
@@ -365,7 +290,7 @@ class Scopes:
             while number < end and not breaks[number]:
                 token = int(batch.sentences[number])
                 between = text[int(batch.tokens[token - 1, 1]) : int(batch.tokens[token, 0])]
-                if len(_LINE.findall(between.replace("\r\n", "\n"))) != 1:
+                if len(LINE.findall(between.replace("\r\n", "\n"))) != 1:
                     breaks[number] = True  # so that no other list looks there again
                     break
                 number += 1
@@ -405,7 +330,7 @@ class Scopes:
         ends, items = self.ends(pair), self.separators
         verb = self._predicate(cue, low, high, ends)
         subject = _between(self.where(self._words_of("subjects")), cue, low) & (verb < high)
-        subject &= ~_between(self.where(_CLOSING), low, verb)
+        subject &= ~_between(self.where(CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
         clear &= (subject | ~_between(ends, low, verb)) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
@@ -502,7 +427,7 @@ class Scopes:
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
-        subject = np.isin(first, self.batch.sentences) | np.isin(first - 1, self.where(_CLOSING))
+        subject = np.isin(first, self.batch.sentences) | np.isin(first - 1, self.where(CLOSING))
         subject |= np.isin(first, self.where(self._words_of("subjects")))
         # "eleven patients and none of the controls had", "none of the rats that received A, B or C developed"
         joining = self.where(self._words_of("coordinators") & self._words_of("near_ends"))
