@@ -479,13 +479,13 @@ class Scopes:
         verb = np.append(main, far)[np.searchsorted(main, comma)]
         subordinate = np.isin(opening, self.where(self._words_of("subordinators"))) & (verb < end)
         last_comma = _last(commas, verb)
-        found: Flags = subordinate & (begin <= last_comma) & (last_comma < at)
+        ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "effect of a diet without A on B"
         modifier = np.isin(first, self.where(self._words_of("modifiers")))
         related = modifier & (_last(self._relations(-1), first) >= opening)
-        found |= related & _between(self.where(self._words_of("targets")), begin, at)
+        found: Flags = related & _between(self.where(self._words_of("targets")), begin, at)
         found |= modifier & (first != opening) & _between(verbs, begin, at)
-        return found | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
+        return found | negation & (_between(verbs, joint, at) | ended)
 
     def _relations(self, pair: int) -> Int64:
         """Return the first tokens of relations, such as *effect on*, for a pair's cues; for all, if it is -1."""
