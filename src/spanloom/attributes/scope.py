@@ -341,13 +341,14 @@ class Scopes:
             clear &= ~_between(stops, low, high) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
-            heads = np.setdiff1d(self.where(self._words_of("heads")), self.batch.sentences, assume_unique=True)
-            clear &= ~self._new_clause(cue, low, high, stop) & ~np.isin(stop, heads)
+            head = np.isin(stop, self.where(self._words_of("heads"))) & ~np.isin(stop, self.batch.sentences)
+            clear &= ~self._new_clause(cue, low, high, stop) & ~head
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
-            some_of = np.isin(cue, self.where(self._words_of("subjects"))) & (low == cue + 2) & np.isin(low - 1, stops)
-            found = self.where(self._words_of("occurrences"))
-            absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
-            clear &= ~some_of | (verb < high) | absent
+            some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
+            if some_of.any():
+                found = self.where(self._words_of("occurrences"))
+                absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
+                clear &= ~some_of | ~np.isin(low - 1, stops) | absent
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
@@ -364,9 +365,9 @@ class Scopes:
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
         inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
-        # "aniridia (absence of iris)" is a name
-        name = np.isin(end[held] - 1, stops) & np.isin(at - 1, self.where(_OPEN_BRACKET))
-        inner &= ~(near & name & np.isin(parts.end, self.where(_CLOSE_BRACKET)))
+        if near and inner.any():  # "aniridia (absence of iris)" is a name
+            name = np.isin(end[held] - 1, stops) & np.isin(at - 1, self.where(_OPEN_BRACKET))
+            inner &= ~(name & np.isin(parts.end, self.where(_CLOSE_BRACKET)))
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
 
