@@ -322,3 +322,43 @@ def test_other_cues_go_on_at_a_comma() -> None:
     text = "History of gout, and stones. Rule out torsion, rupture of a cyst."
     [marked] = mark([document(text, "stones", "rupture")], language="en")
     assert [dict(mention.attributes) for mention in marked.mentions] == [{"historical": True}, {"uncertain": True}]
+
+
+@pytest.mark.parametrize(
+    ("text", "mention", "expected"),
+    [
+        ("None of the rats that received both developed anemia.", "anemia", {"negated": True}),
+        ("None of the patients who developed anemia had fever.", "anemia", {}),
+        ("None of the patients who developed anemia had fever.", "fever", {"negated": True}),
+        ("None had diarrhea; three had nausea.", "nausea", {}),
+        ("?? UTI", "UTI", {"uncertain": True}),
+        ("At age 6, appendectomy.", "appendectomy", {"historical": True}),
+        ("She was not in hospital for pneumonia.", "pneumonia", {}),
+        ("None of the rats complained of pain.", "pain", {"negated": True}),
+        ("None of eight tumors stained for opticin.", "tumors", {}),
+        ("None of the tumors were found.", "tumors", {"negated": True}),
+        ("None of the rats that received saline, water or ethanol developed anemia.", "ethanol", {}),
+        ("None of the rats that received saline, water or ethanol developed anemia.", "anemia", {"negated": True}),
+        ("Ten of the cases and none of the controls had anemia.", "anemia", {}),
+        ("In that time, no treated rat developed anemia.", "anemia", {"negated": True}),
+        ("Although free of fever, sulpiride caused ataxia and rash.", "ataxia", {}),
+        ("Influence of a diet free of niacin on hepatitis.", "niacin", {"negated": True}),
+        ("Influence of a diet free of niacin on hepatitis.", "hepatitis", {}),
+        ("Aniridia (absence of iris) is rare.", "absence of iris", {}),
+        ("No other anemia genes are known.", "anemia", {}),
+        ("It inhibits A, but not an agonist of glutamate.", "glutamate", {}),
+        ("It alters alpha- but not beta-mediated hypotension.", "hypotension", {}),
+        ("Phenylephrine but not ephedrine reduces pain.", "ephedrine", {"negated": True}),
+        ("Phenylephrine but not ephedrine reduces pain.", "pain", {}),
+        ("Nitric oxide (NO) was measured. NO and angiotensin rose.", "angiotensin", {}),
+        ("Nitric oxide (NO) was measured. No angiotensin was found.", "angiotensin", {"negated": True}),
+        ("No worsening of pain.", "worsening of pain", {"negated": True}),
+        ("No worsening of pain.", "pain", {}),
+        ("Any pain ? Fever noted.", "Fever", {}),
+        ("Cough ? Bronchitis", "Bronchitis", {"uncertain": True}),
+    ],
+)
+def test_clauses_relations_and_question_marks(text: str, mention: str, expected: dict[str, object]) -> None:
+    at = text.index(mention)
+    [found] = mark([Document(text, mentions=[Mention("problem", [(at, at + len(mention))])])], language="en")
+    assert dict(found.mentions[0].attributes) == expected

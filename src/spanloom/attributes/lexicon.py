@@ -52,7 +52,8 @@ KINDS: Final = ("before", "before_near", "after", "after_near", "inside", "pseud
 mention that is a cue; no cue; the end of what cues reach, also of those behind it if it is a relation."""
 _SCOPE: Final = (
     "ends", "relations", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations",
-    "subjects", "modifiers", "predicates", "actions", "answers",
+    "subjects", "modifiers", "predicates", "actions", "answers", "questions", "heads", "subordinators", "relatives",
+    "targets", "occurrences",
 )  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
@@ -97,7 +98,8 @@ class Cues:
         language: its name; empty for cues of every language.
         phrases: words -> what they mean, by attribute and value, kind, and whether a clause must end behind them.
         scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
-            ``subjects``, ``modifiers``, ``predicates``, ``actions`` and ``answers``.
+            ``subjects``, ``modifiers``, ``predicates``, ``actions``, ``answers``, ``questions``, ``heads``,
+            ``subordinators``, ``relatives``, ``targets`` and ``occurrences``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.

@@ -21,22 +21,22 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.attributes.lexicon import KINDS, MINUS, Cues, compared
+from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts, tokenized
 from spanloom.document import Batch, Document
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
-from spanloom.text import SECTIONS, split_sentences, tokenize
+from spanloom.text import SECTIONS
+from spanloom.text.abbreviations import abbreviations
 from spanloom.text.sections import Heading, headings
 
 R = TypeVar("R")
@@ -45,85 +45,19 @@ REACH: Final = 25
 NEAR: Final = 6
 Flags = NDArray[np.bool_]
 _BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS, _RELATIONS = range(len(KINDS))
-_CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
 _COLONS: Final = frozenset(":：")
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
 _SLASH, _COMMAS = frozenset("/"), frozenset(",，")
 _HYPHEN, _PLUS, _OPENING = frozenset("-−–"), frozenset("+"), frozenset(",:，：、;；")
+_OPEN_BRACKET, _CLOSE_BRACKET = frozenset("("), frozenset(")")
 _NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
-_LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
 def headings_of(cues: Cues) -> dict[str, str]:
     """Return the headings' expressions of a language: its own, and the bundled ones of English."""
     own = {name: f"{rule}|{SECTIONS[name]}" if name in SECTIONS else rule for name, rule in cues.headings.items()}
     return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
-
-
-def tokenized(document: Document, answers: Set[str] = frozenset()) -> Document:
-    """Return a document with the tokens that cues are compared with, and with its own sentences, if it has any.
-
-    Args:
-        document: a text.
-        answers: words that, as a sentence behind a question mark, belong to the question.
-    """
-    tokens = tokenize(document.text)
-    if document.tokens is None or document.sentences is None:
-        sentences = split_sentences(document.text, tokens)
-    else:
-        full = document.sentences[document.sentences[:, 0] < document.sentences[:, 1], 0]
-        bounds = np.unique(np.searchsorted(tokens[:, 0], document.tokens[full, 0]))
-        bounds = np.unique(np.concatenate([[0], bounds[bounds < len(tokens)], [len(tokens)]]))
-        sentences = np.stack([bounds[:-1], bounds[1:]], 1)
-    if "?" in document.text:
-        places, ends = tokens.tolist(), dict(sentences.tolist())
-        words = [document.text[start:end] for start, end in places]
-
-        def joined(at: int) -> bool:
-            """Return whether a question mark before a token ends no sentence: an answer follows, or it is a cue."""
-            if not at or words[at - 1] != "?":
-                return False
-            answered = compared(words[at]) in answers and {*words[at + 1 : ends[at]]} <= _CLOSING
-            apart = at == 1 or places[at - 2][1] < places[at - 1][0]
-            return answered or (apart and _LINE.search(document.text, places[at - 1][1], places[at][0]) is None)
-
-        starts = [at for at in ends if not joined(at)]
-        sentences = np.stack([starts, [*starts[1:], len(tokens)]], 1).astype(np.int64)
-    return Document(document.text, document.id, tokens, sentences)
-
-
-class MentionParts(NamedTuple):
-    """The parts of M mentions as tokens of a batch.
-
-    Args:
-        ptr: (M + 1,) where the parts of each mention begin.
-        first, end: (P,) tokens of each part.
-    """
-
-    ptr: Int64
-    first: Int64
-    end: Int64
-
-
-def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
-    """Return the parts of the documents' mentions as tokens of the batch, which has the same documents."""
-    firsts, ends, counts = [], [], []
-    for document, (low, high) in zip(documents, pairwise(batch.starts.tolist()), strict=True):
-        spans = [span for mention in document.mentions for span in mention.spans]
-        counts += [len(mention.spans) for mention in document.mentions]
-        own, offsets = batch.tokens[low:high], np.array(spans, np.int64).reshape(-1, 2)
-        first = np.searchsorted(own[:, 1], offsets[:, 0], side="right")
-        first = np.minimum(first, max(0, high - low - 1))
-        end = np.maximum(np.searchsorted(own[:, 0], offsets[:, 1]), first)
-        firsts.append(low + first)
-        ends.append(low + end)
-    empty = np.zeros(0, np.int64)
-    return MentionParts(
-        np.append(0, np.cumsum(counts, dtype=np.int64)),
-        np.concatenate([empty, *firsts]),
-        np.concatenate([empty, *ends]),
-    )
 
 
 class Hits(NamedTuple):
@@ -169,7 +103,9 @@ class Scopes:
     @cached_property
     def batch(self) -> Batch:
         """The documents as `tokenized` returns them."""
-        return Batch.of([tokenized(document, self._words_of("answers")) for document in self.documents])
+        return Batch.of(
+            [tokenized(document, *map(self._words_of, ("answers", "questions"))) for document in self.documents]
+        )
 
     @cached_property
     def parts(self) -> MentionParts:
@@ -208,7 +144,21 @@ class Scopes:
         distinct, ids = self._words
         found: UInt64 = hash_values(distinct)[ids]
         found[self._minus] = hash_values([MINUS])
+        found[self._short_forms] = hash_values([""])
         return found
+
+    @cached_property
+    def _short_forms(self) -> Int64:
+        """Negations that are short forms which their document defines, as in *nitric oxide (NO)*."""
+        at, batch = self.where(self._words_of("negations")), self.batch
+        inner = np.isin(at - 1, self.where(_OPEN_BRACKET)) & np.isin(at + 1, self.where(_CLOSE_BRACKET))
+        short = []
+        for number in np.unique(np.searchsorted(batch.starts, at[inner], side="right") - 1).tolist():
+            text, low = batch.documents[number].text, int(batch.starts[number])
+            forms = abbreviations(batch.documents[number])
+            own = at[(at >= low) & (at < batch.starts[number + 1])].tolist()
+            short += [one for one in own if text[slice(*batch.tokens[one].tolist())] in forms]
+        return np.array(short, np.int64)
 
     @cached_property
     def _minus(self) -> Int64:
@@ -221,7 +171,7 @@ class Scopes:
         at = at[at + 1 < len(tokens)]
         apart = tokens[at, 0] > tokens[at - 1, 1]
         opened, begins = np.isin(at - 1, self.where(_OPENING)), np.isin(at, self.batch.sentences)
-        alone = apart & ~begins & (np.isin(at + 1, self.where(_CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
+        alone = apart & ~begins & (np.isin(at + 1, self.where(CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
         comma = np.isin(at - 1, self.where(_OPENING - _COLONS))
         several = np.append(at[comma], self.where(_PLUS))
         signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
@@ -267,7 +217,7 @@ class Scopes:
         """(T + 1,) whether a clause ends before each token."""
         found = np.zeros(len(self.batch.tokens) + 1, np.bool_)
         found[self.batch.sentences] = True
-        found[self.where(_CLOSING | self._words_of("coordinators"))] = True
+        found[self.where(CLOSING | self._words_of("coordinators"))] = True
         return found
 
     def _words_of(self, name: str) -> frozenset[str]:
@@ -340,7 +290,7 @@ class Scopes:
             while number < end and not breaks[number]:
                 token = int(batch.sentences[number])
                 between = text[int(batch.tokens[token - 1, 1]) : int(batch.tokens[token, 0])]
-                if len(_LINE.findall(between.replace("\r\n", "\n"))) != 1:
+                if len(LINE.findall(between.replace("\r\n", "\n"))) != 1:
                     breaks[number] = True  # so that no other list looks there again
                     break
                 number += 1
@@ -367,7 +317,7 @@ class Scopes:
         first, end = hits.first[own], hits.end[own]
         if not len(own) or not len(at):
             return _nothing(parts)
-        coordinators, _, stops = self._stops
+        coordinators, stops = self._stops[0], self.where(self._words_of("near_ends") | self._words_of("actions"))
         prefixes = self.where(self._words_of("prefixes"))
         negations = self.where(self._words_of("negations"))
         prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & np.isin(end - 1, negations)))
@@ -377,10 +327,12 @@ class Scopes:
         same = (begin <= at) & (self.sentence[first[row]] == self.sentence[safe]) & (at < len(self.sentence))
         reaches, some = np.zeros(len(at), np.bool_), np.flatnonzero(same)  # only these are looked at further
         cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
-        verb, ends, items = self._predicate(cue, low, high), self.ends(pair), self.separators
-        clear = (
-            ~self._subject(pair, cue, low, high, stop) & ~_between(ends, low, verb) & ~_between(ends, verb + 1, high)
-        )
+        ends, items = self.ends(pair), self.separators
+        verb = self._predicate(cue, low, high, ends)
+        subject = _between(self.where(self._words_of("subjects")), cue, low) & (verb < high)
+        subject &= ~_between(self.where(CLOSING), low, verb)
+        clear = ~self._subject(pair, cue, low, high, stop)
+        clear &= (subject | ~_between(ends, low, verb)) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
         relation = _last(self._relations(pair), high)
         about = np.where(verb < high, verb, low)
@@ -389,7 +341,14 @@ class Scopes:
             clear &= ~_between(stops, low, high) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
-            clear &= ~self._new_clause(cue, low, high, stop)
+            head = np.isin(stop, self.where(self._words_of("heads"))) & ~np.isin(stop, self.batch.sentences)
+            clear &= ~self._new_clause(cue, low, high, stop) & ~head
+            # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
+            some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
+            if some_of.any():
+                found = self.where(self._words_of("occurrences"))
+                absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
+                clear &= ~some_of | ~np.isin(low - 1, stops) | absent
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
@@ -406,6 +365,9 @@ class Scopes:
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
         inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
+        if near and inner.any():  # "aniridia (absence of iris)" is a name
+            name = np.isin(end[held] - 1, stops) & np.isin(at - 1, self.where(_OPEN_BRACKET))
+            inner &= ~(name & np.isin(parts.end, self.where(_CLOSE_BRACKET)))
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
 
@@ -454,18 +416,27 @@ class Scopes:
         verbs = self.where(words)
         return verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, self._stops[2])]
 
-    def _predicate(self, first: Int64, begin: Int64, at: Int64) -> Int64:
+    def _predicate(self, first: Int64, begin: Int64, at: Int64, ends: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
 
-        It does not end the scope: *none of the patients developed*. The cue begins the sentence or is one of a subject,
-        such as *none*, and no comma or coordinator follows it before the verb.
+        It does not end the scope: *none of the patients developed*. The cue begins a clause or is one of a subject,
+        such as *none*, and no comma or coordinator follows it before the verb. The verb is not that of a relative
+        clause: *none of the patients who received both developed anemia*.
         """
         verbs = self._with_object(self._words_of("predicates"))
+        verbs = verbs[~np.isin(verbs - 1, ends)]
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
-        subject = np.isin(first, self.batch.sentences) | np.isin(first, self.where(self._words_of("subjects")))
-        found: Int64 = np.where(subject & (verb < at) & ~_between(self._joints, begin, verb), verb, at)
+        subject = np.isin(first, self.batch.sentences) | np.isin(first - 1, self.where(CLOSING))
+        subject |= np.isin(first, self.where(self._words_of("subjects")))
+        # "eleven patients and none of the controls had", "none of the rats that received A, B or C developed"
+        joining = self.where(self._words_of("coordinators") & self._words_of("near_ends"))
+        opening = self.batch.sentences[self.sentence[first]]
+        subject &= ~np.isin(first - 1, joining) | _between(verbs, opening, first)
+        relative = self.where(self._words_of("relatives"))
+        whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
+        found: Int64 = np.where(subject & (verb < at) & whole, verb, at)
         return found
 
     def _subject(self, pair: int, first: Int64, begin: Int64, at: Int64, end: Int64) -> Flags:
@@ -489,7 +460,9 @@ class Scopes:
         """Return whether a clause begins between a cue that is a negation and what is behind it.
 
         That is so where a verb follows a comma or coordinator; at the first comma if *and* follows; also if no other
-        comma or coordinator follows, but one comes before, or the mention does not end the clause.
+        comma or coordinator follows, but one comes before, or the mention does not end the clause; and at the last
+        comma before the verb that follows a subordinate clause. *Effect of a diet without niacin on hepatitis* is not
+        about hepatitis.
         """
         coordinators, commas, _ = self._stops
         verbs, joints = self.where(self._words_of("verbs")), self.where(self._joining)
@@ -501,8 +474,19 @@ class Scopes:
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
         ended |= np.isin(comma + 1, self.where(self._words_of("coordinators") & self._words_of("near_ends")))
         negation = _between(self.where(self._words_of("negations")), first, begin)
-        modifier = np.isin(first, self.where(self._words_of("modifiers"))) & ~np.isin(first, self.batch.sentences)
-        return modifier & _between(verbs, begin, at) | negation & (_between(verbs, joint, at) | (ended & (comma < at)))
+        # "although free of A, B was found"
+        opening = self.batch.sentences[self.sentence[first]]
+        main = self.where(self._words_of("verbs") | self._words_of("predicates"))
+        verb = np.append(main, far)[np.searchsorted(main, comma)]
+        subordinate = np.isin(opening, self.where(self._words_of("subordinators"))) & (verb < end)
+        last_comma = _last(commas, verb)
+        ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
+        # "effect of a diet without A on B"
+        modifier = np.isin(first, self.where(self._words_of("modifiers")))
+        related = modifier & (_last(self._relations(-1), first) >= opening)
+        found: Flags = related & _between(self.where(self._words_of("targets")), begin, at)
+        found |= modifier & (first != opening) & _between(verbs, begin, at)
+        return found | negation & (_between(verbs, joint, at) | ended)
 
     def _relations(self, pair: int) -> Int64:
         """Return the first tokens of relations, such as *effect on*, for a pair's cues; for all, if it is -1."""

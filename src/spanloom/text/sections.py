@@ -105,12 +105,13 @@ def headings(text: str, sections: Mapping[str, str] = SECTIONS) -> list[Heading]
     >>> headings("PLAN: home\\n\\nFacility: none\\n\\nA finding: none")
     [Heading(start=0, words='PLAN', section='plan'), Heading(start=12, words='Facility', section='')]
     """
-    patterns = [(name, re.compile(pattern, re.IGNORECASE)) for name, pattern in sections.items()]
     found = []
     for match in _HEADING.finditer(text):
         words = " ".join(_ASIDE.sub("", match["words"]).split())
         complete = match["colon"] is not None or (match["line"] is not None and words[:1].isupper())
-        section = next((name for name, p in patterns if p.fullmatch(words)), "") if complete else ""
+        section = ""
+        if complete:
+            section = next((name for name, rule in sections.items() if re.fullmatch(rule, words, re.IGNORECASE)), "")
         if section or (match["colon"] and match["line"] is not None and _stands_out(text, match.start(), words)):
             found.append(Heading(match.start("all"), words, section))
     return found
