@@ -99,6 +99,7 @@ _REQUIRED = ("type", "spans")  # of a mention
 _FEW: Final = 8  # pairs that Python writes in less time than a call of the kernel takes
 _OTHERS: Final = attrgetter("id", "head", "concepts", "attributes", "attribute_scores", "concept_scores")
 _NO_OTHERS: Final = _OTHERS(Mention("", [(0, 1)]))
+_PLAIN: Final = frozenset(("id", "text"))
 _LARGEST = 2**62  # what an int64 holds with room to add
 
 
@@ -360,24 +361,26 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if not any(problem.kind == NO_TEXT for problem in problems):
             _wrong(problems, "", "text", text, f"the document's text{_hint(record) if text is None else ''}")
         return None, problems, None
-    given = {name: record.get(name) for name in ("id", "columns", "mentions", "meta")}
+    given = {name: record[name] for name in ("id", "columns", "mentions", "meta") if name in record}
     for name, value in given.items():
         if value is not None and not _FITS[RECORD[name].kind](value):
             _wrong(problems, "", name, value, EXPECTED[RECORD[name].kind])
             given[name] = None
-    document = Document(text, id="" if given["id"] is None else str(given["id"]))
+    document = Document(text, id="" if given.get("id") is None else str(given["id"]))
+    if _PLAIN.issuperset(record):
+        return document, problems, Beside([], names=[])
     if record.get("tokens") is not None:
         document.tokens = _offsets(record["tokens"], "tokens", problems)
     if record.get("sentences") is not None:
         document.sentences = _offsets(record["sentences"], "sentences", problems)
-    for name, values in (given["columns"] or {}).items():
+    for name, values in (given.get("columns") or {}).items():
         if are(values, str):
             document.columns[name] = values
         else:
             _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
-    meta, unread = given["meta"] or {}, dict[str, Any]()
+    meta, unread = given.get("meta") or {}, dict[str, Any]()
     surfaces, places = [], []
-    for i, item in enumerate(given["mentions"] or ()):
+    for i, item in enumerate(given.get("mentions") or ()):
         place = names.places[i] if names.places else f"mentions[{i}]"
         if isinstance(item, dict) and not _MENTION_FIELDS.issuperset(item):
             item = dict(item)
