@@ -236,7 +236,11 @@ def test_a_session_by_keys_alone(opened: Callable[..., Page], folder: Path) -> N
     press(page, "e")
     page.keyboard.type("yes")
     press(page, "Tab", "Escape", "n")
-    page.keyboard.type("a note")
+    for typed in ("a ", "note"):  # saved, and the field keeps its place, while it is not left
+        with page.expect_response("**/act"):
+            page.keyboard.type(typed)
+    [document] = [one for one in read(folder / "a.store", layer="keys") if one.id == "a"]
+    assert document.meta["notes"][0]["note"] == "a note"
     press(page, "Tab", "Escape", "c")
     page.keyboard.type("fever")
     page.wait_for_selector(".found button:has-text('D2')")
