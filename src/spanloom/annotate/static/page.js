@@ -502,8 +502,10 @@ function noteOf(mention) {
   const save = () => {
     clearTimeout(timer);
     if (note.value === saved) return;
-    saved = note.value;
-    change(mention.key, () => ({ note: saved }));
+    const text = (saved = note.value);
+    change(mention.key, () => ({ note: text })).then((changes) => {
+      if (!changes && saved === text) saved = null; // it is sent again when the field is left
+    });
   };
   note.addEventListener("input", () => {
     clearTimeout(timer);
