@@ -30,8 +30,8 @@ import numpy as np
 
 from annotators_simulated import ACTION, DOCUMENT, TOKEN, actions_for, cut
 from common import Clock, Result, commit, corpus, options, run_cases, say
-from spanloom.annotate.learner import ranked
 from spanloom.annotate.learning import Lesson, learned
+from spanloom.annotate.ranking import ranked
 from spanloom.document import Document, Mention
 from spanloom.evaluate import evaluate
 from spanloom.recognize import Recognizer

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from common import Clock, Result, commit, corpus, options, run_cases, say, token_count
-from spanloom.annotate.learner import ORDERS, Order, ranked
+from spanloom.annotate.ranking import ORDERS, Order, ranked
 from spanloom.document import Document, Mention
 from spanloom.evaluate import evaluate
 from spanloom.recognize import Recognizer

@@ -62,6 +62,7 @@ NARROW = {"view": {"document", "hypergraph", "evaluate"}}
 # Where names stand in a table, or alone, and are imported when first used: nothing is loaded before it is needed.
 IMPORTS_BY_NAME = {
     "recognize/source.py",  # the recognizer, which learns what it completes
+    "cli/annotate.py",  # the page, whose libraries an export does without
     "cli/execute.py",
     "cli/options.py",  # names of values, which a shell asks for
     "cli/predict.py",  # lakes, which one sentence does without

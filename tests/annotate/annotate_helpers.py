@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from spanloom.cli import annotate
+from spanloom.cli import annotate_page
 from spanloom.cli.data_verbs import Annotate
+from spanloom.cli.messages import Messages
 
 
 class Running(NamedTuple):
@@ -41,7 +42,8 @@ def running(data: Path | str, **options: Any) -> Iterator[Running]:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     given = Annotate(data=str(data), port=port, **{"annotator": "ann", "quiet": True} | options)
-    process = multiprocessing.get_context("fork").Process(target=annotate.run, args=(given,))
+    forked = multiprocessing.get_context("fork")
+    process = forked.Process(target=annotate_page.run, args=(given, Messages(given.quiet)))
     process.start()
     url = f"http://127.0.0.1:{port}/"
     # one client, as each reads certificates when it is made

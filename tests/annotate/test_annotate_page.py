@@ -236,7 +236,11 @@ def test_a_session_by_keys_alone(opened: Callable[..., Page], folder: Path) -> N
     press(page, "e")
     page.keyboard.type("yes")
     press(page, "Tab", "Escape", "n")
-    page.keyboard.type("a note")
+    for typed in ("a ", "note"):  # saved, and the field keeps its place, while it is not left
+        with page.expect_response("**/act"):
+            page.keyboard.type(typed)
+    [document] = [one for one in read(folder / "a.store", layer="keys") if one.id == "a"]
+    assert document.meta["notes"][0]["note"] == "a note"
     press(page, "Tab", "Escape", "c")
     page.keyboard.type("fever")
     page.wait_for_selector(".found button:has-text('D2')")
@@ -480,6 +484,16 @@ def test_each_problem_is_one_message_and_loses_nothing(opened: Callable[..., Pag
     page.unroute("**/api/act")
     press(page, "1")
     assert page.inner_text("#problem") == "" and marked(folder, "trouble") == [("problem", "The")]
+    press(page, "n")
+    page.route("**/api/act", lambda route: route.abort())
+    page.keyboard.type("unsure")
+    page.wait_for_selector("#problem:has-text('the server does not answer')")
+    page.unroute("**/api/act")
+    with page.expect_response("**/act"):  # the note is sent again when the field is left
+        press(page, "Tab")
+    press(page, "Escape")
+    [document] = [one for one in read(folder / "a.store", layer="trouble") if one.id == "a"]
+    assert document.meta["notes"][0]["note"] == "unsure" and page.inner_text("#problem") == ""
     press(page, "c")
     page.evaluate(_PASTE, "chest pain\n" * 400_000)
     page.wait_for_selector("#problem:has-text('the search has 4,000,000 characters, at most 200 are looked up')")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ from typer.testing import CliRunner
 
 from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.annotate import import_documents
-from spanloom.annotate.learner import ORDERS, Order, ranked
+from spanloom.annotate.ranking import ORDERS, Order, ranked
 from spanloom.cli.app import app
 from spanloom.data import clinical
 from spanloom.errors import UsageError
@@ -127,3 +129,23 @@ def test_export_and_agreement_of_the_verb_annotate(tmp_path: Path, model: Recogn
     write([Document(TEXT, "a", mentions=[Mention("x", [(0, 2)])])], tmp_path / "a.jsonl")
     done = CliRunner().invoke(app, ["annotate", str(tmp_path / "a.jsonl")])
     assert done.exit_code == 2 and "--output is missing" in done.stderr
+
+
+def test_what_needs_no_server_needs_not_its_libraries(tmp_path: Path) -> None:
+    with Store(tmp_path / "a.store", write=True, create=True) as store:
+        import_documents(store, [Document(TEXT, "a"), Document(TEXT, "b")])
+        for layer in ("ann", "bea"):
+            store.append(1, layer, layer, "add", {"m:#": {"type": "problem", "spans": [[3, 13]]}})
+    code = (
+        "import sys\nfor name in ('fastapi', 'h11', 'starlette', 'uvicorn'):\n    sys.modules[name] = None\n"
+        "from spanloom.cli import main\nmain(sys.argv[1:])"
+    )
+    for arguments, there in (
+        (["annotate", "a.store", "--export", "-", "--layer", "ann"], '"type":"problem"'),
+        (["annotate", "a.store", "--history", "-"], "marked problem"),
+        (["annotate", "a.store", "--agreement"], "ann bea"),
+        (["next", "a.store", "--order", "random", "-n", "1", "--output", "-"], '"next"'),
+    ):
+        line = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(line, capture_output=True, encoding="utf-8", check=False, cwd=tmp_path)
+        assert done.returncode == 0 and there in done.stdout, done

@@ -1,8 +1,5 @@
 """Annotation in the browser: a page on a store (`spanloom.formats.store`), agreement, and what to annotate next."""
 
-from spanloom.extras import extra
-
-with extra("serve", "spanloom annotate"):
-    from spanloom.annotate.history import Agreement as Agreement
-    from spanloom.annotate.history import agreement as agreement
-    from spanloom.annotate.history import import_documents as import_documents
+from spanloom.annotate.history import Agreement as Agreement
+from spanloom.annotate.history import agreement as agreement
+from spanloom.annotate.history import import_documents as import_documents

@@ -15,7 +15,8 @@ from fastapi import FastAPI, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from spanloom.annotate.history import Act, Position, Question, agreement, changes_of, compared, events, parsed
+from spanloom.annotate.actions import Act, Position, Question, changes_of, parsed
+from spanloom.annotate.history import agreement, compared, events
 from spanloom.annotate.learner import Learner
 from spanloom.annotate.suggestions import Suggestions, of_annotators, parts_of, sentences_of
 from spanloom.attributes import ATTRIBUTES

@@ -491,11 +491,28 @@ function conceptsOf(mention) {
   return [element("h2", {}, "Concepts ", element("kbd", {}, keyOf("c"))), element("p", { class: "bar" }, ...own, input), found];
 }
 
+// A note is saved while it is typed; the field stays the same one until then, so that an answer replaces no newer text.
 function noteOf(mention) {
-  const note = element("textarea", { id: "note", rows: 2, maxlength: 5000, "aria-label": "Note" });
-  note.value = mention.note ?? "";
-  note.addEventListener("change", () => change(mention.key, () => ({ note: note.value })));
-  return [element("h2", {}, "Note ", element("kbd", {}, keyOf("n"))), note];
+  const heading = element("h2", {}, "Note ", element("kbd", {}, keyOf("n")));
+  const shown = $("note");
+  if (shown && shown === document.activeElement && shown.dataset.key === mention.key) return [heading, shown];
+  const note = element("textarea", { id: "note", rows: 2, maxlength: 5000, "aria-label": "Note", "data-key": mention.key });
+  let saved = (note.value = mention.note ?? "");
+  let timer = 0;
+  const save = () => {
+    clearTimeout(timer);
+    if (note.value === saved) return;
+    const text = (saved = note.value);
+    change(mention.key, () => ({ note: text })).then((changes) => {
+      if (!changes && saved === text) saved = null; // it is sent again when the field is left
+    });
+  };
+  note.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(save, 500);
+  });
+  note.addEventListener("change", save);
+  return [heading, note];
 }
 
 function focus(id) {
