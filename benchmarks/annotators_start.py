@@ -5,7 +5,7 @@
 The annotator reads whole documents in random order, corrects the suggestions of the present model, and a model is
 trained after 100, 300, 600, 1,000, 2,000 and 4,500 sentences, as `spanloom annotate --learn` trains it: of ten finished
 documents one is held out, and a new model takes the place of the present one where its F1 on these is larger; of the
-ready model only where these have 20 mentions or more, and approximate randomization finds p < 0.05.
+ready model only where these have 20 mentions or more, and approximate randomization gives p < 0.05.
 
 *Corrections*: mentions that are added, removed, or changed in border or type, of the documents read between one
 training and the next. No model has learned from these.

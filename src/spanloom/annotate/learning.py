@@ -6,9 +6,9 @@
    what was rejected as no mention. Until there are enough complete mentions to estimate how many to expect, only
    the finished sentences of these count.
 3. The new model takes the place of the present one if its F1 on the finished held-out documents is larger. A model
-   that was there at the start has learned from other text, and nothing but these documents tells which of the two is
-   better: it gives way only if they have 20 mentions or more, and approximate randomization over their sentences
-   finds p < 0.05. A model of an earlier round has learned in the same way from fewer documents; no more is asked.
+   that was there at the start has learned from other text: it is replaced only if these documents have 20 mentions or
+   more, and approximate randomization over their sentences gives p < 0.05. A model of an earlier round has learned in
+   the same way from fewer documents; no more is asked.
 
 What happens is written to standard output, one JSON object a line. The process ends when standard input does.
 """
@@ -165,7 +165,7 @@ class Comparison(NamedTuple):
 
     Args:
         f1: of the new model.
-        before: that of the present model; ``None`` if there is none.
+        before: that of the present model; ``None`` without one.
         why: the present model stays; empty if it gives way.
     """
 
@@ -182,7 +182,7 @@ def compared(
     Args:
         held: finished documents.
         new: what the new model finds.
-        present: what the present one finds; ``None`` if there is none.
+        present: what the present one finds; ``None`` without one.
         earlier: the present model is of an earlier round.
 
     >>> from spanloom.document import Mention
