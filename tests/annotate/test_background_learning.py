@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from annotate_helpers import Running, running
 
-from spanloom import Document, Recognizer, write
+from spanloom import Document, Mention, Recognizer, write
 from spanloom.annotate import import_documents
 from spanloom.annotate.learner import check_folder
-from spanloom.annotate.learning import CURVE, MODEL, _Learning, is_held_out, lesson
+from spanloom.annotate.learning import CURVE, MODEL, _Learning, compared, is_held_out, lesson
 from spanloom.errors import UsageError
 from spanloom.formats.store import Store
 from spanloom.models import load
@@ -91,6 +91,56 @@ def test_a_better_model_is_used_and_another_is_not(tmp_path: Path) -> None:
         assert not again.used and again.before == first.f1  # the same is no better
     assert isinstance(load(str(folder / MODEL)), Recognizer)
     assert [one["used"] for one in json.loads((folder / CURVE).read_text())] == [True, False]
+
+
+def held_out(count: int) -> list[Document]:
+    """Return documents with two mentions each."""
+    mentions = [Mention("problem", [(0, 4)]), Mention("problem", [(9, 14)])]
+    return [Document("pain and fever", f"h{number}", mentions=mentions) for number in range(count)]
+
+
+def test_a_model_of_other_text_gives_way_only_on_enough_evidence() -> None:
+    def without(documents: list[Document], first: int) -> list[Document]:
+        return [one.copy(mentions=one.mentions[:1]) if n < first else one for n, one in enumerate(documents)]
+
+    few, many = held_out(9), held_out(10)
+    assert compared(few, few, without(few, 9), earlier=False).why == "18 of 20 held-out mentions"
+    assert compared(many, many, without(many, 10), earlier=False) == (1.0, pytest.approx(2 / 3), "")
+    assert compared(many, without(many, 10), many, earlier=False).why == "F1 is not larger"
+    # of exchanges in five documents 2 of 32 differ as much, in six 2 of 64
+    assert compared(many, many, without(many, 5), earlier=False).why == "F1 may be larger by chance, p = 0.06"
+    assert compared(many, many, without(many, 6), earlier=False).why == ""
+
+
+def test_a_model_of_an_earlier_round_gives_way_to_a_larger_f1() -> None:
+    [one] = held_out(1)
+    assert compared([one], [one], [one.copy(mentions=one.mentions[:1])], earlier=True).why == ""
+    assert compared([one], [one], [one], earlier=True).why == "F1 is not larger"
+    nothing = one.copy(mentions=[])
+    assert compared([one], [one], None, earlier=False) == (1.0, None, "")
+    assert compared([one], [nothing], None, earlier=False) == (0.0, None, "F1 is 0")
+
+
+def test_a_ready_model_stays_until_enough_is_held_out(tmp_path: Path) -> None:
+    folder, ready, store_path = tmp_path / "learned", tmp_path / "ready", tmp_path / "a.store"
+    folder.mkdir()
+    other = Document(
+        "A cat sat. A dog ran. " * 20, mentions=[Mention("animal", [(2, 5)]), Mention("animal", [(13, 16)])]
+    )
+    Recognizer(features="fast", rescore=False).fit([other] * 3).save(ready)
+    with opened(store_path, 90) as store:
+        for number in range(1, 11):
+            finish(store, number, PAIN, FEVER, AGAIN)
+        first = _Learning(str(store_path), folder, str(ready)).round()
+        assert not first.used and first.why == "3 of 20 held-out mentions" and not (folder / MODEL).exists()
+        for number in range(11, 81):
+            finish(store, number, PAIN, FEVER, AGAIN)
+        second = _Learning(str(store_path), folder, str(ready)).round()
+        assert second.used and second.held == 8 and second.f1 > (second.before or 0.0)
+        # the folder of an earlier run: its model has learned here, and F1 alone decides
+        again = _Learning(str(store_path), folder, str(folder / MODEL)).round()
+        assert again.why == "F1 is not larger"
+    assert [one["why"] for one in json.loads((folder / CURVE).read_text())] == [first.why, "", again.why]
 
 
 def test_folders_that_are_refused(tmp_path: Path) -> None:

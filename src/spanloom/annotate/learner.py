@@ -93,7 +93,8 @@ class Learner:
             before = "no model" if found["before"] is None else f"{100 * found['before']:.1f}"
             text = f"F1 {100 * found['f1']:.1f} after {before}, on {found['held']} held out"
             if not found["used"]:
-                self._log(f"spanloom: learned from {found['finished']} finished documents: {text}; not used")
+                text = f"{text}; not used: {found['why']}"
+                self._log(f"spanloom: learned from {found['finished']} finished documents: {text}")
                 continue
             self._model = str(Path(self._folder) / MODEL)
             problem = await self._suggestions.replace(self._model)

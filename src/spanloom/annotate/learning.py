@@ -5,7 +5,10 @@
 2. Finished documents are learned from as complete, others with any annotation as at least what is marked, with
    what was rejected as no mention. Until there are enough complete mentions to estimate how many to expect, only
    the finished sentences of these count.
-3. The new model takes the place of the present one if its F1 on the finished held-out documents is larger.
+3. The new model takes the place of the present one if its F1 on the finished held-out documents is larger. A model
+   that was there at the start has learned from other text: it is replaced only if these documents have 20 mentions or
+   more, and approximate randomization over their sentences gives p < 0.05. A model of an earlier round has learned in
+   the same way from fewer documents; no more is asked.
 
 What happens is written to standard output, one JSON object a line. The process ends when standard input does.
 """
@@ -27,7 +30,7 @@ from typing import Any, Final, NamedTuple
 
 from spanloom.document import Document
 from spanloom.errors import SpanloomError, UsageError
-from spanloom.evaluate import evaluate
+from spanloom.evaluate import paired_test, score
 from spanloom.files.output import output_files
 from spanloom.formats.store import ADJUDICATED, Store, document_of
 from spanloom.hashing import hash_text
@@ -39,7 +42,8 @@ from spanloom.text import prepare
 MODEL: Final = "model"
 CURVE: Final = "curve.json"
 _TENTH: Final = 10
-_ENOUGH: Final = 20  # complete mentions; with fewer the density is unknown
+_ENOUGH: Final = 20  # complete mentions; with fewer the density is unknown, and models are not compared
+_LEVEL: Final = 0.05  # of the test of two models
 _POLL: Final = 1.0  # seconds between two looks at the store
 _NICE: Final = 19  # actions of annotators come first
 # parameters of a model that name files, or what another model learned
@@ -75,6 +79,7 @@ class Round(NamedTuple):
         f1: of the new model.
         before: that of the present model on the same documents; ``None`` if there was none.
         used: whether the new model took its place.
+        why: it did not; empty if it did.
     """
 
     time: str
@@ -85,6 +90,7 @@ class Round(NamedTuple):
     f1: float
     before: float | None
     used: bool
+    why: str
 
 
 def is_held_out(place: int, seed: str) -> bool:
@@ -154,10 +160,54 @@ def learned(found: Lesson, present: MentionModel | None) -> Recognizer:
     return Recognizer(**given).fit(found.known)
 
 
-def f1_on(model: MentionModel, held: Sequence[Document]) -> float:
-    """Return F1 of a model on documents."""
-    blank = [one.copy(mentions=[]) for one in held]
-    return float(evaluate(held, list(model.stream(blank))).overall.f1)
+class Comparison(NamedTuple):
+    """Two models on held-out documents.
+
+    Args:
+        f1: of the new model.
+        before: that of the present model; ``None`` without one.
+        why: the present model stays; empty if it gives way.
+    """
+
+    f1: float
+    before: float | None
+    why: str
+
+
+def compared(
+    held: Sequence[Document], new: Sequence[Document], present: Sequence[Document] | None, *, earlier: bool
+) -> Comparison:
+    """Compare what a new model and the present one find in held-out documents.
+
+    Args:
+        held: finished documents.
+        new: what the new model finds.
+        present: what the present one finds; ``None`` without one.
+        earlier: the present model is of an earlier round.
+
+    >>> from spanloom.document import Mention
+    >>> held = [Document("pain", id=str(number), mentions=[Mention("problem", [(0, 4)])]) for number in range(12)]
+    >>> compared(held, held, [one.copy(mentions=[]) for one in held], earlier=False)
+    Comparison(f1=1.0, before=0.0, why='12 of 20 held-out mentions')
+    """
+    f1 = score(held, new).f1
+    if present is None:
+        return Comparison(f1, None, "" if f1 > 0 else "F1 is 0")
+    before = score(held, present).f1
+    count = sum(len(one.mentions) for one in held)
+    why = ""
+    if not earlier and count < _ENOUGH:
+        why = f"{count} of {_ENOUGH} held-out mentions"
+    elif f1 <= before:
+        why = "F1 is not larger"
+    elif not earlier and (p := paired_test(held, new, present).p_value) >= _LEVEL:
+        why = f"F1 may be larger by chance, p = {p:.2f}"
+    return Comparison(f1, before, why)
+
+
+def found_by(model: MentionModel, documents: Sequence[Document]) -> list[Document]:
+    """Return documents with what a model finds in place of their mentions."""
+    return list(model.stream([one.copy(mentions=[]) for one in documents]))
 
 
 class _Learning:
@@ -172,6 +222,7 @@ class _Learning:
     def __init__(self, store: str, folder: Path, model: str | None) -> None:
         self._store, self._folder = store, folder
         self._present: MentionModel | None = None
+        self._earlier = model is not None and Path(model) == folder / MODEL
         if model is not None:
             found = load(model)
             self._present = found if finds_mentions(found) else None
@@ -189,15 +240,15 @@ class _Learning:
             raise UsageError("two or three finished documents are needed: one of them is held out, to compare models")
         send({"state": "training", "finished": found.finished, "held": len(found.held)})
         new = learned(found, self._present)
-        f1, before = f1_on(new, found.held), None if self._present is None else f1_on(self._present, found.held)
-        used = f1 > (before or 0)
+        present = None if self._present is None else found_by(self._present, found.held)
+        f1, before, why = compared(found.held, found_by(new, found.held), present, earlier=self._earlier)
         count = sum(len(one.mentions) for one in found.known)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         seconds = round(time.monotonic() - began, 1)
-        one = Round(now, seconds, found.finished, count, len(found.held), f1, before, used)
-        if used:
+        one = Round(now, seconds, found.finished, count, len(found.held), f1, before, not why, why)
+        if one.used:
             new.save(self._folder / MODEL, force=True)
-            self._present = new
+            self._present, self._earlier = new, True
         curve = [*read_curve(self._folder), one._asdict()]
         with output_files([self._folder / CURVE], force=True) as [file]:
             file.write(json.dumps(curve, indent=1) + "\n")

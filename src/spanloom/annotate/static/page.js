@@ -558,7 +558,7 @@ async function learning() {
     const found = await ask("learning");
     const last = found.curve[found.curve.length - 1];
     const texts = { training: `learning; finished documents: ${found.finished} …`, waiting: found.reason };
-    const verdict = last && (last.used ? "the new model suggests now" : "the model before is kept, as the new one is not better");
+    const verdict = last && (last.used ? "the new model suggests now" : `the model before is kept: ${last.why}`);
     $("lesson").textContent = visible(texts[found.state] ?? verdict);
     const names = ["finished", "mentions", "F1 before", "F1", "held out"];
     const rows = found.curve.slice(-ROUNDS).map((one) => [one.finished, one.mentions, one.before === null ? "" : percent(one.before), percent(one.f1) + (one.used ? " ✓" : ""), one.held]);
