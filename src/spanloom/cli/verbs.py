@@ -283,11 +283,16 @@ class Once(_WithExamples, TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse a command line."""
-        given = Counter(map(id, self.make_parser(ctx).parse_args(list(args))[2]))
+        values, _, order = self.make_parser(ctx).parse_args(list(args))
+        given = Counter(map(id, order))
         for parameter in self.params:
             once = parameter.param_type_name == "option" and not getattr(parameter, "multiple", False)
             if once and given[id(parameter)] > 1 and not ctx.resilient_parsing:
                 ctx.fail(f"{parameter.opts[0]} is given {given[id(parameter)]} times, but may be given once")
+        arguments: list[Any] = [one for one in self.params if one.param_type_name == "argument"]
+        # of `IN... OUT` the library takes a single value as the last one, and would report the first as missing
+        if [values.get(one.name) is None for one in arguments] == [True, False] and not ctx.resilient_parsing:
+            ctx.fail(f"Missing argument '{arguments[1].metavar}'.")
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
