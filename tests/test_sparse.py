@@ -16,6 +16,13 @@ def test_rows_are_ordered_column_by_column(spans: tuple[int, ...], rows: int) ->
     assert ascending(*columns).tolist() == np.lexsort(columns[::-1]).tolist()
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint8, np.uint32, np.bool_])
+def test_columns_of_any_kind_are_ordered(kind: type) -> None:
+    random = np.random.default_rng(1)
+    columns = [random.integers(0, 1 << 8 * np.dtype(kind).itemsize, 200).astype(kind) for _ in range(3)]
+    assert ascending(*columns).tolist() == np.lexsort(columns[::-1]).tolist()
+
+
 def test_columns_of_any_size_are_ordered() -> None:
     least, most = np.iinfo(np.int64).min, np.iinfo(np.int64).max
     column, other = np.array([most, least, most, 0]), np.array([2, 0, 1, 3])

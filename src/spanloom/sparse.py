@@ -97,6 +97,7 @@ def ascending(*columns: Ints) -> Ints:
     for column in columns if len(columns[0]) else ():
         least = int(column.min())
         span = int(column.max()) - least + 1
+        column = column.astype(np.int64, copy=False)
         if span == 1 and keys:
             continue
         room *= span

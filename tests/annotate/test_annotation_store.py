@@ -25,6 +25,7 @@ from spanloom.recognize.source import whole_annotation
 from spanloom.serve import Limits
 from spanloom.serve.answers import suggest
 from spanloom.serve.served import served
+from spanloom.text import prepare
 
 TEXT = "The left ventricle is mildly dilated. No chest pain."
 GAP = {"type": "problem", "spans": [[4, 18], [29, 36]]}
@@ -84,7 +85,7 @@ def test_training_leaves_out_what_no_annotator_has_begun(tmp_path: Path, importe
         assert [one.id for one in completed] == [str(number) for number in range(1, 8)]
 
 
-@pytest.mark.parametrize("kind", ["brat", "xmi", "text", "csv", "tsv"])
+@pytest.mark.parametrize("kind", ["brat", "xmi", "text", "csv", "tsv", "pubtator", "bioc"])
 def test_formats_of_one_version_ask_for_a_layer(tmp_path: Path, kind: str) -> None:
     store, output = str(tmp_path / "a.store"), str(tmp_path / "b")
     with make(Path(store)) as opened:
@@ -95,6 +96,15 @@ def test_formats_of_one_version_ask_for_a_layer(tmp_path: Path, kind: str) -> No
     assert "\n" not in str(error.value) and not Path(output).exists()
     annotate.run(Annotate(data=store, export=output, output_format=kind, layer="bea", quiet=True))
     assert Path(output).exists()
+
+
+@pytest.mark.parametrize("kind", ["conll", "conllu", "spacy", "characters"])
+def test_versions_of_a_document_are_not_mixed(tmp_path: Path, kind: str) -> None:
+    documents = [prepare(Document("no pain", id="a", meta={"annotator": name})) for name in ("ann", "bea", "ann")]
+    write([documents[0], documents[2]], tmp_path / "b", kind)
+    with pytest.raises(DataError, match=r"several annotators have marked document 'a', .* --layer NAME"):
+        write(documents, tmp_path / "c", kind)
+    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize("seed", range(30))

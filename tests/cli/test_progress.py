@@ -60,8 +60,8 @@ def test_the_option_sets_the_form(command, monkeypatch):
         (("validate", "none.jsonl", "--no-such-option"), "No such option"),
         (("no-such-verb",), "No such command"),
         (("evaluate",), "Missing argument"),
-        (("convert", "notes.jsonl"), "Missing argument 'OUT' after 'notes.jsonl'."),
-        (("convert",), "Missing argument 'IN'."),
+        (("convert",), "Missing argument 'IN'"),
+        (("convert", "notes.jsonl"), "Missing argument 'OUT'"),
         (("train", "--jobs", "2"), "expected first one of"),
     ],
 )

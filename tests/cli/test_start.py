@@ -102,9 +102,17 @@ def test_what_cannot_be_read_leads_to_validate(here, command):
 def test_a_large_file_and_a_text_of_any_encoding_are_not_read(here, command, monkeypatch):
     (here / "note.txt").write_bytes("naïve".encode("cp1252"))
     (here / "train.jsonl").write_text("no JSON\n")
-    monkeypatch.setattr(start, "_LARGE", 3)
+    monkeypatch.setattr(start, "_OPENED", 3)
     assert suggested(command)[1] == "spanloom train recognizer --train train.jsonl --output model"
     assert suggested(command)[3] == "spanloom predict genia note.txt"
+
+
+def test_files_are_opened_up_to_a_size_of_all(here, monkeypatch):
+    for name in ("a.jsonl", "b.jsonl", "c.jsonl"):
+        (here / name).write_text("no JSON\n")
+    monkeypatch.setattr(start, "_OPENED", 17)
+    found = start.found_in(Path())
+    assert (found.invalid, found.annotated) == (["a.jsonl", "b.jsonl"], ["c.jsonl"])
 
 
 def test_names_that_a_terminal_would_follow_and_files_that_cannot_be_opened(here, command, monkeypatch):

@@ -162,6 +162,28 @@ def test_bytes_of_utf_8_are_text_in_any_column(tmp_path: Path, kind: Any) -> Non
     assert next(read(tmp_path / "b.parquet")).meta == {"scan": "b'\\xff'"}
 
 
+def test_bytes_within_values_are_text_or_one_line(tmp_path: Path) -> None:
+    def rows(kind: bytes) -> pa.Table:
+        entity = {"type": kind, "start": 3, "end": 7, "note": b"x"}
+        return pa.Table.from_pylist([{"text": "No pain", "entities": [entity]}])
+
+    pq.write_table(rows(b"problem"), tmp_path / "a.parquet")
+    [document] = read(tmp_path / "a.parquet")
+    assert (document.mentions[0].type, document.meta) == ("problem", {"unread": {"entities[0].note": "x"}})
+    pq.write_table(pa.table({"tokens": [[b"No", b"pain"]], "ner_tags": [[b"O", b"B-x"]]}), tmp_path / "b.parquet")
+    assert next(read(tmp_path / "b.parquet")).mentions == [Mention("x", [(3, 7)])]
+    pq.write_table(rows(b"\xff"), tmp_path / "c.parquet")
+    with pytest.raises(DataError, match=r"c.parquet:1: entities holds the bytes .*xff.*, expected text in UTF-8; dec"):
+        list(read(tmp_path / "c.parquet"))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_types_like_tags_come_back(tmp_path: Path, suffix: str) -> None:
+    given = Document("No pain", mentions=[Mention("B-x", [(0, 2)]), Mention("I-x", [(3, 7)])])
+    write([given], tmp_path / f"a{suffix}")
+    assert next(read(tmp_path / f"a{suffix}")).mentions == given.mentions
+
+
 def test_streams_of_arrow_are_read(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([{"text": "mild"}, {"text": "pain"}])
     with pa.ipc.new_stream(str(tmp_path / "a.arrow"), table.schema) as writer:

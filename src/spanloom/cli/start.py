@@ -19,7 +19,7 @@ from spanloom.view.cells import aligned
 
 _ENTRIES: Final = (100, 10, 10)  # of the folder that are looked at, of each folder in it, of each in these
 _DEPTH: Final = 2  # of folders in it
-_LARGE: Final = 2_000_000  # bytes of a file that is not opened, as some formats read it whole
+_OPENED: Final = 20_000_000  # bytes of all files that are opened, as some formats read them whole
 _DOCUMENTS: Final = 5  # of a file that are read
 _CERTAIN: Final = ("jsonl", "brat", "i2b2", "conll", "conllu", "pubtator", "bioc", "xmi", "webanno", "spacy")
 _NOTE: Final = "echo 'No chest pain or dyspnea.' |"
@@ -95,15 +95,24 @@ def found_in(folder: Path) -> Found:
 
     Hidden ones are left out, as are names that a terminal would not print as they are.
     """
-    found = Found([], [], [], [], [])
-    _look(folder, found, 0)
+    found, left = Found([], [], [], [], []), _OPENED
+    for path, kind in _look(folder, 0):
+        if kind == "model":
+            found.models.append(str(path))
+        elif kind == "store":
+            found.stores.append(str(path))
+        else:
+            size = path.stat().st_size if path.is_file() else 0
+            opens = kind != "text" and size <= left
+            left -= size if opens else 0
+            _add(path, kind, found, opens)
     return found
 
 
-def _look(folder: Path, found: Found, depth: int) -> None:
-    """Add a model, or the data files of a folder and of the folders in it."""
+def _look(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
+    """Yield the models and the data in a folder and in the folders in it, with their formats."""
     if is_model(folder):
-        found.models.append(str(folder))
+        yield folder, "model"
         return
     with os.scandir(folder) as entries:
         every = [one.name for one in islice(entries, _ENTRIES[depth])]
@@ -115,20 +124,16 @@ def _look(folder: Path, found: Found, depth: int) -> None:
                 kind = next((one for one in FORMATS.values() if path.suffix != ".py" and one.knows(path)), None)
                 kinds |= {} if kind is None else {path: kind}
             elif path.is_dir() and not path.is_symlink() and depth < _DEPTH:
-                _look(path, found, depth + 1)
+                yield from _look(path, depth + 1)
     if whole := next((kind.name for kind in kinds.values() if kind.folders), None):
-        _add(folder, whole, found)
+        yield folder, whole
         return
-    for path, kind in kinds.items():
-        if kind.name == "store":
-            found.stores.append(str(path))
-        else:
-            _add(path, kind.name, found)
+    yield from ((path, kind.name) for path, kind in kinds.items())
 
 
-def _add(path: Path, kind: str, found: Found) -> None:
-    """Add a file, or a folder of brat files, by its first documents; a large file, and any text, by its format."""
-    if kind == "text" or (path.is_file() and path.stat().st_size > _LARGE):
+def _add(path: Path, kind: str, found: Found, opens: bool) -> None:
+    """Add a file, or a folder of brat files, by its first documents, or by its format if it is not opened."""
+    if not opens:
         (found.texts if kind == "text" else found.annotated).append(str(path))
         return
     try:

@@ -285,14 +285,14 @@ class Once(_WithExamples, TyperCommand):
         """Parse a command line."""
         values, _, order = self.make_parser(ctx).parse_args(list(args))
         given = Counter(map(id, order))
-        words = [one for one in self.params if one.param_type_name == "argument" and one.required]
-        found = [values.get(one.name or "") for one in words]
-        if len(words) > 1 and not found[0] and found[-1] and not ctx.resilient_parsing:  # several words are filled last
-            ctx.fail(f"Missing argument '{getattr(words[-1], 'metavar', words[-1].name)}' after {found[-1]!r}.")
         for parameter in self.params:
             once = parameter.param_type_name == "option" and not getattr(parameter, "multiple", False)
             if once and given[id(parameter)] > 1 and not ctx.resilient_parsing:
                 ctx.fail(f"{parameter.opts[0]} is given {given[id(parameter)]} times, but may be given once")
+        arguments: list[Any] = [one for one in self.params if one.param_type_name == "argument"]
+        # of `IN... OUT` the library takes a single value as the last one, and would report the first as missing
+        if [values.get(one.name) is None for one in arguments] == [True, False] and not ctx.resilient_parsing:
+            ctx.fail(f"Missing argument '{arguments[1].metavar}'.")
         return super().parse_args(ctx, args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from spanloom.document import Document
-from spanloom.errors import DataError
+from spanloom.errors import DataError, clip
 from spanloom.extras import extra
 from spanloom.files import STDIO
 from spanloom.files.output import Sink, output_file
@@ -169,7 +169,7 @@ def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
     Bytes of UTF-8 are text, as in a lake. Values that JSON has no type for, such as dates, become text.
 
     Raises:
-        DataError: ``meta`` is text, but not JSON.
+        DataError: ``meta`` is text, but not JSON; or bytes within a mention are no text.
 
     >>> from_row({"text": "mild pain", "entities": [{"type": "problem", "offsets": [[5, 9]], "id": None}]})
     {'text': 'mild pain', 'entities': [{'type': 'problem', 'offsets': [[5, 9]]}]}
@@ -192,19 +192,23 @@ def from_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _plain(value: Any, name: str = "") -> Any:
+def _plain(value: Any, name: str, inside: bool = False) -> Any:
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, bytes):
         try:
             return value.decode("utf-8")
         except UnicodeDecodeError:
-            return value if name else str(value)  # no text: an error if a text is expected
-    if name in _CHECKED or value is None or isinstance(value, str | int):
-        return value
+            if inside and name in _CHECKED:
+                message = f"{name} holds the bytes {clip(str(value))}, expected text in UTF-8; decode them, or null"
+                raise DataError(message) from None
+            return str(value) if inside else value  # no text: an error if a text is expected
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value if isinstance(value, float) and math.isfinite(value) else str(value)
+        return {str(key): _plain(item, name, inside=True) for key, item in value.items()}
+    if isinstance(value, list | tuple):  # in a table items are of one kind, and most are offsets
+        plain = name in _CHECKED and value and isinstance(value[0], int)
+        return value if plain else [_plain(item, name, inside=True) for item in value]
+    return value if name in _CHECKED or (isinstance(value, float) and math.isfinite(value)) else str(value)
 
 
 def _entry(item: object) -> object:
@@ -358,7 +362,7 @@ def _scanned(row: dict[str, Any], fields: RecordFields, mentions: bool, path: st
     try:
         return scan_record(from_row(row), mentions, fields, path, number)
     except DataError as error:
-        return [Scanned.failed("not JSON", error.message, path, number, "meta")]
+        return [Scanned.failed("wrong field", error.message, path, number, error.path or "")]
 
 
 def write_parquet(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

@@ -131,6 +131,8 @@ class Losses:
     """
 
     counts: Counter[str] = field(default_factory=Counter)
+    annotators: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Identifier or text of a document -> its annotator, where a format has no place for that."""
 
     def add(self, kind: str, count: int = 1) -> None:
         """Count a loss; a count of 0 is ignored."""
@@ -225,7 +227,13 @@ def count_unwritten(
         kinds: of ``"document identifiers"``, ``"tokens"``, ``"sentences"``, ``"token columns"`` and ``"mentions"``.
         held: the fields of ``meta`` that the format holds.
         inside: of the first of them, if it is an object, the fields that the format holds.
+
+    Raises:
+        DataError: another annotator's version of the document was written before; readers could not distinguish them.
     """
+    annotator, name = annotator_of(document), document.id or document.text
+    if annotator is not None and losses.annotators.setdefault(name, annotator) != annotator:
+        raise repeated_name(document, name)
     parts = {
         "document identifiers": int(bool(document.id)),
         "tokens": document.token_count,
@@ -288,7 +296,7 @@ def name_of(document: Document, number: int) -> str:
     return document.id or f"document-{number:06d}"
 
 
-def repeated_name(document: Document, name: str, path: str | Path) -> DataError:
+def repeated_name(document: Document, name: str, path: str | Path | None = None) -> DataError:
     """Return the error for a document whose name an earlier one has, in a format that holds one of each name."""
     if annotator_of(document) is not None:
         why = f"several annotators have marked document {clip(name)}, and this format holds one version of it; choose"

@@ -44,6 +44,7 @@ class Entry:
         place: in the record.
         types: names, one mention for each.
         spans: pairs of offsets, in a unit that is not known yet.
+        whole: whether its offsets are a list of pairs, which is that of a mention, and never of one of its tokens.
         indices: numbers of tokens, in place of pairs.
         tokens: whether offsets are known to count tokens.
         surface: its text, if the record gives it.
@@ -58,6 +59,7 @@ class Entry:
     place: str
     types: list[Any]
     spans: list[tuple[int, int]] = field(default_factory=list)
+    whole: bool = False
     indices: list[int] | None = None
     tokens: bool = False
     surface: str | None = None
@@ -341,7 +343,7 @@ def _take_offsets(entry: Entry, parts: _Parts) -> str:
         return found
     value = parts.get("spans", list, dict, str)
     if spans := _pairs(value):
-        entry.spans = spans
+        entry.spans, entry.whole = spans, isinstance(value, list) and some(value, list)
         texts = [one.get("text") for one in value if isinstance(one, dict)] if isinstance(value, list) else []
         if some(texts, str):
             entry.surface, entry.sure = " ".join(texts), True
@@ -425,7 +427,7 @@ def joined(
         tagging: of the types of mentions of all records.
         text: that their offsets are about, if they count its characters.
     """
-    if not entries or any(len(entry.spans) != 1 for entry in entries):
+    if not entries or any(entry.whole or len(entry.spans) != 1 for entry in entries):
         return list(entries)
     tags = [LETTERED.fullmatch(str(entry.types[0])) if len(entry.types) == 1 else None for entry in entries]
     several = sum(len((entry.surface or text[slice(*entry.spans[0])]).split()) > 1 for entry in entries)

@@ -176,14 +176,16 @@ class Constraints:
 
     def demands(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
         """Return the mentions that a prepared document must have, and those that it may not have."""
-        places = {"require": Pattern.occurrences, "forbid": Pattern.mentions}
-        found = {option: self._of(option, document) for option in places}
-        for option, place in places.items():
+        found = {option: self._of(option, document) for option in ("require", "forbid")}
+        for option, mentions in found.items():
             for one in self._patterns[option]:
-                if one.word in document.text and (spans := [*place(one, document)]):
+                if one.word not in document.text:
+                    continue
+                names = types if one.type == ANY else [one.type]
+                found_in = one.occurrences(document) if option == "require" else one.mentions(document, len(names))
+                if spans := list(found_in):
                     self._used.add(f"{option}: {one.spec}")
-                    names = types if one.type == ANY else [one.type]
-                    found[option] += [found_mention(name, [span], None, (), None) for span in spans for name in names]
+                    mentions += [found_mention(name, [span], None, (), None) for span in spans for name in names]
         return self.kept(document) + found["require"], found["forbid"]
 
     def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:

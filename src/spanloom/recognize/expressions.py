@@ -15,7 +15,7 @@ from spanloom.document import Document
 from spanloom.document.document import named
 from spanloom.errors import DataError, UsageError, clip
 
-MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, about 1 kB of memory each
+MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, once a type, about 1 kB each
 ANY: Final = "*"
 _MOST: Final = 500  # positions of an automaton; those of other expressions are matched range by range
 _FLAGS: Final = re.compile(r"\A\(\?[aimsux]+\)")
@@ -206,8 +206,8 @@ class Pattern(NamedTuple):
         whole = re.compile(rf"(?<!\w)(?:{body}{end})(?!\w)", flags)
         yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
 
-    def mentions(self, document: Document) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all ranges of tokens of a sentence whose text it is.
+    def mentions(self, document: Document, types: int) -> Iterator[tuple[int, int]]:
+        """Yield the characters of all ranges of tokens of a sentence whose text it is, each a mention of some types.
 
         Raises:
             DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
@@ -221,10 +221,11 @@ class Pattern(NamedTuple):
         for first, end in document.sentences.tolist():
             for some in ranges(self.expression, self.automaton, document.text, document.tokens[first:end].tolist()):
                 found += len(some)
-                if found > MOST_RANGES:
+                if found * types > MOST_RANGES:
                     raise DataError(
-                        f"{named(document)}: {clip(self.spec)} matches more than {MOST_RANGES:,} ranges of "
-                        "tokens; name shorter ones, as by '.{1,80}' in place of '.*', or give the sentences"
+                        f"{named(document)}: {clip(self.spec)} matches more than {MOST_RANGES // types:,} "
+                        "ranges of tokens; name shorter ones, as by '.{1,80}' in place of '.*', give one type in place "
+                        "of '*', or give the sentences"
                     )
                 yield from some
 

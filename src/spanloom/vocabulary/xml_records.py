@@ -149,7 +149,10 @@ def _xml(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
     """The concepts of a file, their tree numbers and lines."""
     for element, line in xml_records(path, ROOTS, _PREFIXES):
         kind = _PREFIXES[element.tag]
-        identifier, name = (_text(element, f"{kind}{part}", path, line) for part in ("UI", "Name/String"))
+        identifier, name = (element.findtext(f"{kind}{part}", "").strip() for part in ("UI", "Name/String"))
+        if not identifier:
+            message = f"found a {element.tag} without {kind}UI, expected each to have one"
+            raise DataError(message, path=path, line=line)
         numbers = [number.text.strip() for number in element.iterfind("TreeNumberList/TreeNumber") if number.text]
         terms = tuple(term.text or "" for term in element.iterfind("ConceptList/Concept/TermList/Term/String"))
         # a star marks a mapping to a main topic
@@ -170,7 +173,7 @@ def _ascii(path: str | Path) -> Iterator[tuple[Concept, list[str], int]]:
                 yield _ascii_concept(record, path, start)
             record, start = {}, number
             continue
-        name, equals, value = text.partition(" = ")
+        name, equals, value = f"{text} ".partition(" = ")
         if text and not equals:
             message = f"found {text[:80]!r}, expected a field such as MH = Heart"
             raise DataError(message, path=path, line=number)
@@ -184,22 +187,13 @@ def _ascii_concept(record: dict[str, list[str]], path: str | Path, line: int) ->
     def values(*names: str) -> list[str]:  # what follows a bar describes the value
         return [value.partition("|")[0].strip() for name in names for value in record.get(name, ())]
 
-    names, identifiers, numbers = values(*_NAMES), values("UI"), values("MN")
-    for found, expected in ((identifiers, "UI"), (names, "MH, NM or SH")):
-        if not found:
-            raise DataError(f"found a record without {expected}, expected each to have one", path=path, line=line)
+    (name, *_), (identifier, *_), numbers = values(*_NAMES) or [""], values("UI") or [""], values("MN")
+    if not identifier:
+        raise DataError("found a record without UI, expected each to have one", path=path, line=line)
     # the names of descriptors that a supplementary record is mapped to are no identifiers, so there are no parents
     category = "|".join(dict.fromkeys(number[0] for number in numbers if number))
     definition = next(iter(record.get("MS", [])), "")
-    return Concept(identifiers[0], names[0], tuple(values(*_TERMS)), (), (), definition, category), numbers, line
-
-
-def _text(element: Element, where: str, path: str | Path, line: int) -> str:
-    text = (element.findtext(where) or "").strip()
-    if not text:
-        message = f"found a {element.tag} without {where.partition('/')[0]}, expected each to have one"
-        raise DataError(message, path=path, line=line)
-    return text
+    return Concept(identifier, name, tuple(values(*_TERMS)), (), (), definition, category), numbers, line
 
 
 # MEDIC, the diseases of the Comparative Toxicogenomics Database, in three of the forms that CTD offers: XML, CSV, TSV.
