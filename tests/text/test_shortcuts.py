@@ -44,7 +44,7 @@ def test_tokens_are_those_of_the_other_alternatives(text: str) -> None:
 @example("...!?. A. B")
 def test_full_stops_are_those_of_the_whole_expression(text: str) -> None:
     expected = [match.end() for match in sentences._STOP.finditer(text) if sentences._ends(text, match)]
-    assert list(sentences._stops(text, len(text))) == expected
+    assert list(sentences._stops(text)) == expected
 
 
 def test_tokens_of_all_characters_are_those_of_the_expressions() -> None:
@@ -59,7 +59,7 @@ def test_tokens_of_all_characters_are_those_of_the_expressions() -> None:
 def test_sentences_begin_between_tokens_alone(text: str, width: int) -> None:
     """Of Spanloom's tokens, and of those that hold so many characters each, whatever these are."""
     wide = [[start, min(start + width, len(text))] for start in range(0, len(text), width)]
-    ends = [*sentences._stops(text, len(text)), *line_breaks(text)]
+    ends = [*sentences._stops(text), *line_breaks(text)]
     for own in (tokens.tokenize(text).tolist(), wide):
         between = [i for i in range(1, len(own)) if any(own[i - 1][1] <= end <= own[i][0] for end in ends)]
         found = sentences.split_sentences(text, np.array(own, np.int64).reshape(-1, 2))

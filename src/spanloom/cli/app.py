@@ -383,7 +383,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         arguments: what follows the command's name; the program's own when ``None``.
     """
     try:
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # else NumPy starts threads that no kernel uses: 0.1 s
         gc.set_threshold(_OBJECTS)
         atexit.register(gc.freeze)  # else the last collections visit all objects, a tenth of a short run
         atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)  # Ctrl-C at the end changes no exit code

@@ -13,6 +13,7 @@ from spanloom.hypergraph import Floats, Ints, Potentials
 from spanloom.learn.platt import logits
 from spanloom.native import Kernel
 from spanloom.parallel import SERIAL, Executor
+from spanloom.sparse import distinct
 from spanloom.structures import MentionTable, Structure
 from spanloom.structures.base import concatenate, contiguous_table
 
@@ -139,7 +140,7 @@ def propose(
         every, level = concatenate([every, named]), np.append(level, np.full(len(named), NAMED))
     if given is not None:
         every, level = concatenate([every, given]), np.append(level, np.full(len(given), GIVEN))
-    known, kept = np.unique(identities(every), return_index=True)
+    known, kept = distinct(identities(every))
     found = weighed(every.take(kept), level[kept])
     if model.structure.heads:
         return merge([found])
@@ -149,7 +150,7 @@ def propose(
     tables = [places.take(model.structure.holds(places)), *([] if pairs is None else [pairs.table(proposed, text)])]
     levels = [ELSEWHERE, PAIRED][: len(tables)]
     every = concatenate(tables)
-    sought, kept = np.unique(identities(every), return_index=True)
+    sought, kept = distinct(identities(every))
     level = np.repeat(levels, [len(table) for table in tables])[kept]
     at = np.minimum(np.searchsorted(known, sought), max(0, len(known) - 1))
     new = known[at] != sought if len(known) else np.ones(len(sought), np.bool_)
