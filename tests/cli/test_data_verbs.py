@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from spanloom import Mention
 from spanloom.data import clinical
 from spanloom.formats import read
 
@@ -94,6 +95,15 @@ def test_convert_columns(command, tmp_path):
     result = command("validate", tmp_path / "in.conll", "--columns", "word,tag")
     assert result.returncode == 1
     assert f"{tmp_path / 'in.conll'}:1: error: " in result.stdout
+
+
+@pytest.mark.parametrize("name", ["a.conll", "a.conllu"])
+def test_formats_of_tokens_take_documents_without(command, tmp_path, name):
+    line = '{"text": "No pain.", "mentions": [{"type": "problem", "spans": [[3, 7]]}]}'
+    result = command("convert", "-", tmp_path / name, input=line)
+    assert (result.returncode, result.stderr) == (0, "")
+    [document] = read(tmp_path / name)
+    assert (document.words, document.mentions) == (["No", "pain", "."], [Mention("problem", [(3, 7)])])
 
 
 def test_convert_from_standard_input(command, data):

@@ -86,6 +86,13 @@ def test_a_recognizer_keeps_a_tagger(command, models, corpus, tmp_path):
     assert not (tmp_path / "other").exists()
 
 
+def test_a_file_is_no_model(command, tmp_path):
+    (tmp_path / "a.txt").write_text("no pain")
+    for words in (("inspect", tmp_path / "a.txt"), ("predict", tmp_path / "a.txt", tmp_path / "a.txt")):
+        result = command(*words)
+        assert result.returncode == 1 and "a.txt: no model here: model.json is missing; name the fol" in result.stderr
+
+
 def test_compare_keeps_a_tagger_and_sees_when_it_changes(command, models, corpus, tmp_path):
     line = ["compare", "--train", corpus / "train.jsonl", "--dev", corpus / "dev.jsonl", "--structure", "bio"]
     line += ["--epochs", "1", "--l2", "1", "--output", tmp_path / "out", "--pos", tmp_path / "tagger"]

@@ -124,3 +124,9 @@ def test_wrong_encodings_are_errors_of_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.spacy").write_bytes(b"x")
     with pytest.raises(UsageError, match="the format spacy is in no encoding of text"):
         read(tmp_path / "a.spacy", encoding="cp1252")
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that opens and cannot be read")
+def test_a_file_that_opens_and_cannot_be_read_is_named() -> None:
+    with pytest.raises(DataError, match=r"^/proc/self/mem: cannot be read: Input/output error"):
+        list(read("/proc/self/mem"))

@@ -20,7 +20,6 @@ from spanloom.files import STDIO
 from spanloom.files.output import check_free, output_folder
 from spanloom.formats import FORMATS, Format, Losses, write
 from spanloom.formats.answers import AnswerReport, AnswerSettings, align_answers
-from spanloom.formats.listed import COLUMNS
 from spanloom.model.corpus import TypeFilter
 from spanloom.text import prepare
 from spanloom.view.cells import aligned
@@ -85,7 +84,7 @@ def _write(found: Mapping[str, list[Document]], output: str, kind: Format, force
 
     with output_folder(output, force=force, may_replace=may_replace) as folder:
         for name, part in found.items():
-            documents = map(prepare, part) if kind is COLUMNS else part
+            documents = map(prepare, part) if kind.name in _TOKENIZED else part
             for what, count in write(documents, folder / names[name], kind.name).counts.items():
                 losses.add(what, count)
     return losses
@@ -120,8 +119,9 @@ def run(args: Convert) -> int | None:
             raise UsageError("standard input (-) can be read only once; give the answers or the texts as a file")
         documents = align_answers(documents, args.from_llm, settings, report, stop=args.on_error == "stop")
     documents = TypeFilter(args.types).checked(documents)
-    if output_format == COLUMNS.name or (output_format is None and COLUMNS.named(Path(args.target))):
-        documents = map(prepare, documents)  # columns hold tokens, and have no place for a text without
+    named = [kind.name for kind in FORMATS.values() if output_format is None and kind.named(Path(args.target))]
+    if not set(_TOKENIZED).isdisjoint(named or [output_format]):
+        documents = map(prepare, documents)
     if output_format is None and args.target == STDIO:
         output_format = "jsonl"  # as of `predict`; a file name without a known suffix is an error here
     options: dict[str, Any] = {} if args.scheme is None else {"scheme": args.scheme}
@@ -153,5 +153,6 @@ def _report(report: AnswerReport, log: Messages) -> int | None:
 # `spanloom split`: documents divided into parts, such as for training, development and testing.
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_TOKENIZED = ("conll", "conllu")  # formats of tokens, which are made where a document has none
 _FOLDERS = ("brat", "text", "xmi")  # formats that need a folder for several documents
 _ENDINGS = (".txt", ".ann", ".xmi", ".xml")  # of files in such folders

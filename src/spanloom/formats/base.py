@@ -18,7 +18,7 @@ from spanloom.document import Document, Mention
 from spanloom.document.annotators import annotator_of
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, DataWarning, UsageError, clip
-from spanloom.formats.source import bare
+from spanloom.formats.source import bare, unreadable
 
 # kinds of loss
 DISCONTIGUOUS = "discontiguous mentions"  # in formats that have no place for gaps
@@ -206,10 +206,15 @@ class Format(NamedTuple):
     instead: str = ""
 
     def knows(self, path: Path) -> bool:
-        """Return whether a path's name, or the files beside it, are of this format."""
-        if self.claims is not None:
-            return self.claims(path)
-        return self.named(path)
+        """Return whether a path's name, its content, or the files beside it, are of this format.
+
+        Raises:
+            DataError: the file cannot be read.
+        """
+        try:
+            return self.named(path) if self.claims is None else self.claims(path)
+        except OSError as error:
+            raise unreadable(path, error) from error
 
     def named(self, path: Path) -> bool:
         """Return whether a path ends in a suffix of this format, with ``.gz`` behind it where that may be."""

@@ -175,7 +175,7 @@ def _description(path: str | Path) -> dict[str, Any]:
     file = Path(path) / _DESCRIPTION
     try:
         description = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         left = "".join(f"; {part} is there, {leftover(part)}" for part in leftovers(Path(path)))
         inside = next((child.parent for child in sorted(Path(path).glob(f"*/{_DESCRIPTION}"))), None)
         close = meant_path(Path(path)) if inside is None else f"; did you mean {inside}?"
