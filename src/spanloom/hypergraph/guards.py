@@ -318,8 +318,8 @@ class GuardedEngine(Engine):
         """The guards of each part of the template: one for demands of a lane that overlap."""
         paths, owner, required = self._demands
         size = _sizes(paths)
-        steps = list(zip(paths.row.tolist(), paths.size.tolist(), strict=True))
-        runs_of = [tuple(steps[begin:end]) for begin, end in pairwise(paths.run_ptr.tolist())]
+        pairs = list(zip(paths.row.tolist(), paths.size.tolist(), strict=True))
+        runs_of = [tuple(pairs[begin:end]) for begin, end in pairwise(paths.run_ptr.tolist())]
         tables = [_of_part(part, paths.allowed) for part in self._parts]
         concerned = [np.logical_or.reduceat((~table).max(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
         if (np.stack(concerned).sum(0) > 1).any():
