@@ -16,6 +16,7 @@ from spanloom.hashing import Int64
 from spanloom.text import split_sentences, tokenize
 
 CLOSING: Final = frozenset(".,;:!?)]}。，；：！？、）")
+CHARGE: Final = re.compile(r"\(\d*[+\-−]\)")  # of an ion: "Mg(2+)"
 LINE: Final = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
@@ -72,12 +73,20 @@ class MentionParts(NamedTuple):
 
 
 def mention_parts(batch: Batch, documents: Sequence[Document]) -> MentionParts:
-    """Return the parts of the documents' mentions as tokens of the batch, which has the same documents."""
+    """Return the parts of the documents' mentions as tokens of the batch, which has the same documents.
+
+    The charge of an ion belongs to it.
+    """
     firsts, ends, counts = [], [], []
     for document, (low, high) in zip(documents, pairwise(batch.starts.tolist()), strict=True):
         spans = [span for mention in document.mentions for span in mention.spans]
         counts += [len(mention.spans) for mention in document.mentions]
         own, offsets = batch.tokens[low:high], np.array(spans, np.int64).reshape(-1, 2)
+        if "+)" in document.text or "-)" in document.text:
+            charges = [CHARGE.match(document.text, end) for end in offsets[:, 1].tolist()]
+            offsets[:, 1] = [
+                charge.end() if charge else end for charge, end in zip(charges, offsets[:, 1].tolist(), strict=True)
+            ]
         first = np.searchsorted(own[:, 1], offsets[:, 0], side="right")
         first = np.minimum(first, max(0, high - low - 1))
         end = np.maximum(np.searchsorted(own[:, 0], offsets[:, 1]), first)

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from spanloom.attributes.lexicon import KINDS, MINUS, Cues, compared
 from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts, tokenized
 from spanloom.document import Batch, Document
-from spanloom.features.tokens import flatten
+from spanloom.features.tokens import Tokens, flatten
 from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
 from spanloom.text import SECTIONS
 from spanloom.text.abbreviations import abbreviations
@@ -131,9 +131,14 @@ class Scopes:
         return found
 
     @cached_property
+    def _tokens(self) -> Tokens:
+        """The tokens as code points."""
+        return flatten(self.batch)
+
+    @cached_property
     def _words(self) -> tuple[list[str], Int64]:
         """The distinct words, as they are compared, and (T,) the number of each token's."""
-        tokens = flatten(self.batch)
+        tokens = self._tokens
         ids, _, first = intern(tokens.codes, tokens.starts, tokens.ends)
         words, own = numbered([compared(tokens.text[tokens.starts[at] : tokens.ends[at]]) for at in first.tolist()])
         return words, own[ids]
@@ -149,16 +154,25 @@ class Scopes:
 
     @cached_property
     def _short_forms(self) -> Int64:
-        """Negations that are short forms which their document defines, as in *nitric oxide (NO)*."""
-        at, batch = self.where(self._words_of("negations")), self.batch
+        """Negations in capitals that are short forms in their document, such as *NO* for nitric oxide.
+
+        It defines them, or a word beside one, not in capitals, shows it: *NO synthase*.
+        """
+        batch, tokens = self.batch, self._tokens
+        at = self.where(self._words_of("negations"))
+        at = at[(tokens.ends[at] - tokens.starts[at] > 1) & _capital(tokens.codes, tokens.starts[at] + 1)]
+        evident = np.zeros(len(at), np.bool_)
+        for step, name in (-1, "short_before"), (1, "short_after"):
+            beside = np.clip(at + step, 0, len(batch.tokens) - 1)
+            words = np.isin(beside, self.where(self._words_of(name)))
+            evident |= words & ~_capital(tokens.codes, tokens.ends[beside] - 1)
+        number = np.searchsorted(batch.starts, at, side="right") - 1
         inner = np.isin(at - 1, self.where(_OPEN_BRACKET)) & np.isin(at + 1, self.where(_CLOSE_BRACKET))
-        short = []
-        for number in np.unique(np.searchsorted(batch.starts, at[inner], side="right") - 1).tolist():
-            text, low = batch.documents[number].text, int(batch.starts[number])
-            forms = abbreviations(batch.documents[number])
-            own = at[(at >= low) & (at < batch.starts[number + 1])].tolist()
-            short += [one for one in own if text[slice(*batch.tokens[one].tolist())] in forms]
-        return np.array(short, np.int64)
+        for one in np.flatnonzero(inner & ~evident).tolist():
+            document = batch.documents[number[one]]
+            evident[one] = document.text[slice(*batch.tokens[at[one]].tolist())] in abbreviations(document)
+        found: Int64 = at[np.isin(number, number[evident])]
+        return found
 
     @cached_property
     def _minus(self) -> Int64:
@@ -338,13 +352,17 @@ class Scopes:
         about = np.where(verb < high, verb, low)
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
         if near:
-            clear &= ~_between(stops, low, high) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
+            # "grew, but not A and B"
+            contrast = np.isin(cue - 1, ends) & np.isin(high - 1, coordinators) & self._closed[stop]
+            inner = ~_between(np.setdiff1d(stops, coordinators), low, high) & contrast
+            clear &= (~_between(stops, low, high) | inner) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = np.isin(stop, self.where(self._words_of("heads"))) & ~np.isin(stop, self.batch.sentences)
             clear &= ~self._new_clause(cue, low, high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
+            some_of &= (low < high) & ~_between(self._stops[1], low, high)  # but not those in "none of A, B or C grew"
             if some_of.any():
                 found = self.where(self._words_of("occurrences"))
                 absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
@@ -392,7 +410,9 @@ class Scopes:
         clear = ~_between(self.ends(-1), low, high - auxiliary) & ~_between(self._relations(-1), low, high)
         # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
         opening, relation = self.batch.sentences[self.sentence[high]], _last(self._relations(-1), start)
-        clear &= (relation < opening) | _between(verbs, relation, start)
+        clear &= (relation < opening) | _between(
+            self.where(self._words_of("verbs") | self._words_of("relatives")), relation, start
+        )
         if near:
             clear &= (high - low <= 1) & ~_between(stops, low, high)
         else:
@@ -405,6 +425,7 @@ class Scopes:
             answer = np.isin(high, self.where(_ANSWERED))
             listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(_COLONS), low, high)
             clear &= ((comma < low) | listed) & ~_between(verbs, low, joined) & (high - low <= REACH)
+            clear &= joined < high - 1
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
         found = _joined(parts, there, np.where(same, begin - at, -1), phrase)
@@ -446,11 +467,11 @@ class Scopes:
         """
         found = _between(self.where(self._words_of("subjects")), first, begin)
         if found.any():
-            near_ends = self._stops[2]
+            joining = self.where(self._words_of("coordinators") & self._words_of("near_ends"))
             verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
             does = (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
-            for stops in near_ends, self.where(self._words_of("verbs")), self.ends(pair):
+            for stops in joining, self.where(self._words_of("verbs")), self.ends(pair):
                 does &= ~_between(stops, end, verb)
             negation = _between(self.where(self._words_of("negations")), first, begin)
             found &= does | (negation & _between(self.where(self._words_of("actions")), begin, at))
@@ -473,6 +494,9 @@ class Scopes:
         last = ~_between(self._joints, comma + 1, end)
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
         ended |= np.isin(comma + 1, self.where(self._words_of("coordinators") & self._words_of("near_ends")))
+        # "the girl, who never had A, has B"
+        opened = np.intersect1d(self.where(self._words_of("relatives")), commas + 1)
+        ended |= last & _between(opened, self.batch.sentences[self.sentence[first]], first)
         negation = _between(self.where(self._words_of("negations")), first, begin)
         # "although free of A, B was found"
         opening = self.batch.sentences[self.sentence[first]]
@@ -502,6 +526,12 @@ class Scopes:
     def ends(self, pair: int) -> Int64:
         """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
         return self.hits.first[self.of(pair, _ENDS)]
+
+
+def _capital(codes: NDArray[np.uint32], at: Int64) -> Flags:
+    """Return whether some characters are Latin capitals."""
+    found: Flags = (codes[at] >= ord("A")) & (codes[at] <= ord("Z"))
+    return found
 
 
 def _last(places: Int64, high: Int64) -> Int64:
