@@ -240,7 +240,9 @@ class Scopes:
     @cached_property
     def separators(self) -> Int64:
         """Tokens that separate items."""
-        return self.where(self._words_of("separators"))
+        at, tokens = self.where(self._words_of("separators")), self.batch.tokens
+        glued = np.isin(at, self.where(_HYPHEN)) & (tokens[at, 0] == tokens[at - 1, 1])
+        return at[~glued | (tokens[at, 1] < tokens[np.minimum(at + 1, len(tokens) - 1), 0])]
 
     @cached_property
     def _stops(self) -> tuple[Int64, Int64, Int64]:
@@ -383,9 +385,8 @@ class Scopes:
         held = np.maximum(np.searchsorted(first, at, side="right") - 1, 0)
         inner = (first[held] <= at) & (at < end[held]) & ((parts.end > end[held]) | (first[held] < at))
         inner &= ~prefix[held] | (parts.end == end[held] + 1)
-        if near and inner.any():  # "aniridia (absence of iris)" is a name
-            name = np.isin(end[held] - 1, stops) & np.isin(at - 1, self.where(_OPEN_BRACKET))
-            inner &= ~(name & np.isin(parts.end, self.where(_CLOSE_BRACKET)))
+        if near:  # "absence of the iris" is a name
+            inner &= ~np.isin(end[held] - 1, stops)
         phrase = np.where(same, hits.phrase[own[row]], -1)
         return _joined(parts, reaches | inner, np.where(same, at - begin, -1), phrase)
 
@@ -407,7 +408,11 @@ class Scopes:
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
         auxiliary = np.where(np.isin(high - 1, verbs), 1, 2 * np.isin(high - 2, verbs))
         auxiliary = np.minimum(auxiliary, high - low)
-        clear = ~_between(self.ends(-1), low, high - auxiliary) & ~_between(self._relations(-1), low, high)
+        # "A, a known sign of B, was absent"
+        comma = high - auxiliary - 1
+        apposed = np.isin(comma, commas) & np.isin(low, commas) & (_last(commas, comma) == low)
+        clear = ~_between(self.ends(-1), low + apposed, high - auxiliary - apposed)
+        clear &= apposed | ~_between(self._relations(-1), low, high)
         # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
         opening, relation = self.batch.sentences[self.sentence[high]], _last(self._relations(-1), start)
         clear &= (relation < opening) | _between(
@@ -422,9 +427,10 @@ class Scopes:
             clause = np.maximum(_last(commas, start) + 1, opening)
             listed &= ~_between(verbs, clause, np.maximum(comma, low))
             # so is "A, B: absent"
+            listed |= apposed
             answer = np.isin(high, self.where(_ANSWERED))
             listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(_COLONS), low, high)
-            clear &= ((comma < low) | listed) & ~_between(verbs, low, joined) & (high - low <= REACH)
+            clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
             clear &= joined < high - 1
         there[some] |= clear
         phrase = np.where(same, hits.phrase[own[row]], -1)
@@ -473,6 +479,18 @@ class Scopes:
             does = (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
             for stops in joining, self.where(self._words_of("verbs")), self.ends(pair):
                 does &= ~_between(stops, end, verb)
+            # "neither A nor B was effective", but not "was found"
+            copulas = self.where(self._words_of("verbs"))
+            copula = np.append(copulas, len(self.sentence))[np.searchsorted(copulas, end)]
+            is_so = (copula < self.batch.sentences[self.sentence[first] + 1] - 1) & ~_between(copulas, begin, at)
+            is_so &= (
+                ~np.isin(begin - 1, self._stops[2])
+                & ~_between(joining, end, copula)
+                & ~_between(self.ends(pair), end, copula)
+            )
+            is_so &= ~self._closed[np.minimum(copula + 1, len(self.sentence))]
+            is_so &= ~_between(self.where(self._words_of("occurrences")), copula, copula + 4)
+            does |= is_so
             negation = _between(self.where(self._words_of("negations")), first, begin)
             found &= does | (negation & _between(self.where(self._words_of("actions")), begin, at))
         return found
@@ -495,14 +513,17 @@ class Scopes:
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
         ended |= np.isin(comma + 1, self.where(self._words_of("coordinators") & self._words_of("near_ends")))
         # "the girl, who never had A, has B"
+        item_end = np.minimum(np.append(joints, far)[np.searchsorted(joints, comma + 1)], end)
+        ended |= _between(verbs, comma, item_end)
         opened = np.intersect1d(self.where(self._words_of("relatives")), commas + 1)
-        ended |= last & _between(opened, self.batch.sentences[self.sentence[first]], first)
+        opening = self.batch.sentences[self.sentence[first]]
+        begins = np.isin(opening, self.where(self._words_of("subordinators")))
+        ended |= last & (begins | _between(opened, opening, first))
         negation = _between(self.where(self._words_of("negations")), first, begin)
         # "although free of A, B was found"
-        opening = self.batch.sentences[self.sentence[first]]
         main = self.where(self._words_of("verbs") | self._words_of("predicates"))
         verb = np.append(main, far)[np.searchsorted(main, comma)]
-        subordinate = np.isin(opening, self.where(self._words_of("subordinators"))) & (verb < end)
+        subordinate = begins & (verb < end)
         last_comma = _last(commas, verb)
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "effect of a diet without A on B"
