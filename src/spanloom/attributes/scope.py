@@ -357,11 +357,16 @@ class Scopes:
             # "grew, but not A and B"
             contrast = np.isin(cue - 1, ends) & np.isin(high - 1, coordinators) & self._closed[stop]
             inner = ~_between(np.setdiff1d(stops, coordinators), low, high) & contrast
-            clear &= (~_between(stops, low, high) | inner) & (high - low <= np.where(prefix[row[some]], 0, NEAR))
+            # "absence of tuberculosis (TB)"
+            short = np.isin(high - 1, self.where(_OPEN_BRACKET)) & np.isin(high + 1, self.where(_CLOSE_BRACKET))
+            short &= _capital(self._tokens.codes, self._tokens.ends[high] - 1)
+            clear &= (~_between(stops, low, high - short) | inner) & (
+                high - low <= np.where(prefix[row[some]], 0, NEAR)
+            )
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = np.isin(stop, self.where(self._words_of("heads"))) & ~np.isin(stop, self.batch.sentences)
-            clear &= ~self._new_clause(cue, low, high, stop) & ~modifier
+            clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
             some_of &= (low < high) & ~_between(self._stops[1], low, high)  # but not those in "none of A, B or C grew"
@@ -413,14 +418,15 @@ class Scopes:
         apposed = np.isin(comma, commas) & np.isin(low, commas) & (_last(commas, comma) == low)
         clear = ~_between(self.ends(-1), low + apposed, high - auxiliary - apposed)
         clear &= apposed | ~_between(self._relations(-1), low, high)
-        # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
-        opening, relation = self.batch.sentences[self.sentence[high]], _last(self._relations(-1), start)
-        clear &= (relation < opening) | _between(
-            self.where(self._words_of("verbs") | self._words_of("relatives")), relation, start
-        )
+        opening = self.batch.sentences[self.sentence[high]]
         if near:
             clear &= (high - low <= 1) & ~_between(stops, low, high)
         else:
+            # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
+            relation = _last(self._relations(-1), start)
+            clear &= (relation < opening) | _between(
+                self.where(self._words_of("verbs") | self._words_of("relatives")), relation, start
+            )
             comma, joined = _last(commas, high), _last(coordinators, high)
             # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is not
             listed = (joined > comma + 1) | ((joined == comma + 1) & (_last(commas, comma) >= opening))
@@ -455,12 +461,17 @@ class Scopes:
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
+        verb += np.isin(verb + 1, ends)  # "had developed"
         subject = np.isin(first, self.batch.sentences) | np.isin(first - 1, self.where(CLOSING))
         subject |= np.isin(first, self.where(self._words_of("subjects")))
         # "eleven patients and none of the controls had", "none of the rats that received A, B or C developed"
         joining = self.where(self._words_of("coordinators") & self._words_of("near_ends"))
         opening = self.batch.sentences[self.sentence[first]]
-        subject &= ~np.isin(first - 1, joining) | _between(verbs, opening, first)
+        joined = np.isin(first - 1, joining)
+        subject |= joined & np.isin(first - 2, self._stops[1])
+        subject &= ~joined | _between(
+            self.where(self._words_of("verbs") | self._words_of("predicates")), opening, first
+        )
         relative = self.where(self._words_of("relatives"))
         whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
         found: Int64 = np.where(subject & (verb < at) & whole, verb, at)
