@@ -369,7 +369,7 @@ class Scopes:
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
-            some_of &= (low < high) & ~_between(self._stops[1], low, high)  # but not those in "none of A, B or C grew"
+            some_of &= (low < high) & ~_between(np.union1d(self._stops[1], self.where(self._words_of("verbs"))), low, high)  # but not those in "none of A, B or C grew"
             if some_of.any():
                 found = self.where(self._words_of("occurrences"))
                 absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
