@@ -355,7 +355,11 @@ class Scopes:
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
         if near:
             # "grew, but not A and B"
-            contrast = np.isin(cue - 1, ends) & np.isin(high - 1, coordinators) & self._closed[stop]
+            contrast = (
+                (np.isin(cue - 1, ends) | np.isin(low - 1, stops))
+                & np.isin(high - 1, coordinators)
+                & self._closed[stop]
+            )
             inner = ~_between(np.setdiff1d(stops, coordinators), low, high) & contrast
             # "absence of tuberculosis (TB)"
             short = np.isin(high - 1, self.where(_OPEN_BRACKET)) & np.isin(high + 1, self.where(_CLOSE_BRACKET))
@@ -369,7 +373,9 @@ class Scopes:
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
-            some_of &= (low < high) & ~_between(np.union1d(self._stops[1], self.where(self._words_of("verbs"))), low, high)  # but not those in "none of A, B or C grew"
+            some_of &= (low < high) & ~_between(
+                np.union1d(self._stops[1], self.where(self._words_of("verbs"))), low, high
+            )  # but not those in "none of A, B or C grew"
             if some_of.any():
                 found = self.where(self._words_of("occurrences"))
                 absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
