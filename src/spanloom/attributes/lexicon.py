@@ -53,7 +53,8 @@ mention that is a cue; no cue; the end of what cues reach, also of those behind 
 _SCOPE: Final = (
     "ends", "relations", "pseudo", "near_ends", "separators", "coordinators", "verbs", "prefixes", "negations",
     "subjects", "modifiers", "predicates", "actions", "answers", "questions", "heads", "subordinators", "relatives",
-    "targets", "occurrences", "short_before", "short_after",
+    "targets", "occurrences", "short_before", "short_after", "participles", "genitives",
+    "light_nouns",
 )  # fmt: skip
 _RULES: Final = ("sections", "unless")
 _OTHERS: Final = ("language", "stopwords", "script", "words", "scope", "headings")
@@ -99,7 +100,8 @@ class Cues:
         phrases: words -> what they mean, by attribute and value, kind, and whether a clause must end behind them.
         scope: the words of ``near_ends``, ``separators``, ``coordinators``, ``verbs``, ``prefixes``, ``negations``,
             ``subjects``, ``modifiers``, ``predicates``, ``actions``, ``answers``, ``questions``, ``heads``,
-            ``subordinators``, ``relatives``, ``targets``, ``occurrences``, ``short_before`` and ``short_after``.
+            ``subordinators``, ``relatives``, ``targets``, ``occurrences``, ``short_before``, ``short_after``,
+            ``participles``, ``genitives`` and ``light_nouns``.
         sections: name of a section -> what its mentions are.
         headings: name of a section -> regular expression of its headings, beside those of `spanloom.text.SECTIONS`.
         stopwords, script: by which texts in the language are known.

@@ -370,6 +370,10 @@ class Scopes:
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = np.isin(stop, self.where(self._words_of("heads"))) & ~np.isin(stop, self.batch.sentences)
+            # "no A-induced B" is not about A
+            modifier |= np.isin(stop, self.where(_HYPHEN)) & np.isin(
+                stop + 1, self.where(self._words_of("participles"))
+            )
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
@@ -509,6 +513,10 @@ class Scopes:
             is_so &= ~_between(self.where(self._words_of("occurrences")), copula, copula + 4)
             does |= is_so
             negation = _between(self.where(self._words_of("negations")), first, begin)
+            # "neither reduced A nor B"
+            places = self.where(self._words_of("subjects"))
+            acted = _last(places[np.isin(places + 1, self.where(self._words_of("actions")))], first)
+            does |= acted >= self.batch.sentences[self.sentence[first]]
             found &= does | (negation & _between(self.where(self._words_of("actions")), begin, at))
         return found
 
@@ -543,6 +551,10 @@ class Scopes:
         subordinate = begins & (verb < end)
         last_comma = _last(commas, verb)
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
+        # "no radiation of A", but not "no signs of A"
+        of = self.where(self._words_of("genitives"))
+        of = _last(of[~np.isin(of - 1, self.where(self._words_of("light_nouns")))], at)
+        ended |= (of > begin) & ~_between(self.separators, of, at)
         # "effect of a diet without A on B"
         modifier = np.isin(first, self.where(self._words_of("modifiers")))
         related = modifier & (_last(self._relations(-1), first) >= opening)
