@@ -423,19 +423,21 @@ class Scopes:
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
         auxiliary = np.where(np.isin(high - 1, verbs), 1, 2 * np.isin(high - 2, verbs))
         auxiliary = np.minimum(auxiliary, high - low)
-        # "A, a known sign of B, was absent"
-        comma = high - auxiliary - 1
-        apposed = np.isin(comma, commas) & np.isin(low, commas) & (_last(commas, comma) == low)
+        # "A, a known sign of B, was absent", "symptoms, such as A and B, were absent"
+        comma, opening = high - auxiliary - 1, self.batch.sentences[self.sentence[high]]
+        inclusions = np.intersect1d(self.where(self._words_of("inclusions")), commas + 1)
+        listed = (_last(inclusions, start) > opening) & ~_between(verbs, _last(inclusions, start), comma)
+        apposed = np.isin(comma, commas) & (listed | np.isin(low, commas) & (_last(commas, comma) == low))
         clear = ~_between(self.ends(-1), low + apposed, high - auxiliary - apposed)
         clear &= apposed | ~_between(self._relations(-1), low, high)
-        opening = self.batch.sentences[self.sentence[high]]
         if near:
             clear &= (high - low <= 1) & ~_between(stops, low, high)
         else:
             # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
             relation = _last(self._relations(-1), start)
-            clear &= (relation < opening) | _between(
-                self.where(self._words_of("verbs") | self._words_of("relatives")), relation, start
+            clause = self.where(self._words_of("verbs") | self._words_of("relatives"))
+            clear &= (
+                (relation < opening) | _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
             )
             comma, joined = _last(commas, high), _last(coordinators, high)
             # "A, B, and C were absent" is a list, "A is seen, and B was absent" or "is A, and B was absent" is not
