@@ -160,7 +160,9 @@ class Scopes:
         """
         batch, tokens = self.batch, self._tokens
         at = self.where(self._words_of("negations"))
-        at = at[(tokens.ends[at] - tokens.starts[at] > 1) & _capital(tokens.codes, tokens.starts[at] + 1)]
+        at = at[(tokens.ends[at] - tokens.starts[at] > 1) & _capital(tokens.codes, tokens.ends[at] - 1)]
+        if not len(at):
+            return at
         evident = np.zeros(len(at), np.bool_)
         for step, name in (-1, "short_before"), (1, "short_after"):
             beside = np.clip(at + step, 0, len(batch.tokens) - 1)
@@ -226,6 +228,25 @@ class Scopes:
         distinct, ids = self._words
         return self._once(words, lambda: np.flatnonzero(np.array([word in words for word in distinct], np.bool_)[ids]))
 
+    def _any_of(self, *names: str) -> Int64:
+        """Return the tokens that are a word of one of some lists."""
+        return self._once(names, lambda: self.where(frozenset().union(*map(self._words_of, names))))
+
+    def _is(self, *names: str) -> Flags:
+        """Return whether each token is a word of one of some lists; false for two before the first and behind the last."""
+        return self._once(("is", *names), lambda: self._mask(self._any_of(*names)))
+
+    def _is_word(self, words: frozenset[str]) -> Flags:
+        return self._once(("is", words), lambda: self._mask(self.where(words)))
+
+    def _is_end(self, pair: int) -> Flags:
+        return self._once(("is end", pair), lambda: self._mask(self.ends(pair)))
+
+    def _mask(self, places: Int64) -> Flags:
+        found = np.zeros(len(self.batch.tokens) + 4, np.bool_)
+        found[places] = True
+        return found
+
     @cached_property
     def _closed(self) -> Flags:
         """(T + 1,) whether a clause ends before each token."""
@@ -249,6 +270,31 @@ class Scopes:
         """Tokens that coordinate, commas, and what ends near scopes."""
         commas = self._words_of("separators") & _COMMAS
         return self.where(self._words_of("coordinators")), self.where(commas), self.where(self._words_of("near_ends"))
+
+    @cached_property
+    def _joining_words(self) -> Int64:
+        """Coordinators that end near scopes, such as *and*."""
+        return self.where(self._words_of("coordinators") & self._words_of("near_ends"))
+
+    @cached_property
+    def _genitives(self) -> Int64:
+        """Prepositions whose complement is not what a negation denies: that of no light noun, such as *signs of*."""
+        places = self._any_of("genitives")
+        return places[~self._is("light_nouns")[places - 1]]
+
+    @cached_property
+    def _is_comma(self) -> Flags:
+        return self._mask(self._stops[1])
+
+    @cached_property
+    def _begins(self) -> Flags:
+        """Whether each token begins a sentence."""
+        return self._mask(self.batch.sentences)
+
+    def _behind_commas(self, name: str) -> Int64:
+        """Return the words of a list that follow a comma."""
+        places = self._any_of(name)
+        return places[self._is_comma[places - 1]]
 
     @cached_property
     def _joints(self) -> Int64:
@@ -333,9 +379,9 @@ class Scopes:
         first, end = hits.first[own], hits.end[own]
         if not len(own) or not len(at):
             return _nothing(parts)
-        coordinators, stops = self._stops[0], self.where(self._words_of("near_ends") | self._words_of("actions"))
-        prefixes = self.where(self._words_of("prefixes"))
-        negations = self.where(self._words_of("negations"))
+        coordinators, stops = self._stops[0], self._any_of("near_ends", "actions")
+        prefixes = self._any_of("prefixes")
+        negations = self._any_of("negations")
         prefix = near & (np.isin(end - 1, prefixes) | (np.isin(first, prefixes) & np.isin(end - 1, negations)))
         row = np.maximum(np.searchsorted(end, at, side="right") - 1, 0)
         begin = end[row]
@@ -344,8 +390,8 @@ class Scopes:
         reaches, some = np.zeros(len(at), np.bool_), np.flatnonzero(same)  # only these are looked at further
         cue, low, high, stop = first[row[some]], begin[some], at[some], parts.end[some]
         ends, items = self.ends(pair), self.separators
-        verb = self._predicate(cue, low, high, ends)
-        subject = _between(self.where(self._words_of("subjects")), cue, low) & (verb < high)
+        verb = self._predicate(pair, cue, low, high)
+        subject = _between(self._any_of("subjects"), cue, low) & (verb < high)
         subject &= ~_between(self.where(CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
         clear &= (subject | ~_between(ends, low, verb)) & ~_between(ends, verb + 1, high)
@@ -354,36 +400,32 @@ class Scopes:
         about = np.where(verb < high, verb, low)
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
         if near:
-            # "grew, but not A and B"
-            contrast = (
-                (np.isin(cue - 1, ends) | np.isin(low - 1, stops))
-                & np.isin(high - 1, coordinators)
-                & self._closed[stop]
-            )
-            inner = ~_between(np.setdiff1d(stops, coordinators), low, high) & contrast
             # "absence of tuberculosis (TB)"
-            short = np.isin(high - 1, self.where(_OPEN_BRACKET)) & np.isin(high + 1, self.where(_CLOSE_BRACKET))
+            short = self._is_word(_OPEN_BRACKET)[high - 1] & self._is_word(_CLOSE_BRACKET)[high + 1]
             short &= _capital(self._tokens.codes, self._tokens.ends[high] - 1)
-            clear &= (~_between(stops, low, high - short) | inner) & (
-                high - low <= np.where(prefix[row[some]], 0, NEAR)
-            )
+            inner = ~_between(stops, low, high - short)
+            # "grew, but not A and B", "absence of A and B"
+            listed = np.flatnonzero(self._is("coordinators")[high - 1] & self._closed[stop] & ~inner)
+            if len(listed):
+                others = np.setdiff1d(stops, coordinators)
+                opened = self._is_end(pair)[cue[listed] - 1] | self._is("near_ends", "actions")[low[listed] - 1]
+                inner[listed] = opened & ~_between(others, low[listed], high[listed])
+            clear &= inner & (high - low <= np.where(prefix[row[some]], 0, NEAR))
         else:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
-            modifier = np.isin(stop, self.where(self._words_of("heads"))) & ~np.isin(stop, self.batch.sentences)
+            modifier = self._is("heads")[stop] & ~self._begins[stop]
             # "no A-induced B" is not about A
-            modifier |= np.isin(stop, self.where(_HYPHEN)) & np.isin(
-                stop + 1, self.where(self._words_of("participles"))
-            )
+            modifier |= self._is_word(_HYPHEN)[stop] & self._is("participles")[stop + 1]
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
-            some_of = (low == cue + 2) & (verb >= high) & np.isin(cue, self.where(self._words_of("subjects")))
-            some_of &= (low < high) & ~_between(
-                np.union1d(self._stops[1], self.where(self._words_of("verbs"))), low, high
-            )  # but not those in "none of A, B or C grew"
+            some_of = (low == cue + 2) & (verb >= high) & self._is("subjects")[cue]
+            some_of &= low < high
             if some_of.any():
-                found = self.where(self._words_of("occurrences"))
+                # but not those in "none of A, B or C grew"
+                some_of &= ~_between(self._stops[1], low, high) & ~_between(self._any_of("verbs"), low, high)
+                found = self._any_of("occurrences")
                 absent = _between(found[self._closed[found + 1]], stop, self.batch.sentences[self.sentence[cue] + 1])
-                clear &= ~some_of | ~np.isin(low - 1, stops) | absent
+                clear &= ~some_of | ~self._is("near_ends", "actions")[low - 1] | absent
         # a part behind a gap: the cue is in the gap, and about this part, no other item that shares it
         later = np.ones(len(at), np.bool_)
         later[parts.ptr[:-1]] = False
@@ -391,7 +433,7 @@ class Scopes:
         about = (cue >= behind) & ((high == low) | ~_between(coordinators, behind, cue))
         reaches[some] = clear & (~later[some] | about)
         # a list below: the cue, a colon, and the end of the line
-        open_end = np.isin(end, self.where(_COLONS)) & np.isin(end + 1, self.batch.sentences)
+        open_end = self._is_word(_COLONS)[end] & np.isin(end + 1, self.batch.sentences)
         if open_end.any():
             heads = np.flatnonzero(open_end)
             head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
@@ -419,15 +461,17 @@ class Scopes:
         there, some = np.isin(at, end), np.flatnonzero(same)  # only these are looked at further
         there &= parts.first < first[np.minimum(np.searchsorted(end, at), len(end) - 1)]
         low, high, start = at[some], begin[some], parts.first[some]
-        verbs = self.where(self._words_of("verbs"))
+        verbs = self._any_of("verbs")
         # "has" in "has not been excluded" or "has probably been excluded" begins no clause
-        auxiliary = np.where(np.isin(high - 1, verbs), 1, 2 * np.isin(high - 2, verbs))
+        auxiliary = np.where(self._is("verbs")[high - 1], 1, 2 * self._is("verbs")[high - 2])
         auxiliary = np.minimum(auxiliary, high - low)
         # "A, a known sign of B, was absent", "symptoms, such as A and B, were absent"
         comma, opening = high - auxiliary - 1, self.batch.sentences[self.sentence[high]]
-        inclusions = np.intersect1d(self.where(self._words_of("inclusions")), commas + 1)
-        listed = (_last(inclusions, start) > opening) & ~_between(verbs, _last(inclusions, start), comma)
-        apposed = np.isin(comma, commas) & (listed | np.isin(low, commas) & (_last(commas, comma) == low))
+        apposed = self._is_comma[comma]
+        if apposed.any():
+            inclusion = _last(self._behind_commas("inclusions"), start)
+            listed = (inclusion > opening) & ~_between(verbs, inclusion, comma)
+            apposed &= listed | (_last(commas, comma) == low)
         clear = ~_between(self.ends(-1), low + apposed, high - auxiliary - apposed)
         clear &= apposed | ~_between(self._relations(-1), low, high)
         if near:
@@ -435,7 +479,7 @@ class Scopes:
         else:
             # "an effect on A was not seen", "the cause of A is unclear": of the relation, not of A
             relation = _last(self._relations(-1), start)
-            clause = self.where(self._words_of("verbs") | self._words_of("relatives"))
+            clause = self._any_of("verbs", "relatives")
             clear &= (
                 (relation < opening) | _between(clause, relation, start) | _between(self.ends(-1), relation + 2, start)
             )
@@ -446,7 +490,7 @@ class Scopes:
             listed &= ~_between(verbs, clause, np.maximum(comma, low))
             # so is "A, B: absent"
             listed |= apposed
-            answer = np.isin(high, self.where(_ANSWERED))
+            answer = self._is_word(_ANSWERED)[high]
             listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(_COLONS), low, high)
             clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
             clear &= joined < high - 1
@@ -459,9 +503,9 @@ class Scopes:
     def _with_object(self, words: frozenset[str]) -> Int64:
         """Return verbs with an object: neither the clause nor its noun phrase ends behind the verb."""
         verbs = self.where(words)
-        return verbs[~self._closed[verbs + 1] & ~np.isin(verbs + 1, self._stops[2])]
+        return verbs[~self._closed[verbs + 1] & ~self._is("near_ends")[verbs + 1]]
 
-    def _predicate(self, first: Int64, begin: Int64, at: Int64, ends: Int64) -> Int64:
+    def _predicate(self, pair: int, first: Int64, begin: Int64, at: Int64) -> Int64:
         """Return the verb of each cue's subject that lies before a mention, or the mention.
 
         It does not end the scope: *none of the patients developed*. The cue begins a clause or is one of a subject,
@@ -469,22 +513,20 @@ class Scopes:
         clause: *none of the patients who received both developed anemia*.
         """
         verbs = self._with_object(self._words_of("predicates"))
-        verbs = verbs[~np.isin(verbs - 1, ends)]
+        verbs = verbs[~self._is_end(pair)[verbs - 1]]
         if not len(verbs):
             return at
         verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, begin)]
-        verb += np.isin(verb + 1, ends)  # "had developed"
-        subject = np.isin(first, self.batch.sentences) | np.isin(first - 1, self.where(CLOSING))
-        subject |= np.isin(first, self.where(self._words_of("subjects")))
+        verb += self._is_end(pair)[verb + 1]  # "had developed"
+        subject = self._begins[first] | self._is_word(CLOSING)[first - 1]
+        subject |= self._is("subjects")[first]
         # "eleven patients and none of the controls had", "none of the rats that received A, B or C developed"
-        joining = self.where(self._words_of("coordinators") & self._words_of("near_ends"))
+        joining = self._joining_words
         opening = self.batch.sentences[self.sentence[first]]
         joined = np.isin(first - 1, joining)
-        subject |= joined & np.isin(first - 2, self._stops[1])
-        subject &= ~joined | _between(
-            self.where(self._words_of("verbs") | self._words_of("predicates")), opening, first
-        )
-        relative = self.where(self._words_of("relatives"))
+        subject |= joined & self._is_comma[first - 2]
+        subject &= ~joined | _between(self._any_of("verbs", "predicates"), opening, first)
+        relative = self._any_of("relatives")
         whole = ~_between(self._joints, begin, verb) | _between(relative, begin, verb) & ~_between(joining, begin, verb)
         found: Int64 = np.where(subject & (verb < at) & whole, verb, at)
         return found
@@ -494,32 +536,32 @@ class Scopes:
 
         The mention is the subject of a verb with an object, or the object of an action that did not happen.
         """
-        found = _between(self.where(self._words_of("subjects")), first, begin)
+        found = _between(self._any_of("subjects"), first, begin)
         if found.any():
-            joining = self.where(self._words_of("coordinators") & self._words_of("near_ends"))
+            joining = self._joining_words
             verbs = self._with_object(self._words_of("predicates") | self._words_of("actions"))
             verb = np.append(verbs, len(self.sentence))[np.searchsorted(verbs, end)]
             does = (verb < self.batch.sentences[self.sentence[first] + 1]) & ~_between(verbs, begin, at)
-            for stops in joining, self.where(self._words_of("verbs")), self.ends(pair):
+            for stops in joining, self._any_of("verbs"), self.ends(pair):
                 does &= ~_between(stops, end, verb)
             # "neither A nor B was effective", but not "was found"
-            copulas = self.where(self._words_of("verbs"))
+            copulas = self._any_of("verbs")
             copula = np.append(copulas, len(self.sentence))[np.searchsorted(copulas, end)]
             is_so = (copula < self.batch.sentences[self.sentence[first] + 1] - 1) & ~_between(copulas, begin, at)
             is_so &= (
-                ~np.isin(begin - 1, self._stops[2])
+                ~self._is("near_ends")[begin - 1]
                 & ~_between(joining, end, copula)
                 & ~_between(self.ends(pair), end, copula)
             )
             is_so &= ~self._closed[np.minimum(copula + 1, len(self.sentence))]
-            is_so &= ~_between(self.where(self._words_of("occurrences")), copula, copula + 4)
+            is_so &= ~_between(self._any_of("occurrences"), copula, copula + 4)
             does |= is_so
-            negation = _between(self.where(self._words_of("negations")), first, begin)
+            negation = _between(self._any_of("negations"), first, begin)
             # "neither reduced A nor B"
-            places = self.where(self._words_of("subjects"))
-            acted = _last(places[np.isin(places + 1, self.where(self._words_of("actions")))], first)
+            places = self._any_of("subjects")
+            acted = _last(places[self._is("actions")[places + 1]], first)
             does |= acted >= self.batch.sentences[self.sentence[first]]
-            found &= does | (negation & _between(self.where(self._words_of("actions")), begin, at))
+            found &= does | (negation & _between(self._any_of("actions"), begin, at))
         return found
 
     def _new_clause(self, first: Int64, begin: Int64, at: Int64, stop: Int64) -> Flags:
@@ -531,36 +573,35 @@ class Scopes:
         about hepatitis.
         """
         coordinators, commas, _ = self._stops
-        verbs, joints = self.where(self._words_of("verbs")), self.where(self._joining)
+        verbs, joints = self._any_of("verbs"), self.where(self._joining)
         far = len(self.sentence)
         joint = np.append(joints, far)[np.searchsorted(joints, begin)]
         comma = np.append(commas, far)[np.searchsorted(commas, begin)]
         end = self.batch.sentences[self.sentence[first] + 1]
         last = ~_between(self._joints, comma + 1, end)
         ended = last & (_between(coordinators, begin, comma) | ~self._closed[stop])
-        ended |= np.isin(comma + 1, self.where(self._words_of("coordinators") & self._words_of("near_ends")))
+        ended |= np.isin(comma + 1, self._joining_words)
         # "the girl, who never had A, has B"
         item_end = np.minimum(np.append(joints, far)[np.searchsorted(joints, comma + 1)], end)
         ended |= _between(verbs, comma, item_end)
-        opened = np.intersect1d(self.where(self._words_of("relatives")), commas + 1)
+        opened = self._behind_commas("relatives")
         opening = self.batch.sentences[self.sentence[first]]
-        begins = np.isin(opening, self.where(self._words_of("subordinators")))
+        begins = self._is("subordinators")[opening]
         ended |= last & (begins | _between(opened, opening, first))
-        negation = _between(self.where(self._words_of("negations")), first, begin)
+        negation = _between(self._any_of("negations"), first, begin)
         # "although free of A, B was found"
-        main = self.where(self._words_of("verbs") | self._words_of("predicates"))
+        main = self._any_of("verbs", "predicates")
         verb = np.append(main, far)[np.searchsorted(main, comma)]
         subordinate = begins & (verb < end)
         last_comma = _last(commas, verb)
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "no radiation of A", but not "no signs of A"
-        of = self.where(self._words_of("genitives"))
-        of = _last(of[~np.isin(of - 1, self.where(self._words_of("light_nouns")))], at)
+        of = _last(self._genitives, at)
         ended |= (of > begin) & ~_between(self.separators, of, at)
         # "effect of a diet without A on B"
-        modifier = np.isin(first, self.where(self._words_of("modifiers")))
+        modifier = self._is("modifiers")[first]
         related = modifier & (_last(self._relations(-1), first) >= opening)
-        found: Flags = related & _between(self.where(self._words_of("targets")), begin, at)
+        found: Flags = related & _between(self._any_of("targets"), begin, at)
         found |= modifier & (first != opening) & _between(verbs, begin, at)
         return found | negation & (_between(verbs, joint, at) | ended)
 
