@@ -93,6 +93,67 @@ def test_the_subject_of_a_negated_verb_is_there_unless_the_verb_has_no_object() 
     assert negated("Patients without fever were given heparin.", "fever", "heparin") == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("text", "surfaces", "expected"),
+    [
+        ("Neither A1 nor B1 was effective in pain.", ("A1", "B1"), [False, False]),
+        ("Neither fever nor rash was recorded.", ("fever", "rash"), [True, True]),
+        ("Aspirin neither reduced pain, fever, nor rash.", ("pain", "rash"), [False, False]),
+        ("No rash was seen, and no patients had had fever.", ("rash", "fever"), [True, True]),
+        ("The rats had pain but not rash and fever.", ("pain", "rash", "fever"), [False, True, True]),
+        ("Aspirin but not heparin increased fever and rash.", ("heparin", "fever", "rash"), [True, False, False]),
+        ("Absence of fever and rash.", ("fever", "rash"), [True, True]),
+        ("Absence of tuberculosis (TB).", ("TB",), [True]),
+        ("None of aspirin, heparin or codeine was found.", ("aspirin", "codeine"), [True, True]),
+    ],
+)
+def test_subjects_and_contrasts(text: str, surfaces: tuple[str, ...], expected: list[bool]) -> None:
+    assert negated(text, *surfaces) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "surfaces", "expected"),
+    [
+        ("No radiation of pain.", ("pain",), [False]),
+        ("No signs of pain.", ("pain",), [True]),
+        ("No radiation of pain, no rash.", ("pain", "rash"), [False, True]),
+        ("There is no treatment for pain.", ("pain",), [False]),
+        ("There is no evidence for pain.", ("pain",), [True]),
+        ("No aspirin-induced rash.", ("aspirin", "rash"), [False, True]),
+        ("No seizure-like spells.", ("seizure",), [True]),
+    ],
+)
+def test_complements_and_modifiers_of_what_is_absent(
+    text: str, surfaces: tuple[str, ...], expected: list[bool]
+) -> None:
+    assert negated(text, *surfaces) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "surfaces", "expected"),
+    [
+        ("Fever, the first sign of sepsis, was absent.", ("Fever", "sepsis"), [True, False]),
+        ("Symptoms, such as fever and rash, were not reported.", ("fever", "rash"), [True, True]),
+        ("The girl, who never had rash, has fever.", ("rash", "fever"), [True, False]),
+        ("In men without rash, fever may follow pain, chills or cough.", ("rash", "fever"), [True, False]),
+        ("Rash was seen in all men with pain and in none without.", ("pain",), [False]),
+    ],
+)
+def test_clauses_within_clauses(text: str, surfaces: tuple[str, ...], expected: list[bool]) -> None:
+    assert negated(text, *surfaces) == expected
+
+
+def test_capitals_are_a_short_form_where_a_word_beside_them_shows_it() -> None:
+    assert negated("NO mediates pain. NO, fever and rash rose.", "pain", "fever", "rash") == [False] * 3
+    assert negated("NO pain. There is NO rash. NO fever.", "pain", "rash", "fever") == [True] * 3
+    assert negated("THERE IS NO PAIN. NO IS NO ANSWER.", "PAIN") == [True]
+
+
+def test_the_charge_of_an_ion_belongs_to_it() -> None:
+    assert negated("In Mg(2+)-free and K(+)-free solution.", "Mg", "K") == [True, True]
+    assert negated("In Mg(2+)-rich solution.", "Mg") == [False]
+
+
 def test_none_of_a_number_is_a_negation() -> None:
     assert negated("0 of 14 patients had pain.", "pain") == negated("Pain in 0 of 14 patients.", "Pain") == [True]
     assert negated("3 of 14 patients had pain.", "pain") == negated("Pain: 3 of 14.", "Pain") == [False]

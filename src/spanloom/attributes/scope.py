@@ -233,7 +233,7 @@ class Scopes:
         return self._once(names, lambda: self.where(frozenset().union(*map(self._words_of, names))))
 
     def _is(self, *names: str) -> Flags:
-        """Return whether each token is a word of one of some lists; false for two before the first and behind the last."""
+        """Return whether each token is a word of one of some lists; false just before the first and behind the last."""
         return self._once(("is", *names), lambda: self._mask(self._any_of(*names)))
 
     def _is_word(self, words: frozenset[str]) -> Flags:
@@ -394,7 +394,7 @@ class Scopes:
         subject = _between(self._any_of("subjects"), cue, low) & (verb < high)
         subject &= ~_between(self.where(CLOSING), low, verb)
         clear = ~self._subject(pair, cue, low, high, stop)
-        clear &= (subject | ~_between(ends, low, verb)) & ~_between(ends, verb + 1, high)
+        clear &= (subject | ~_between(ends, low, verb - (verb < high))) & ~_between(ends, verb + 1, high)
         # "no effect on A or B" negates neither; "no pain, change in weight or rash" negates the rash
         relation = _last(self._relations(pair), high)
         about = np.where(verb < high, verb, low)
