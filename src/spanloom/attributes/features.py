@@ -13,9 +13,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from spanloom.attributes.found import Flags
 from spanloom.attributes.lexicon import ATTRIBUTES, Pair, bundled
 from spanloom.attributes.marking import Rules, verdict_table
-from spanloom.attributes.scope import Flags, Scopes
+from spanloom.attributes.scope import Scopes
 from spanloom.document import Document
 from spanloom.features import Keys
 from spanloom.hashing import Int64, UInt64, hash_text, mixed

@@ -10,8 +10,9 @@ from typing import Final
 
 import numpy as np
 
+from spanloom.attributes.found import Flags
 from spanloom.attributes.lexicon import Cues, bundled, compared
-from spanloom.attributes.scope import Flags, Scopes
+from spanloom.attributes.scope import Scopes
 from spanloom.document import Document
 from spanloom.errors import UsageError, clip, meant
 from spanloom.parallel import grouped

@@ -1,19 +1,20 @@
 """What cues reach: rules over the tokens of sentences, as array operations on the cues that are found.
 
-1. Phrases are found by hashes of runs of words. A cue within a longer one does not count. What overlaps a pseudo-cue
-   does not count for its attribute and value; nor does an end of scopes that overlaps one of its cues.
+1. What overlaps a pseudo-cue does not count for its attribute and value; nor does an end of scopes that overlaps one of
+   its cues.
 2. A cue before a mention reaches the mention's first word, or that of one of its parts, if both are in one sentence,
    nothing that ends its scope lies between, and the last comma or coordinator before the mention, or the cue itself, is
    at most `REACH` tokens away. So it reaches all items of an enumeration, up to where a new clause begins. A *near* one
    ends at the next comma, preposition or *and*, after at most `NEAR` tokens; a prefix, such as *non-*, at the next
    word. A part behind a gap is reached from within the gap, by a cue beside it or one without *and* before it: *abdomen
    soft, non-tender*, but not *mild mitral and no aortic regurgitation*, where the cue is about another mention.
-   The verb of a negated subject ends nothing: *none of the patients developed anemia*.
+   The verb of a negated subject ends nothing: *none of the patients developed anemia*. A negation is not about what
+   follows *of* or *for*, unless a light noun comes before: *no signs of pain*, but not *no radiation of pain*.
 3. A cue behind a mention reaches back in the same way; across commas only in a list, as in *fever, chills and rash were
    absent*: a coordinator follows the last comma, with no verb before, and if it follows at once, another comma does;
-   and not across a verb and a coordinator. A list is also what a colon, dash or question mark answers: *fever, rash:
-   absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question. A question mark with a space
-   before it is a cue of what follows it in the line: *cough ? Bronchitis*.
+   and not across a verb. An apposition or *such as* may come between. A list is also what a colon, dash or question
+   mark answers: *fever, rash: absent*. A sentence that is an answer, as in *Fever? No.*, belongs to its question. A
+   question mark with a space before it is a cue of what follows it in the line: *cough ? Bronchitis*.
 4. A cue before and a colon at a sentence's end reach the lines below, up to an empty line, a heading, or a line with a
    colon.
 5. A mention that begins with a cue before, ends with one behind, or holds a cue inside is marked by it.
@@ -22,35 +23,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spanloom.attributes.lexicon import KINDS, MINUS, Cues, compared
-from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts, tokenized
-from spanloom.document import Batch, Document
-from spanloom.features.tokens import Tokens, flatten
-from spanloom.hashing import Int64, RangeHashes, UInt64, hash_values, intern, numbered
+from spanloom.attributes.found import CLOSE_BRACKET, COLONS, HYPHEN, OPEN_BRACKET, Flags, Found, capital
+from spanloom.attributes.lexicon import Cues
+from spanloom.attributes.places import CLOSING, LINE, MentionParts, mention_parts
+from spanloom.hashing import Int64
 from spanloom.text import SECTIONS
-from spanloom.text.abbreviations import abbreviations
 from spanloom.text.sections import Heading, headings
-
-R = TypeVar("R")
 
 REACH: Final = 25
 NEAR: Final = 6
-Flags = NDArray[np.bool_]
-_BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE, _PSEUDO, _ENDS, _RELATIONS = range(len(KINDS))
-_COLONS: Final = frozenset(":：")
+_BEFORE, _BEFORE_NEAR, _AFTER, _AFTER_NEAR, _INSIDE = range(5)  # of `KINDS`
 _ANSWERED: Final = frozenset(":：?？-–—=")  # begin a cue that answers for a whole list
-_SLASH, _COMMAS = frozenset("/"), frozenset(",，")
-_HYPHEN, _PLUS, _OPENING = frozenset("-−–"), frozenset("+"), frozenset(",:，：、;；")
-_OPEN_BRACKET, _CLOSE_BRACKET = frozenset("("), frozenset(")")
-_NUMBERS: Final = frozenset(("<number>", "<year>", "0"))
 _EARLY: Final = 8  # tokens of a line in which a colon makes it one of another list
 
 
@@ -58,19 +46,6 @@ def headings_of(cues: Cues) -> dict[str, str]:
     """Return the headings' expressions of a language: its own, and the bundled ones of English."""
     own = {name: f"{rule}|{SECTIONS[name]}" if name in SECTIONS else rule for name, rule in cues.headings.items()}
     return {**own, **{name: rule for name, rule in SECTIONS.items() if name not in own}}
-
-
-class Hits(NamedTuple):
-    """Occurrences of phrases, by first token; no cue lies in another.
-
-    Args:
-        first, end: (H,) their tokens.
-        phrase: (H,) numbers of the phrases.
-    """
-
-    first: Int64
-    end: Int64
-    phrase: Int64
 
 
 class Reached(NamedTuple):
@@ -87,25 +62,8 @@ class Reached(NamedTuple):
     phrase: Int64
 
 
-@dataclass(frozen=True)
-class Scopes:
-    """The cues of some documents, and which of their mentions they reach; each is computed once.
-
-    Args:
-        documents: with mentions.
-        cues: of their language.
-    """
-
-    documents: Sequence[Document]
-    cues: Cues
-    _known: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
-
-    @cached_property
-    def batch(self) -> Batch:
-        """The documents as `tokenized` returns them."""
-        return Batch.of(
-            [tokenized(document, *map(self._words_of, ("answers", "questions"))) for document in self.documents]
-        )
+class Scopes(Found):
+    """The cues of some documents, and which of their mentions they reach; each is computed once."""
 
     @cached_property
     def parts(self) -> MentionParts:
@@ -124,217 +82,6 @@ class Scopes:
             above += [found[row - 1] if row else None for row in rows]
         return above
 
-    def _once(self, key: object, function: Callable[[], R]) -> R:
-        if key not in self._known:
-            self._known[key] = function()
-        found: R = self._known[key]
-        return found
-
-    @cached_property
-    def _tokens(self) -> Tokens:
-        """The tokens as code points."""
-        return flatten(self.batch)
-
-    @cached_property
-    def _words(self) -> tuple[list[str], Int64]:
-        """The distinct words, as they are compared, and (T,) the number of each token's."""
-        tokens = self._tokens
-        ids, _, first = intern(tokens.codes, tokens.starts, tokens.ends)
-        words, own = numbered([compared(tokens.text[tokens.starts[at] : tokens.ends[at]]) for at in first.tolist()])
-        return words, own[ids]
-
-    @cached_property
-    def hashes(self) -> UInt64:
-        """(T,) hash of each token's word, as it is compared."""
-        distinct, ids = self._words
-        found: UInt64 = hash_values(distinct)[ids]
-        found[self._minus] = hash_values([MINUS])
-        found[self._short_forms] = hash_values([""])
-        return found
-
-    @cached_property
-    def _short_forms(self) -> Int64:
-        """Negations in capitals that are short forms in their document, such as *NO* for nitric oxide.
-
-        It defines them, or a word beside one, not in capitals, shows it: *NO synthase*.
-        """
-        batch, tokens = self.batch, self._tokens
-        at = self.where(self._words_of("negations"))
-        at = at[(tokens.ends[at] - tokens.starts[at] > 1) & _capital(tokens.codes, tokens.ends[at] - 1)]
-        if not len(at):
-            return at
-        evident = np.zeros(len(at), np.bool_)
-        for step, name in (-1, "short_before"), (1, "short_after"):
-            beside = np.clip(at + step, 0, len(batch.tokens) - 1)
-            words = np.isin(beside, self.where(self._words_of(name)))
-            evident |= words & ~_capital(tokens.codes, tokens.ends[beside] - 1)
-        number = np.searchsorted(batch.starts, at, side="right") - 1
-        inner = np.isin(at - 1, self.where(_OPEN_BRACKET)) & np.isin(at + 1, self.where(_CLOSE_BRACKET))
-        for one in np.flatnonzero(inner & ~evident).tolist():
-            document = batch.documents[number[one]]
-            evident[one] = document.text[slice(*batch.tokens[at[one]].tolist())] in abbreviations(document)
-        found: Int64 = at[np.isin(number, number[evident])]
-        return found
-
-    @cached_property
-    def _minus(self) -> Int64:
-        """Hyphens that are signs of items, as in *- fever, - cough* or *-fever +cough*.
-
-        A sign begins the sentence, follows a comma or colon, or has a space before but none after it, or is before a
-        comma; no number follows. A sentence with signs has one behind a comma, or a plus.
-        """
-        at, tokens, sentence = self.where(_HYPHEN), self.batch.tokens, self.sentence
-        at = at[at + 1 < len(tokens)]
-        apart = tokens[at, 0] > tokens[at - 1, 1]
-        opened, begins = np.isin(at - 1, self.where(_OPENING)), np.isin(at, self.batch.sentences)
-        alone = apart & ~begins & (np.isin(at + 1, self.where(CLOSING)) | (tokens[at, 1] == tokens[at + 1, 0]))
-        comma = np.isin(at - 1, self.where(_OPENING - _COLONS))
-        several = np.append(at[comma], self.where(_PLUS))
-        signs = (alone | opened | begins) & np.isin(sentence[at], sentence[several])
-        found: Int64 = at[signs & ~np.isin(at + 1, self.where(_NUMBERS))]
-        return found
-
-    @cached_property
-    def sentence(self) -> Int64:
-        """(T,) number of each token's sentence."""
-        return np.repeat(np.arange(len(self.batch.sentences) - 1), np.diff(self.batch.sentences))
-
-    @cached_property
-    def hits(self) -> Hits:
-        """The phrases that count."""
-        table = self.cues.table
-        limit = np.repeat(self.batch.sentences[1:], np.diff(self.batch.sentences))
-        first, end, phrase = table.words.find(RangeHashes(self.hashes), limit)
-        valid = ~table.closed[phrase] | self._closed[end]
-        first, end, phrase = first[valid], end[valid], phrase[valid]
-        order = np.lexsort((-end, first))
-        first, end, phrase = first[order], end[order], phrase[order]
-        cue: Flags = np.logical_or.reduce(table.kinds[phrase, :_PSEUDO], axis=1)
-        kept = (end > _reached_before(end, cue)) | (table.kinds[phrase, _ENDS:].any(1) & ~cue)
-        return Hits(first[kept], end[kept], phrase[kept])
-
-    @cached_property
-    def _roles(self) -> tuple[Int64, Int64]:
-        """The hit and the role of each role of each hit; those that need the end of a clause only where one is."""
-        table, hits = self.cues.table, self.hits
-        counts = table.role_ptr[hits.phrase + 1] - table.role_ptr[hits.phrase]
-        hit = np.repeat(np.arange(len(counts)), counts)
-        role = np.arange(len(hit)) - np.repeat(counts.cumsum() - counts, counts) + table.role_ptr[hits.phrase][hit]
-        kept = (table.roles[role, 2] == 0) | self._closed[hits.end[hit]]
-        return hit[kept], role[kept]
-
-    def where(self, words: frozenset[str]) -> Int64:
-        """Return the tokens whose word, as it is compared, is one of some."""
-        distinct, ids = self._words
-        return self._once(words, lambda: np.flatnonzero(np.array([word in words for word in distinct], np.bool_)[ids]))
-
-    def _any_of(self, *names: str) -> Int64:
-        """Return the tokens that are a word of one of some lists."""
-        return self._once(names, lambda: self.where(frozenset().union(*map(self._words_of, names))))
-
-    def _is(self, *names: str) -> Flags:
-        """Return whether each token is a word of one of some lists; false just before the first and behind the last."""
-        return self._once(("is", *names), lambda: self._mask(self._any_of(*names)))
-
-    def _is_word(self, words: frozenset[str]) -> Flags:
-        return self._once(("is", words), lambda: self._mask(self.where(words)))
-
-    def _is_end(self, pair: int) -> Flags:
-        return self._once(("is end", pair), lambda: self._mask(self.ends(pair)))
-
-    def _mask(self, places: Int64) -> Flags:
-        found = np.zeros(len(self.batch.tokens) + 4, np.bool_)
-        found[places] = True
-        return found
-
-    @cached_property
-    def _closed(self) -> Flags:
-        """(T + 1,) whether a clause ends before each token."""
-        found = np.zeros(len(self.batch.tokens) + 1, np.bool_)
-        found[self.batch.sentences] = True
-        found[self.where(CLOSING | self._words_of("coordinators"))] = True
-        return found
-
-    def _words_of(self, name: str) -> frozenset[str]:
-        return self.cues.scope.get(name, frozenset())
-
-    @cached_property
-    def separators(self) -> Int64:
-        """Tokens that separate items."""
-        at, tokens = self.where(self._words_of("separators")), self.batch.tokens
-        glued = np.isin(at, self.where(_HYPHEN)) & (tokens[at, 0] == tokens[at - 1, 1])
-        return at[~glued | (tokens[at, 1] < tokens[np.minimum(at + 1, len(tokens) - 1), 0])]
-
-    @cached_property
-    def _stops(self) -> tuple[Int64, Int64, Int64]:
-        """Tokens that coordinate, commas, and what ends near scopes."""
-        commas = self._words_of("separators") & _COMMAS
-        return self.where(self._words_of("coordinators")), self.where(commas), self.where(self._words_of("near_ends"))
-
-    @cached_property
-    def _joining_words(self) -> Int64:
-        """Coordinators that end near scopes, such as *and*."""
-        return self.where(self._words_of("coordinators") & self._words_of("near_ends"))
-
-    @cached_property
-    def _genitives(self) -> Int64:
-        """Prepositions whose complement is not what a negation denies: that of no light noun, such as *signs of*."""
-        places = self._any_of("genitives")
-        return places[~self._is("light_nouns")[places - 1]]
-
-    @cached_property
-    def _is_comma(self) -> Flags:
-        return self._mask(self._stops[1])
-
-    @cached_property
-    def _begins(self) -> Flags:
-        """Whether each token begins a sentence."""
-        return self._mask(self.batch.sentences)
-
-    def _behind_commas(self, name: str) -> Int64:
-        """Return the words of a list that follow a comma."""
-        places = self._any_of(name)
-        return places[self._is_comma[places - 1]]
-
-    @cached_property
-    def _joints(self) -> Int64:
-        """Commas and coordinators, without slashes: that of "w/o" joins nothing."""
-        return self.where(self._joining - _SLASH)
-
-    @cached_property
-    def _joining(self) -> frozenset[str]:
-        return self._words_of("coordinators") | (self._words_of("separators") & _COMMAS)
-
-    def of(self, pair: int, kind: int) -> Int64:
-        """Return the numbers of the hits that have a role, ascending.
-
-        Args:
-            pair: number of the pair of attribute and value.
-            kind: number of the kind.
-        """
-
-        def numbers() -> Int64:
-            hit, role = self._roles
-            own, of_kind = self.cues.table.roles[role, :2].T
-            kept = ((own == pair) | (own == -1)) & (of_kind == kind)
-            if kind == _PSEUDO:  # "6." is one within a sentence, but not at its end
-                kept &= (own != -1) | ~np.isin(self.hits.end[hit], self.batch.sentences)
-            found: Int64 = hit[kept]
-            found = found[np.append(True, found[1:] != found[:-1])] if len(found) else found
-            if kind == _PSEUDO or not len(found):
-                return found
-            hidden = self.of(pair, _PSEUDO)
-            if kind in (_ENDS, _RELATIONS):
-                cues = [self.of(pair, cue) for cue in range(_PSEUDO) if cue != _BEFORE_NEAR]
-                hides = np.zeros(len(self.hits.end), np.bool_)
-                hides[np.concatenate([self.of(-1, _PSEUDO), *cues])] = True
-                hidden = np.flatnonzero(hides)
-            reached = np.append(0, np.maximum.accumulate(self.hits.end[hidden]))
-            overlapping = reached[np.searchsorted(self.hits.first[hidden], self.hits.end[found])]
-            return found[overlapping <= self.hits.first[found]]
-
-        return self._once((pair, kind), numbers)
-
     @cached_property
     def _below(self) -> Int64:
         """(N,) the end of the lines below each sentence that a list's heading in it reaches; its own end for most."""
@@ -342,7 +89,7 @@ class Scopes:
         count = len(batch.sentences) - 1
         breaks = np.zeros(count + 1, np.bool_)
         breaks[batch.firsts] = True
-        colons = self.where(_COLONS)
+        colons = self.where(COLONS)
         early = colons[colons - batch.sentences[self.sentence[colons]] < _EARLY]
         breaks[self.sentence[early]] = True
         lists = np.unique(self.sentence[colons[np.isin(colons + 1, batch.sentences)]])
@@ -401,8 +148,8 @@ class Scopes:
         clear &= (relation < about) | (_between(items, about, relation) & _between(items, relation, high))
         if near:
             # "absence of tuberculosis (TB)"
-            short = self._is_word(_OPEN_BRACKET)[high - 1] & self._is_word(_CLOSE_BRACKET)[high + 1]
-            short &= _capital(self._tokens.codes, self._tokens.ends[high] - 1)
+            short = self._is_word(OPEN_BRACKET)[high - 1] & self._is_word(CLOSE_BRACKET)[high + 1]
+            short &= capital(self._tokens.codes, self._tokens.ends[high] - 1)
             inner = ~_between(stops, low, high - short)
             # "grew, but not A and B", "absence of A and B"
             listed = np.flatnonzero(self._is("coordinators")[high - 1] & self._closed[stop] & ~inner)
@@ -415,7 +162,7 @@ class Scopes:
             clear &= high - np.maximum(low, _last(items, high) + 1) <= REACH
             modifier = self._is("heads")[stop] & ~self._begins[stop]
             # "no A-induced B" is not about A
-            modifier |= self._is_word(_HYPHEN)[stop] & self._is("participles")[stop + 1]
+            modifier |= self._is_word(HYPHEN)[stop] & self._is("participles")[stop + 1]
             clear &= ~self._new_clause(cue, np.where(verb < high, verb + 1, low), high, stop) & ~modifier
             # the tumors in "none of the tumors grew" exist, but not in "none of the tumors were found"
             some_of = (low == cue + 2) & (verb >= high) & self._is("subjects")[cue]
@@ -433,7 +180,7 @@ class Scopes:
         about = (cue >= behind) & ((high == low) | ~_between(coordinators, behind, cue))
         reaches[some] = clear & (~later[some] | about)
         # a list below: the cue, a colon, and the end of the line
-        open_end = self._is_word(_COLONS)[end] & np.isin(end + 1, self.batch.sentences)
+        open_end = self._is_word(COLONS)[end] & np.isin(end + 1, self.batch.sentences)
         if open_end.any():
             heads = np.flatnonzero(open_end)
             head = heads[np.maximum(np.searchsorted(end[heads], at, side="right") - 1, 0)]
@@ -491,7 +238,7 @@ class Scopes:
             # so is "A, B: absent"
             listed |= apposed
             answer = self._is_word(_ANSWERED)[high]
-            listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(_COLONS), low, high)
+            listed |= answer & ~_between(verbs, low, high) & ~_between(self.where(COLONS), low, high)
             clear &= ((comma < low) | listed) & ~_between(verbs, low, high - auxiliary) & (high - low <= REACH)
             clear &= joined < high - 1
         there[some] |= clear
@@ -605,10 +352,6 @@ class Scopes:
         found |= modifier & (first != opening) & _between(verbs, begin, at)
         return found | negation & (_between(verbs, joint, at) | ended)
 
-    def _relations(self, pair: int) -> Int64:
-        """Return the first tokens of relations, such as *effect on*, for a pair's cues; for all, if it is -1."""
-        return self.hits.first[self.of(pair, _RELATIONS)]
-
     def inside(self, pair: int) -> Flags:
         """Return which mentions hold a cue, (M,)."""
         parts, own = self.parts, self.of(pair, _INSIDE)
@@ -616,26 +359,10 @@ class Scopes:
         held = np.searchsorted(end, parts.end, side="right") > np.searchsorted(first, parts.first)
         return _joined(parts, held, np.zeros(len(held), np.int64), np.zeros(len(held), np.int64)).there
 
-    def ends(self, pair: int) -> Int64:
-        """Return the first tokens of what ends the scope of a pair's cues; of all, if it is -1."""
-        return self.hits.first[self.of(pair, _ENDS)]
-
-
-def _capital(codes: NDArray[np.uint32], at: Int64) -> Flags:
-    """Return whether some characters are Latin capitals."""
-    found: Flags = (codes[at] >= ord("A")) & (codes[at] <= ord("Z"))
-    return found
-
 
 def _last(places: Int64, high: Int64) -> Int64:
     """Return the last of some places, ascending, before each of others; -1 for none."""
     found: Int64 = np.append(-1, places)[np.searchsorted(places, high)]
-    return found
-
-
-def _reached_before(end: Int64, counts: Flags) -> Int64:
-    """Return the largest end of those before each that count; 0 for none."""
-    found: Int64 = np.append(0, np.maximum.accumulate(np.where(counts, end, 0)))[:-1] if len(end) else end
     return found
 
 
