@@ -344,7 +344,7 @@ class Scopes(Found):
         ended = (ended & (comma < at)) | (subordinate & (begin <= last_comma) & (last_comma < at))
         # "no radiation of A", but not "no signs of A"
         of = _last(self._genitives, at)
-        ended |= (of > begin) & ~_between(self.separators, of, at)
+        ended |= (of > begin) & ~_between(self.separators, of, at) & ~_between(verbs, of, at)
         # "effect of a diet without A on B"
         modifier = self._is("modifiers")[first]
         related = modifier & (_last(self._relations(-1), first) >= opening)
