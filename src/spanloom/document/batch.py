@@ -234,10 +234,12 @@ class Batch:
 
 
 def batches(
-    documents: Iterable[Document], tokens: int, ready: Callable[[Document], Document]
+    documents: Iterable[Document], tokens: int, ready: Callable[[list[Document]], list[Document]] = list
 ) -> Iterator[list[Document]]:
-    """Return prepared documents in lists of about ``tokens`` tokens."""
-    return grouped(map(ready, documents), lambda document: document.token_count, tokens)
+    """Return lists of documents of about ``tokens`` tokens, which are five bytes of UTF-8, as ``ready`` makes them."""
+    return map(
+        ready, grouped(documents, lambda document: 1 + len(document.text.encode("utf-8", "replace")), 5 * tokens)
+    )
 
 
 def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:

@@ -42,7 +42,7 @@ from spanloom.model.profile import Profile, ShiftWatch
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import LARGEST, ModelPart, save
 from spanloom.structures import Structure
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 
 if TYPE_CHECKING:
     from spanloom.model.corpus import Lost, Notice
@@ -290,7 +290,7 @@ class MentionEstimator(Parameters[M]):
         A mention that several penalties find has the probability under the smallest.
         """
         larger = [self.with_penalty(penalty) for penalty in _PENALTIES]
-        for some in batches(documents_of(X), _AT_ONCE, prepare):
+        for some in batches(documents_of(X), _AT_ONCE, prepare_all):
             runs = [list(own.stream(some, threshold=least, notice=lambda _: None)) for own in larger]
             for found, *others in zip(self.stream(some, notice=notice), *runs, strict=True):
                 known = {mention.key for mention in found.mentions}

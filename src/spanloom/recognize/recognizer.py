@@ -56,7 +56,7 @@ from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable, Structure, structure_of
 from spanloom.structures.base import concatenate
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, tagger_text
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import Splitter, SplittingStream
 
 if TYPE_CHECKING:
@@ -250,8 +250,8 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
 
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
         splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
-        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
-            batch = splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
+        for given in batches(documents, BATCH_TOKENS):
+            batch = splitting.split(fill_batch(Batch.of(prepare_all(given)), self.pos_, self.n_jobs), given)
             if self.pass_ is not None:
                 batch = self.pass_.fill(batch, threads(self.n_jobs))
             yield self.fitted.scorer.prepare(batch)

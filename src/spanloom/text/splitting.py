@@ -308,30 +308,24 @@ class SplittingStream:
 
     def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:
         self._splitter, self._notice = splitter, notice
-        self._brought: list[bool] = []  # of the batch at hand: whether each document brought tokens
-        self._whole: Sequence[Document] = ()  # the same documents before tokens were split
-        self._next: list[bool] = []
+        self._given: Sequence[Document] = ()  # those of the batch at hand
+        self._whole: Sequence[Document] = ()  # with tokens, before these were split
         self._warned = False
 
-    def see(self, document: Document) -> Document:
-        """Note whether a document of the next batch brings tokens, and return it."""
-        self._next.append(document.tokens is not None)
-        return document
-
-    def split(self, batch: Batch) -> Batch:
-        """Split the batch of all documents that were seen since the last one."""
-        self._whole, self._brought, self._next = batch.documents, self._next, []
+    def split(self, batch: Batch, given: Sequence[Document]) -> Batch:
+        """Split a batch of documents, which may have brought tokens as they were given."""
+        self._whole, self._given = batch.documents, given
         return self._splitter.split_batch(batch)
 
     def join(self, predicted: Iterable[Document]) -> Iterator[Document]:
         """Yield the predicted documents of the batch with their first tokens, split where mentions begin or end."""
-        for document, whole, brought in zip(predicted, self._whole, self._brought, strict=True):
+        for document, whole, given in zip(predicted, self._whole, self._given, strict=True):
             if document.token_count == whole.token_count:
                 yield document
                 continue
             found = {"mentions": document.mentions, "meta": document.meta, "sections": document.sections}
             joined = split_at_mentions(whole.copy(**found))
-            if brought and not self._warned and joined.token_count > whole.token_count:
+            if given.tokens is not None and not self._warned and joined.token_count > whole.token_count:
                 self._warned = True
                 self._notice(
                     f"document {clip(document.id)} brings tokens that mentions are found in a part of; they are split "
