@@ -35,7 +35,7 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
     """
     text = decode(raw, path, line).rstrip()  # or a string cut short would be reported to hold a line end
     try:
-        record: object = _DECODER.decode(text)
+        record = _decoded(text)
         if b"\\ud" in raw or b"\\uD" in raw:
             json.dumps(record, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -82,6 +82,15 @@ def write_list(file: Sink, texts: Iterable[str]) -> None:
         file.write(before + text)
         before = ",\n"
     file.write("[]\n" if before == "[\n" else "\n]\n")
+
+
+def _decoded(text: str) -> object:
+    """Return the value that `_DECODER` decodes: where nothing is around it, without a search for white space."""
+    try:
+        value, end = _DECODER.scan_once(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == len(text) else _DECODER.decode(text)
 
 
 def _refuse(name: str) -> float:

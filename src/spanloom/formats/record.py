@@ -100,6 +100,7 @@ _FEW: Final = 8  # pairs that Python writes in less time than a call of the kern
 _OTHERS: Final = attrgetter("id", "head", "concepts", "attributes", "attribute_scores", "concept_scores")
 _NO_OTHERS: Final = _OTHERS(Mention("", [(0, 1)]))
 _PLAIN: Final = frozenset(("id", "text"))
+WITHOUT_MENTIONS: Final = Beside([], names=[])
 _LARGEST = 2**62  # what an int64 holds with room to add
 
 
@@ -276,6 +277,18 @@ def scan_record(
     return found
 
 
+def plain_document(record: object) -> Document | None:
+    """Return the document of a record of nothing but a text, perhaps with an id; ``None`` for others.
+
+    >>> plain_document({"id": 1, "text": "mild pain"}), plain_document({"text": "mild pain", "ner": []})
+    (Document('mild pain', id='1'), None)
+    """
+    if type(record) is not dict or not _PLAIN.issuperset(record):
+        return None
+    text, name = record.get("text"), record.get("id", "")
+    return Document(text, str(name)) if type(text) is str and type(name) in (str, int) else None
+
+
 _Read: TypeAlias = tuple[Document | None, list[Problem], Beside | None]
 
 
@@ -368,7 +381,7 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
             given[name] = None
     document = Document(text, id="" if given.get("id") is None else str(given["id"]))
     if _PLAIN.issuperset(record):
-        return document, problems, Beside([], names=[])
+        return document, problems, WITHOUT_MENTIONS
     if record.get("tokens") is not None:
         document.tokens = _offsets(record["tokens"], "tokens", problems)
     if record.get("sentences") is not None:
