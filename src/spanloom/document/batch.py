@@ -236,10 +236,13 @@ class Batch:
 def batches(
     documents: Iterable[Document], tokens: int, ready: Callable[[list[Document]], list[Document]] = list
 ) -> Iterator[list[Document]]:
-    """Return lists of documents of about ``tokens`` tokens, which are five bytes of UTF-8, as ``ready`` makes them."""
-    return map(
-        ready, grouped(documents, lambda document: 1 + len(document.text.encode("utf-8", "replace")), 5 * tokens)
-    )
+    """Return lists of documents of about so many tokens, as ``ready`` makes them; tokens to be made are estimated."""
+    return map(ready, grouped(documents, _expected_tokens, tokens))
+
+
+def _expected_tokens(document: Document) -> int:
+    """Return the number of tokens; of a document that is not tokenized, of five bytes of UTF-8 each."""
+    return len(document.text.encode("utf-8", "replace")) // 5 + 1 if document.tokens is None else len(document.tokens)
 
 
 def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:
