@@ -52,7 +52,7 @@ from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment import Segmenter
 from spanloom.segment.characters import split, word_starts
 from spanloom.segment.placing import placed
-from spanloom.text import prepare_all
+from spanloom.text import prepare, prepare_all
 from spanloom_lab.comparison import Parts
 
 WAYS = ("with the penalty", "without", "calibrated")
