@@ -175,7 +175,9 @@ def test_a_stream_joins_what_no_mention_needs_split_and_tells_once_of_what_stays
     def run(*documents: Document) -> list[Document]:
         split = stream.split(Batch.of(prepare_all(documents)), documents)
         found = {"meta": {"seen": True}, "sections": [("plan", (0, 0))]}
-        return list(stream.join(document.copy(**found) for document in split.documents))
+        placed = [document.copy(**found) for document in split.documents]
+        assert [one.words for one in stream.predicted(lambda: placed)] == [one.words for one in stream.join(placed)]
+        return list(stream.join(placed))
 
     plain, empty, text = run(brought("whole", (0, 3)), Document(""), Document("a-b", mentions=[Mention("x", [(2, 3)])]))
     assert plain.words == ["a-b", "a-c"] and plain.columns == {"n": ["0", "1"]} and plain.meta == {"seen": True}

@@ -73,9 +73,10 @@ class Document:
             raise DataError(f"the text of a document is of type {type(self.text).__name__}, expected str")
         if not isinstance(self.id, str):
             raise DataError(f"the id of a document is {shorten(repr(self.id))}, expected a str")
-        if not isinstance(self.columns, dict) or not isinstance(self.meta, dict):
-            name, value = ("meta", self.meta) if isinstance(self.columns, dict) else ("columns", self.columns)
-            raise DataError(f"{name} of a document is {shorten(repr(value))}, expected a dict")
+        if type(self.columns) is not dict or type(self.meta) is not dict:
+            for name in ("columns", "meta"):
+                if not isinstance(value := getattr(self, name), dict):
+                    raise DataError(f"{name} of a document is {shorten(repr(value))}, expected a dict")
         if self.tokens is not None:
             self.tokens = _pairs(self.tokens)
         if self.sentences is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -87,7 +87,7 @@ def write_list(file: Sink, texts: Iterable[str]) -> None:
 def _decoded(text: str) -> object:
     """Return the value that `_DECODER` decodes: where nothing is around it, without a search for white space."""
     try:
-        value, end = _DECODER.scan_once(text, 0)
+        value, end = _SCAN(text, 0)
     except StopIteration:
         end = -1
     return value if end == len(text) else _DECODER.decode(text)
@@ -114,6 +114,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object)
+_SCAN: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
 
 
 def field_of(value: object, name: str, kind: type, where: str) -> Any:

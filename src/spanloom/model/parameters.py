@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
+from spanloom.document.arrays import MentionArrays
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, check_number, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
@@ -22,7 +23,7 @@ from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.scorers import extend_scikit_learn
 from spanloom.formats.inputs import Given, One, Several, answer, documents_of, training_of
 from spanloom.learn.folds import spread
-from spanloom.model.arrays import MentionArrays, arrays_of
+from spanloom.model.arrays import arrays_of
 from spanloom.model.fields import (
     LAMBDAS,
     MOST_WHOLE,

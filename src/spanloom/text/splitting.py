@@ -328,12 +328,21 @@ class SplittingStream:
         self._splitter, self._notice = splitter, notice
         self._given: Sequence[Document] = ()  # those of the batch at hand
         self._whole: Sequence[Document] = ()  # with tokens, before these were split
-        self._warned = False
+        self._splits = self._warned = False
 
     def split(self, batch: Batch, given: Sequence[Document]) -> Batch:
         """Split a batch of documents, which may have brought tokens as they were given."""
         self._whole, self._given = batch.documents, given
-        return self._splitter.split_batch(batch)
+        split = self._splitter.split_batch(batch)
+        self._splits = split is not batch
+        return split
+
+    def predicted(self, placed: Callable[[], Iterable[Document]]) -> Sequence[Document]:
+        """Return the documents of the batch as of `join`, of which ``placed`` gives those with mentions where needed.
+
+        Without split tokens these are the documents of the batch themselves, without predicted mentions.
+        """
+        return list(self.join(placed())) if self._splits else self._whole
 
     def join(self, predicted: Iterable[Document]) -> Iterator[Document]:
         """Yield the predicted documents of the batch with their first tokens, split where mentions begin or end."""
