@@ -52,7 +52,7 @@ from spanloom.recognize.recognizer import BATCH_TOKENS
 from spanloom.segment import Segmenter
 from spanloom.segment.characters import split, word_starts
 from spanloom.segment.placing import placed
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom_lab.comparison import Parts
 
 WAYS = ("with the penalty", "without", "calibrated")
@@ -148,7 +148,7 @@ def scored(model: Recognizer | Segmenter, documents: Sequence[Document]) -> dict
 
 def _by_recognizer(model: Recognizer, documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
     tagger = model.fitted
-    for batch in batches(documents, BATCH_TOKENS, prepare):
+    for batch in batches(documents, BATCH_TOKENS, prepare_all):
         ready = Batch.of(model.ready(batch))
         potentials, offsets = tagger.score(ready), ready.sentences
         found = tagger.decode(potentials, offsets, model.reading)
@@ -162,7 +162,7 @@ def _by_recognizer(model: Recognizer, documents: Sequence[Document]) -> Iterator
 
 
 def _by_segmenter(model: Segmenter, documents: Sequence[Document]) -> Iterator[tuple[Document, ...]]:
-    for ready in batches(documents, BATCH_TOKENS, prepare):
+    for ready in batches(documents, BATCH_TOKENS, prepare_all):
         batch = split(ready)
         decoded = model._decode(model.fitted, batch, SERIAL)
         side = decoded.side(words=False)

@@ -104,8 +104,8 @@ PUBLIC = {
     ),
     "spanloom.tag": "",
     "spanloom.text": (
-        "NOTES Phrases Rules SECTIONS note_type prepare read_rules section_names sentence_words split_sentences "
-        "tokenize"
+        "NOTES Phrases Rules SECTIONS note_type prepare prepare_all read_rules section_names sentence_words "
+        "split_sentences tokenize"
     ),
     "spanloom.view": "MIN_WIDTH render to_html to_svg",
     "spanloom.vocabulary": (

@@ -11,8 +11,10 @@ import pytest
 
 from spanloom import Document, Mention
 from spanloom.errors import DataError, UsageError
+from spanloom.formats.record import record_lines, record_text
 from spanloom.model.arrays import arrays_of
 from spanloom.model.parameters import FLOOR, LEAST
+from spanloom.model.protocol import gives_arrays
 from spanloom.recognize import teach
 from spanloom.recognize.constrained import _chosen
 
@@ -55,6 +57,15 @@ def test_arrays_are_the_documents(kind, threshold: float) -> None:
     assert any(expected)
     for arrays in (kind.model.stream_arrays(texts, threshold=threshold), arrays_of(found, kind.model.types_)):
         assert mentions_of(arrays) == expected
+
+
+def test_records_of_arrays_are_those_of_the_documents(kind) -> None:
+    if not gives_arrays(kind.model):
+        pytest.skip("its arrays are made of documents")
+    texts = [Document(one.text, id=one.id, meta={"a": 1, "annotator": "b"}) for one in kind.data[:TEXTS]]
+    texts += [one.copy(columns={"own": ["v"] * one.token_count}, sections=[("all", (0, 1))]) for one in kind.data[:2]]
+    expected = "".join(f"{record_text(one)}\n" for one in kind.model.stream(texts))
+    assert "".join(map(record_lines, kind.model.stream_arrays(texts))) == expected
 
 
 def test_arrays_of_no_documents(kind) -> None:

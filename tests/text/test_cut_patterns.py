@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from spanloom.document import Batch, Document, Mention
 from spanloom.errors import DataError
-from spanloom.text import prepare, tokenize
+from spanloom.text import prepare, prepare_all, tokenize
 from spanloom.text.characters import MARKS
 from spanloom.text.splitting import (
     LONGEST,
@@ -173,10 +173,11 @@ def test_a_stream_joins_what_no_mention_needs_split_and_tells_once_of_what_stays
         )
 
     def run(*documents: Document) -> list[Document]:
-        ready = [prepare(stream.see(document)) for document in documents]
-        split = stream.split(Batch.of(ready))
+        split = stream.split(Batch.of(prepare_all(documents)), documents)
         found = {"meta": {"seen": True}, "sections": [("plan", (0, 0))]}
-        return list(stream.join(document.copy(**found) for document in split.documents))
+        placed = [document.copy(**found) for document in split.documents]
+        assert [one.words for one in stream.predicted(lambda: placed)] == [one.words for one in stream.join(placed)]
+        return list(stream.join(placed))
 
     plain, empty, text = run(brought("whole", (0, 3)), Document(""), Document("a-b", mentions=[Mention("x", [(2, 3)])]))
     assert plain.words == ["a-b", "a-c"] and plain.columns == {"n": ["0", "1"]} and plain.meta == {"seen": True}

@@ -63,7 +63,7 @@ from spanloom.tag.filling import (
     fill_batch,
     tagger_text,
 )
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import Splitter, SplittingStream
 from spanloom_lab.cascade_parameters import CascadeParameters, Order
 from spanloom_lab.links import (
@@ -275,8 +275,8 @@ class Cascade(CascadeParameters, MentionEstimator[tuple[Recognizer, ...]], Stage
     ) -> Iterator[Document]:  # fmt: skip
         names = column_names(self.types_)
         splitting = SplittingStream(self.splitter_, notice)
-        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
-            whole = splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
+        for given in batches(documents, BATCH_TOKENS):
+            whole = splitting.split(fill_batch(Batch.of(prepare_all(given)), self.pos_, self.n_jobs), given)
             batch, seen = whole.documents, self._seen(whole)
             found: list[list[Mention]] = [[] for _ in batch]
             chances: list[list[float]] = []

@@ -17,7 +17,7 @@ from spanloom.formats.inputs import Dev, Given, answer, development_of, document
 from spanloom.learn import Listener
 from spanloom.model.corpus import head_tokens
 from spanloom.recognize.recognizer import Recognizer
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom_lab.head_rules import last_word
 
 PLAIN: Final[dict[str, Any]] = {"rescore": False, "overlap": "free"}
@@ -111,7 +111,7 @@ class HeadChain:
         Args:
             X: documents with mentions; tokens and sentences are made where they are missing.
         """
-        for batch in batches(documents_of(X), BATCH_TOKENS, prepare):
+        for batch in batches(documents_of(X), BATCH_TOKENS, prepare_all):
             excerpts = [_excerpts(document) for document in batch]
             with_mentions = [
                 excerpt.document.copy(mentions=excerpt.candidates) for row in excerpts for excerpt in row if excerpt

@@ -20,7 +20,7 @@ from spanloom.evaluate.measures import Score
 from spanloom.hypergraph import Edges, Ints
 from spanloom.model.corpus import Gold
 from spanloom.structures import READINGS, Structure, TokenMention
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 
 BATCH_TOKENS = 50_000
 SUBSETS = ("all", "discontiguous")
@@ -109,7 +109,7 @@ def read_back(documents: Iterable[Document], structure: Structure) -> ReadBack:
     (0.0, 0.5, 1.0)
     """
     tally = _Tally()
-    for batch in batches(documents, BATCH_TOKENS, prepare):
+    for batch in batches(documents, BATCH_TOKENS, prepare_all):
         tally.add(batch, structure)
     return tally.result()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
@@ -14,10 +14,13 @@ from spanloom.cli.messages import Messages, counted
 from spanloom.cli.options import ALL_CORES
 from spanloom.cli.reading import Reading, input_format_of, number_of, output_format_of, write_all
 from spanloom.document import Document
+from spanloom.document.arrays import MentionArrays
 from spanloom.errors import UsageError, plural
 from spanloom.files import STDIO
 from spanloom.formats import read
-from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions
+from spanloom.formats.json_array import write_arrays
+from spanloom.formats.scanning import format_by_suffix
+from spanloom.model.protocol import Model, annotates, fills_column, finds_mentions, gives_arrays
 from spanloom.model.stages import Staged
 from spanloom.models import load
 
@@ -34,6 +37,11 @@ _NEEDED = {
 # options that --rely takes the place of
 _NOT_WITH_RELY = (
     "threshold", "answers", "reading", "mentions", "keep", "require", "forbid", "dictionary", "expand",
+)  # fmt: skip
+# options that need an object for each mention
+_OF_OBJECTS = (
+    "answers", "mentions", "keep", "require", "forbid", "dictionary", "rely", "rely_data", "attributes", "sections",
+    "expand", "document_concepts",
 )  # fmt: skip
 
 
@@ -85,7 +93,15 @@ def run(args: Predict) -> int | None:
             raise UsageError(f"--document-concepts needs a model that links, found a {predictor.kind}; leave it out")
         found = resolve_name("spanloom.concepts.report:with_document_concepts")(found, predictor.document_scaling)
     tally: Counter[str] = Counter()
-    if draws:
+    plain = not draws and not any(getattr(args, option) for option in _OF_OBJECTS)
+    if (
+        plain
+        and gives_arrays(predictor)
+        and (output_format or format_by_suffix(Path(output), writes=True).name) == "jsonl"
+    ):
+        requested = _requested(predictor, log, args.model, {"threshold": args.threshold, "reading": args.reading})
+        write_arrays(_tallied(predictor.stream_arrays(documents, **requested), tally), output, force=args.force)
+    elif draws:
         resolve_name("spanloom.cli.view:show")(_with_words(tallied(found, tally), predictor))
     else:
         write_all(tallied(found, tally), output, log, output_format, force=args.force, checked=True)
@@ -212,6 +228,11 @@ def predict(
     Raises:
         UsageError: an option that the model has no use for, or an invalid one.
     """
+    return model.stream(documents, **_requested(model, log, name, given))
+
+
+def _requested(model: Model, log: Messages, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a stream; see `predict`."""
     requested = {option: value for option, value in given.items() if value}
     useless = [
         f"--{name}"
@@ -225,7 +246,7 @@ def predict(
         model.set_params(reading=requested.pop("reading")).check()
     if "readings" in model.capable:
         requested["notice"] = log.notice
-    return model.stream(documents, **requested)
+    return requested
 
 
 def add_expansions(model: Model, documents: Iterable[Document]) -> Iterator[Document]:
@@ -272,6 +293,13 @@ def tallied(documents: Iterable[Document], tally: Counter[str]) -> Iterator[Docu
         tally["linked"] += sum(bool(mention.concepts) for mention in document.mentions)
         tally.update(f"rely {one.attributes['rely']}" for one in document.mentions if "rely" in one.attributes)
         yield document
+
+
+def _tallied(found: Iterable[MentionArrays], tally: Counter[str]) -> Iterator[MentionArrays]:
+    """Yield mentions, and count documents and mentions."""
+    for own in found:
+        tally.update(documents=len(own.ptr) - 1, mentions=len(own.kind))
+        yield own
 
 
 def _result(model: Model, tally: Counter[str], relied: bool) -> str:

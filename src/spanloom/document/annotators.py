@@ -65,10 +65,11 @@ def remarked(document: Document, mentions: Sequence[Mention]) -> Document:
     >>> remarked(note, []).meta
     {'ward': 'A'}
     """
-    return document.copy(mentions=list(mentions), meta=_other_meta(document))
+    return document.copy(mentions=list(mentions), meta=other_meta(document))
 
 
-def _other_meta(document: Document) -> dict[str, Any]:
+def other_meta(document: Document) -> dict[str, Any]:
+    """Return ``meta`` without what is about a document's own mentions."""
     return {key: value for key, value in document.meta.items() if key not in _OF_MENTIONS}
 
 
@@ -242,5 +243,5 @@ def _merged(group: Mapping[str, Document]) -> Document:
     every = {key: mention for mentions in own.values() for key, mention in mentions.items()}
     versions = {name: Version(frozenset(own[name]), one.meta.get("annotation")) for name, one in group.items()}
     columns = {key: value for one in list(group.values())[::-1] for key, value in one.columns.items()}
-    meta = {**_other_meta(first), _VERSIONS: versions}
+    meta = {**other_meta(first), _VERSIONS: versions}
     return first.copy(mentions=list(every.values()), columns=columns, meta=meta)

@@ -234,10 +234,15 @@ class Batch:
 
 
 def batches(
-    documents: Iterable[Document], tokens: int, ready: Callable[[Document], Document]
+    documents: Iterable[Document], tokens: int, ready: Callable[[list[Document]], list[Document]] = list
 ) -> Iterator[list[Document]]:
-    """Return prepared documents in lists of about ``tokens`` tokens."""
-    return grouped(map(ready, documents), lambda document: document.token_count, tokens)
+    """Return lists of documents of about so many tokens, as ``ready`` makes them; tokens to be made are estimated."""
+    return map(ready, grouped(documents, _expected_tokens, tokens))
+
+
+def _expected_tokens(document: Document) -> int:
+    """Return the number of tokens; of a document that is not tokenized, of five bytes of UTF-8 each."""
+    return len(document.text.encode("utf-8", "replace")) // 5 + 1 if document.tokens is None else len(document.tokens)
 
 
 def _ranges(bounds: Offsets, rows: Sequence[int]) -> Offsets:

@@ -12,7 +12,7 @@ from spanloom.errors import DataError, plural
 from spanloom.features.tokens import StreamedWords
 from spanloom.hashing import Int64, UInt64
 from spanloom.sparse import changes
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 
 _BATCH_TOKENS = 200_000
 _HALF = np.uint64(32)
@@ -73,7 +73,7 @@ def count_words(documents: Iterable[Document]) -> TextCounts:
     seen = StreamedWords()
     counts = np.zeros(1 << 10, np.int64)
     runs: list[Neighbours] = []
-    for some in batches(documents, _BATCH_TOKENS, prepare):
+    for some in batches(documents, _BATCH_TOKENS, prepare_all):
         batch = Batch.of(some)
         numbers = seen.numbers(batch)
         if len(seen.words) > len(counts):

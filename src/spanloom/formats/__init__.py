@@ -91,14 +91,15 @@ def _documents(
     leave_out = notices.leave_out if on_error == "skip" else on_error
     try:
         for scanned in scans:
-            problems = [problem for problem in scanned.problems if mentions or problem.mention is None]
-            error = next((problem for problem in problems if problem.severity == "error"), None)
-            if error is not None:
-                if not callable(leave_out):
-                    raise error.to_error()
-                leave_out(error)
-                continue
-            notices.add(problems)
+            if scanned.problems:
+                problems = [problem for problem in scanned.problems if mentions or problem.mention is None]
+                error = next((problem for problem in problems if problem.severity == "error"), None)
+                if error is not None:
+                    if not callable(leave_out):
+                        raise error.to_error()
+                    leave_out(error)
+                    continue
+                notices.add(problems)
             if scanned.document is not None:
                 if not mentions:
                     scanned.document.mentions = []

@@ -12,6 +12,7 @@ from typing import Any, Final
 from warnings import catch_warnings
 
 from spanloom.document import Document
+from spanloom.document.arrays import MentionArrays
 from spanloom.errors import DataError, clip, plural
 from spanloom.formats.base import Losses, Scanned, no_document
 from spanloom.formats.csv_rows import LONGEST_LITERAL, literal_of
@@ -20,7 +21,7 @@ from spanloom.formats.label_studio import scan_any
 from spanloom.formats.layouts import OF_MENTIONS, OF_TEXT, OF_WORDS, at, field_of_text, named, plain, words
 from spanloom.formats.looks import lists_labels
 from spanloom.formats.pipelines import sentences_of
-from spanloom.formats.record import as_object, record_json
+from spanloom.formats.record import WITHOUT_MENTIONS, as_object, plain_document, record_json, record_lines
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames, features_of, names_beside
 from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines, read_bytes
 from spanloom.formats.tag_dialects import in_turn
@@ -146,7 +147,7 @@ def scan_lines(
 def _line_calls(
     lines: Iterator[tuple[int, bytes]], path: str | Path, fields: RecordFields, mentions: bool
 ) -> Iterator[Callable[[], Iterable[Scanned]]]:
-    name, found = str(path), False
+    name, found, plain = str(path), False, not mentions and fields.plain
     for number, raw in lines:
         if not raw.strip():
             continue
@@ -164,7 +165,9 @@ def _line_calls(
             yield partial(scan_array, raw + b"".join(line for _, line in lines), path, fields, mentions)
             return
         found = True
-        if isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
+        if plain and (document := plain_document(record)) is not None:
+            yield partial(list, [Scanned(document, [], name, number, beside=WITHOUT_MENTIONS)])
+        elif isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
             for place, part in records_of(record, fields.names.get("text", "text")):
                 yield partial(scan_any, part, mentions, fields, name, number, place)
         else:
@@ -319,6 +322,19 @@ def scan_jsonl(
     fields = RecordFields(columns, tag_names, None if tag_names else names_beside(path))
     yield from scan_lines(raw_lines(path), path, fields, mentions)
     yield from fields.remarks(path)
+
+
+def write_arrays(found: Iterable[MentionArrays], path: str | Path, force: bool = False) -> Losses:
+    """Write native records with found mentions, as `write_jsonl` writes those of documents."""
+    with output_file(path, force=force) as file:
+        for own in found:
+            try:
+                file.write(record_lines(own))
+            except (TypeError, ValueError, RecursionError):
+                for document in own.documents():  # the error is to name one of them
+                    record_json(document, path)
+                raise
+    return Losses()
 
 
 def write_jsonl(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -35,7 +35,7 @@ def loads(raw: bytes, path: str | Path, line: int | None = None) -> object:
     """
     text = decode(raw, path, line).rstrip()  # or a string cut short would be reported to hold a line end
     try:
-        record: object = _DECODER.decode(text)
+        record = _decoded(text)
         if b"\\ud" in raw or b"\\uD" in raw:
             json.dumps(record, ensure_ascii=False).encode("utf-8")
     except json.JSONDecodeError as error:
@@ -84,6 +84,15 @@ def write_list(file: Sink, texts: Iterable[str]) -> None:
     file.write("[]\n" if before == "[\n" else "\n]\n")
 
 
+def _decoded(text: str) -> object:
+    """Return the value that `_DECODER` decodes: where nothing is around it, without a search for white space."""
+    try:
+        value, end = _SCAN(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == len(text) else _DECODER.decode(text)
+
+
 def _refuse(name: str) -> float:
     raise ValueError(f"found {name}, expected a number (JSON knows none such)")
 
@@ -105,6 +114,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_object)
+_SCAN: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
 
 
 def field_of(value: object, name: str, kind: type, where: str) -> Any:

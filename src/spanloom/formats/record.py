@@ -19,14 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spanloom.document import Document, Mention, Offsets, Section, Span
+from spanloom.document.annotators import other_meta
+from spanloom.document.arrays import MentionArrays
 from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
@@ -100,6 +104,7 @@ _FEW: Final = 8  # pairs that Python writes in less time than a call of the kern
 _OTHERS: Final = attrgetter("id", "head", "concepts", "attributes", "attribute_scores", "concept_scores")
 _NO_OTHERS: Final = _OTHERS(Mention("", [(0, 1)]))
 _PLAIN: Final = frozenset(("id", "text"))
+WITHOUT_MENTIONS: Final = Beside([], names=[])
 _LARGEST = 2**62  # what an int64 holds with room to add
 
 
@@ -109,8 +114,20 @@ def to_record(document: Document) -> dict[str, Any]:
     >>> to_record(Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)], score=0.5)]))
     {'id': 'a', 'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]], 'score': 0.5}]}
     """
-    fields = _fields(document, mention_record)
-    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields.items()}
+    record: dict[str, Any] = {"id": document.id} if document.id else {}
+    record["text"] = document.text
+    if document.tokens is not None:
+        record["tokens"] = document.tokens.tolist()
+    if document.columns:
+        record["columns"] = {name: list(values) for name, values in document.columns.items()}
+    if document.sentences is not None:
+        record["sentences"] = document.sentences.tolist()
+    record["mentions"] = list(map(mention_record, document.mentions))
+    if document.sections:
+        record["sections"] = _section_records(document)
+    if document.meta:
+        record["meta"] = document.meta
+    return record
 
 
 def record_text(document: Document) -> str:
@@ -119,19 +136,73 @@ def record_text(document: Document) -> str:
     >>> record_text(Document("mild pain", tokens=[[0, 4], [5, 9]]))
     '{"text":"mild pain","tokens":[[0,4],[5,9]],"mentions":[]}'
     """
-    fields = []
-    for name, value in _fields(document, _mention_text).items():
-        if isinstance(value, np.ndarray) and len(value) <= _FEW:
-            text = str(value.tolist()).replace(" ", "")
-        elif isinstance(value, np.ndarray):
-            written = np.empty(44 * len(value) + 2, np.uint8)
-            text = written[: _write_pairs(value, written)].tobytes().decode("ascii")
-        elif name == "mentions":
-            text = f"[{','.join(value)}]"
-        else:
-            text = to_json(value)
-        fields.append(f'"{name}":{text}')
+    mentions = ",".join(map(_mention_text, document.mentions))
+    return _text_of(
+        document, _pairs_text(document.tokens), _pairs_text(document.sentences), f"[{mentions}]", document.meta
+    )
+
+
+def record_lines(found: MentionArrays) -> str:
+    r"""Return the native records of documents with found mentions, a line each, as `record_text` writes them.
+
+    >>> from spanloom.document.arrays import MentionArrays
+    >>> whole, text = np.array([[0, 1]]), Document("pain", tokens=[[0, 4]], sentences=[[0, 1]])
+    >>> none, ones = np.array([[-1, -1]]), np.array([0, 1])
+    >>> record_lines(MentionArrays(("x",), ones, ones[:1], ones, 4 * whole, none, np.array([0.5]), lambda: [text]))
+    '{"text":"pain","tokens":[[0,4]],"sentences":[[0,1]],"mentions":[{"type":"x","spans":[[0,4]],"score":0.5}]}\n'
+    """
+    documents = found.documents()
+    types = [to_json(name) for name in found.types]
+    heads = [f'"head":[{start},{end}],' if start >= 0 else "" for start, end in found.heads.tolist()]
+    parts = zip(found.kind.tolist(), _pairs_texts(found.spans, found.bounds), heads, found.scores.tolist(), strict=True)
+    mentions = [
+        f'{{"type":{types[kind]},"spans":{spans},{head}"score":{score!r}}}' for kind, spans, head, score in parts
+    ]
+    tokens, sentences = (_texts_of_all([getattr(one, name) for one in documents]) for name in ("tokens", "sentences"))
+    bounds = pairwise(found.ptr.tolist())
+    own = (f"[{','.join(mentions[first:end])}]" for first, end in bounds)
+    meta = (one.meta and other_meta(one) for one in documents)
+    return "".join(f"{text}\n" for text in map(_text_of, documents, tokens, sentences, own, meta))
+
+
+def _text_of(document: Document, tokens: str | None, sentences: str | None, mentions: str, meta: dict[str, Any]) -> str:
+    """Return the native record of a document with tokens, sentences and mentions as JSON."""
+    fields = [f'"id":{to_json(document.id)}'] if document.id else []
+    fields.append(f'"text":{to_json(document.text)}')
+    if tokens is not None:
+        fields.append(f'"tokens":{tokens}')
+    if document.columns:
+        fields.append(f'"columns":{to_json({name: list(values) for name, values in document.columns.items()})}')
+    if sentences is not None:
+        fields.append(f'"sentences":{sentences}')
+    fields.append(f'"mentions":{mentions}')
+    if document.sections:
+        fields.append(f'"sections":{to_json(_section_records(document))}')
+    if meta:
+        fields.append(f'"meta":{to_json(meta)}')
     return f"{{{','.join(fields)}}}"
+
+
+def _section_records(document: Document) -> list[dict[str, Any]]:
+    return [{"name": name, "span": [int(start), int(end)]} for name, (start, end) in document.sections]
+
+
+def _pairs_text(pairs: Offsets | None) -> str | None:
+    """Return pairs of numbers as JSON."""
+    if pairs is None or len(pairs) > _FEW:
+        return None if pairs is None else _pairs_texts(pairs, np.array([0, len(pairs)]))[0]
+    return str(pairs.tolist()).replace(" ", "")
+
+
+def _texts_of_all(pairs: list[Offsets]) -> list[str]:
+    return _pairs_texts(np.concatenate(pairs), np.cumsum([0, *map(len, pairs)]))
+
+
+def _pairs_texts(pairs: Offsets, ptr: NDArray[np.int64]) -> list[str]:
+    """Return L lists of pairs of numbers as JSON; list i is of the pairs from ``ptr[i]`` to ``ptr[i + 1]``."""
+    written, ends = np.empty(44 * len(pairs) + 2 * len(ptr), np.uint8), np.empty(len(ptr) - 1, np.int64)
+    text = written[: _write_pairs(pairs, ptr, written, ends)].tobytes().decode("ascii")
+    return [text[first:end] for first, end in pairwise([0, *ends.tolist()])]
 
 
 def _mention_text(mention: Mention) -> str:
@@ -154,26 +225,6 @@ def record_json(document: Document, path: str | Path) -> str:
     except (TypeError, ValueError, RecursionError):
         with writing_as("JSON", document, path):
             raise
-
-
-def _fields(document: Document, of_mention: Callable[[Mention], Any]) -> dict[str, Any]:
-    """Return the fields of a native record; tokens and sentences are arrays, and mentions as a function gives them."""
-    record: dict[str, Any] = {"id": document.id} if document.id else {}
-    record["text"] = document.text
-    if document.tokens is not None:
-        record["tokens"] = document.tokens
-    if document.columns:
-        record["columns"] = {name: list(values) for name, values in document.columns.items()}
-    if document.sentences is not None:
-        record["sentences"] = document.sentences
-    record["mentions"] = [of_mention(mention) for mention in document.mentions]
-    if document.sections:
-        record["sections"] = [
-            {"name": name, "span": [int(start), int(end)]} for name, (start, end) in document.sections
-        ]
-    if document.meta:
-        record["meta"] = document.meta
-    return record
 
 
 def mention_record(mention: Mention) -> dict[str, Any]:
@@ -276,6 +327,18 @@ def scan_record(
     return found
 
 
+def plain_document(record: object) -> Document | None:
+    """Return the document of a record of nothing but a text, perhaps with an id; ``None`` for others.
+
+    >>> plain_document({"id": 1, "text": "mild pain"}), plain_document({"text": "mild pain", "ner": []})
+    (Document('mild pain', id='1'), None)
+    """
+    if type(record) is not dict or not _PLAIN.issuperset(record):
+        return None
+    text, name = record.get("text"), record.get("id", "")
+    return Document(text, str(name)) if type(text) is str and type(name) in (str, int) else None
+
+
 _Read: TypeAlias = tuple[Document | None, list[Problem], Beside | None]
 
 
@@ -368,7 +431,7 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
             given[name] = None
     document = Document(text, id="" if given.get("id") is None else str(given["id"]))
     if _PLAIN.issuperset(record):
-        return document, problems, Beside([], names=[])
+        return document, problems, WITHOUT_MENTIONS
     if record.get("tokens") is not None:
         document.tokens = _offsets(record["tokens"], "tokens", problems)
     if record.get("sentences") is not None:

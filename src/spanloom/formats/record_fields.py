@@ -72,6 +72,8 @@ class RecordFields:
         self._features = {**(features or {}), **tags}
         self._beside = features.file if isinstance(features, NamesBeside) and not type_names else None
         self._used = False
+        self.plain = not (names or self._features)
+        """Whether records are read as they are."""
 
     def of(self, record: Any) -> Any:
         """Return the record with them; what is no object is returned as it is.

@@ -61,7 +61,7 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
                 yield _settled(scanned, counting or _CHARACTERS)
             else:
                 scanned.document.mentions = []
-                problems = [problem for problem in scanned.problems if problem.mention is None]
+                problems = scanned.problems and [one for one in scanned.problems if one.mention is None]
                 yield _checked(scanned, scanned.document, problems)
 
 
@@ -276,7 +276,8 @@ def _checked(scanned: Scanned, document: Document, problems: list[Problem]) -> S
                     found.append(replace(error, path=path, line=line, place=place))
         if within:
             found = [replace(one, place=f"{within}: {one.place}".removesuffix(": ")) for one in found]
-        found.sort(key=lambda problem: problem.line or 0)
+        if len(found) > 1:
+            found.sort(key=lambda problem: problem.line or 0)
     return Scanned(document, found, scanned.path, scanned.line, scanned.mention_places)
 
 

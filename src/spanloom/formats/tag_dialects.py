@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from itertools import chain, product
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -159,11 +160,11 @@ class Tagging:
 
 def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T]]]) -> Iterator[T]:
     """Yield what calls return, each of which reads a record; those before the dialect is decided are called again."""
-    taggings = tuple(taggings)
+    taggings, undecided = tuple(taggings), attrgetter("undecided")
     held: list[Callable[[], Iterable[T]]] = []
     for call in calls:
         found = call()
-        if any(tagging.undecided for tagging in taggings):
+        if True in map(undecided, taggings):
             held.append(call)
             if len(held) < _HELD:
                 continue

@@ -29,7 +29,7 @@ from spanloom.label.matches import (
     words_of,
 )
 from spanloom.label.rules import Context, LabelRule, LabelRules, parts_of, read_label_rules
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 
 TOKENS = 50_000  # of a batch
 MOST = 0.9  # of all tokens, in matches of one rule
@@ -179,7 +179,7 @@ class _Labeller:
 
     def stream(self, documents: Iterator[Document]) -> Iterator[Document]:
         """Yield documents as the rules annotate them."""
-        for batch in batches(documents, TOKENS, prepare):
+        for batch in batches(documents, TOKENS, prepare_all):
             yield from self._labelled(Batch.of(batch))
 
     def _labelled(self, batch: Batch) -> Iterator[Document]:

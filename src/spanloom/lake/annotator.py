@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from spanloom.document import Document
+from spanloom.document.arrays import MentionArrays
 from spanloom.errors import ModelError, UsageError, check_number, clip, plural, reason_of
 from spanloom.extras import extra
 from spanloom.formats.attributes import to_json_text
-from spanloom.model.arrays import MentionArrays
 from spanloom.model.protocol import MentionModel, finds_mentions, gives_arrays
 from spanloom.modelfile import read_digest
 from spanloom.models import load, locate

@@ -277,7 +277,7 @@ def _columned(documents: Sequence[Document], columned: Callable[[Batch], Batch],
     """Return documents as a batch with further columns."""
     if not isinstance(room.scratch, FolderScratch):
         return columned(Batch.of(list(documents)))
-    blocks = (columned(Batch.of(block)).views() for block in batches(documents, BLOCK, lambda one: one))
+    blocks = (columned(Batch.of(block)).views() for block in batches(documents, BLOCK))
     return spooled(blocks, "documents", room.scratch)
 
 

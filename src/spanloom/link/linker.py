@@ -62,7 +62,7 @@ from spanloom.tag.filling import (
     fill_batch,
     tagger_text,
 )
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import Splitter, SplittingStream
 from spanloom.vocabulary.read import read_vocabulary
 from spanloom.vocabulary.store import Vocabulary
@@ -232,8 +232,8 @@ class Linker(LinkerParameters, MentionEstimator[System], Staged):
         stages: Sequence[Stage], notice: Notice,
     ) -> Iterator[Document]:  # fmt: skip
         run, splitting = threads(self.n_jobs), SplittingStream(self.splitter_, notice)
-        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
-            batch = splitting.split(fill_batch(Batch.of(ready), system.pos, run.workers)).documents
+        for given in batches(documents, BATCH_TOKENS):
+            batch = splitting.split(fill_batch(Batch.of(prepare_all(given)), system.pos, run.workers), given).documents
             found = system.link(batch, mentions == "given", run, threshold, answers)
             yield from run_stages(stages, splitting.join(found))
 

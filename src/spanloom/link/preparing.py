@@ -17,7 +17,7 @@ from spanloom.model.work import BLOCK, Work
 from spanloom.recognize.on_disk import spooled_training
 from spanloom.recognize.source import whole_annotation
 from spanloom.tag.filling import Filler, fill, learn_tagger, open_tagger
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import Splitter
 from spanloom.vocabulary.store import Vocabulary
 
@@ -91,7 +91,7 @@ def prepared(
     def batch(documents: Sequence[Document], name: str) -> Batch:
         if work is None:
             return Batch.of(splitter.split(documents))
-        return work.spooled(map(splitter.split, batches(documents, BLOCK, prepare)), name)
+        return work.spooled(map(splitter.split, batches(documents, BLOCK, prepare_all)), name)
 
     whole = batch(train, "whole")
     some = whole if given is not None else batch(part, "split")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
 from spanloom.document import Batch, Document
+from spanloom.document.arrays import MentionArrays
 from spanloom.hypergraph import Floats, Ints
 from spanloom.parallel import grouped
 from spanloom.structures import MentionTable
@@ -16,31 +17,10 @@ from spanloom.structures import MentionTable
 _AT_ONCE: Final = 1000  # documents
 
 
-class MentionArrays(NamedTuple):
-    """M mentions with S spans in D documents, in the order in which `place` would write them.
-
-    Args:
-        types: K names.
-        ptr: (D + 1,) where each document's mentions begin.
-        kind: (M,) the type's number.
-        bounds: (M + 1,) where each mention's spans begin.
-        spans: (S, 2) start and end in characters.
-        heads: (M, 2) start and end of each mention's head; -1 where it has none.
-        scores: (M,) calibrated probabilities.
-    """
-
-    types: tuple[str, ...]
-    ptr: Ints
-    kind: Ints
-    bounds: Ints
-    spans: Ints
-    heads: Ints
-    scores: Floats
-
-
 def place_arrays(
-    batch: Batch, found: MentionTable, types: Sequence[str], scores: Floats, threshold: float = 0.0
-) -> MentionArrays:
+    batch: Batch, found: MentionTable, types: Sequence[str], scores: Floats, threshold: float,
+    documents: Callable[[], Sequence[Document]],
+) -> MentionArrays:  # fmt: skip
     """Return the found mentions of a batch in characters; the arguments are those of `place`.
 
     Args:
@@ -49,6 +29,7 @@ def place_arrays(
         types: K names.
         scores: (M,) probabilities.
         threshold: mentions with a lower score are left out.
+        documents: as of `MentionArrays`.
     """
     order = found.order()
     kept = order[scores[order] >= threshold]
@@ -59,7 +40,14 @@ def place_arrays(
     heads[found.heads[:, 0] < 0] = -1
     ptr = np.searchsorted(found.sentence, batch.firsts)
     return MentionArrays(
-        tuple(types), ptr, found.kind, found.ptr, _characters(batch, own, found.first, found.end), heads, scores
+        tuple(types),
+        ptr,
+        found.kind,
+        found.ptr,
+        _characters(batch, own, found.first, found.end),
+        heads,
+        scores,
+        documents,
     )
 
 
@@ -81,6 +69,7 @@ def arrays_of(documents: Iterable[Document], types: Sequence[str]) -> Iterator[M
             np.array([*chain.from_iterable(mention.spans for mention in mentions)], np.int64).reshape(-1, 2),
             np.array([mention.head or (-1, -1) for mention in mentions], np.int64).reshape(-1, 2),
             np.array([1.0 if mention.score is None else mention.score for mention in mentions]),
+            lambda documents=some: documents,  # type: ignore[misc]
         )
 
 

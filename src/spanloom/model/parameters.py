@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
+from spanloom.document.arrays import MentionArrays
 from spanloom.document.markup import shorten, table
 from spanloom.errors import LostWarning, UsageError, check_number, meant, not_fitted
 from spanloom.evaluate.compare import score as compare_mentions
@@ -22,7 +23,7 @@ from spanloom.evaluate.measures import Learning
 from spanloom.evaluate.scorers import extend_scikit_learn
 from spanloom.formats.inputs import Given, One, Several, answer, documents_of, training_of
 from spanloom.learn.folds import spread
-from spanloom.model.arrays import MentionArrays, arrays_of
+from spanloom.model.arrays import arrays_of
 from spanloom.model.fields import (
     LAMBDAS,
     MOST_WHOLE,
@@ -42,7 +43,7 @@ from spanloom.model.profile import Profile, ShiftWatch
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import LARGEST, ModelPart, save
 from spanloom.structures import Structure
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 
 if TYPE_CHECKING:
     from spanloom.model.corpus import Lost, Notice
@@ -290,7 +291,7 @@ class MentionEstimator(Parameters[M]):
         A mention that several penalties find has the probability under the smallest.
         """
         larger = [self.with_penalty(penalty) for penalty in _PENALTIES]
-        for some in batches(documents_of(X), _AT_ONCE, prepare):
+        for some in batches(documents_of(X), _AT_ONCE, prepare_all):
             runs = [list(own.stream(some, threshold=least, notice=lambda _: None)) for own in larger]
             for found, *others in zip(self.stream(some, notice=notice), *runs, strict=True):
                 known = {mention.key for mention in found.mentions}

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeGuard, overl
 
 if TYPE_CHECKING:
     from spanloom.document import Document, Mention
+    from spanloom.document.arrays import MentionArrays
     from spanloom.evaluate.concepts import Resolver
     from spanloom.evaluate.measures import Learning
     from spanloom.formats.inputs import Dev, Given, One, Several
     from spanloom.learn import Listener
-    from spanloom.model.arrays import MentionArrays
     from spanloom.model.structured import AnyModel
     from spanloom.scoring.explanation import Explanation
 

@@ -99,7 +99,7 @@ class _Annotated(NamedTuple):
         first[characters.tokens[:, 0]] = last[characters.tokens[:, 1]] = True
         cut = ~first[start] | ~last[end]
         ends = np.bincount(start[~first[start]], minlength=size) + np.bincount(end[~last[end]], minlength=size)
-        ends[~characters.allowed] = 0
+        ends[~characters.allowed(np.arange(len(ends)))] = 0
         worth = np.where(ends > 0, ends, -_PRICE)
         document = characters.base + characters.limits[:, 0]
         unit = document if len(document) >= FEW else np.unique(characters.tokens[batch.sentences[:-1], 0])

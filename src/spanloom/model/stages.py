@@ -26,7 +26,7 @@ from spanloom.model.report import PassReport
 from spanloom.modelfile import Described, ModelPart
 from spanloom.parallel import Executor
 from spanloom.scoring.explanation import Candidate, Explanation
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 
 if TYPE_CHECKING:
     from spanloom.vocabulary import Vocabulary
@@ -265,7 +265,7 @@ class Staged:
         if not self.stages_ and attributes is None:
             expected = "train one with link, name attributes, or let it find mentions"
             raise UsageError(f"the model adds nothing to given mentions; {expected}")
-        return marked(chain.from_iterable(run_stages(stages, own) for own in batches(documents, tokens, prepare)))
+        return marked(chain.from_iterable(run_stages(stages, own) for own in batches(documents, tokens, prepare_all)))
 
     def _follow(self, stages: Sequence[Stage], held: Sequence[Document] | None = None) -> None:
         """Let stages follow, which add to the mentions that are found, and to given ones.

@@ -603,11 +603,14 @@ KERNEL(easy_tokens,
     i64_1 left; // 1 out
 )
 
-/* Pairs of numbers as JSON, `[[0,2],[3,8]]`, in bytes of ASCII: 44 for each pair, and two, are enough. Returns their
-   number. */
+/* Lists of pairs of numbers as JSON, `[[0,2],[3,8]]`, one behind the other, in bytes of ASCII: 44 for each pair, and
+   two for each list, are enough. List i is of the pairs from ptr[i] to ptr[i+1]; `ends` is where it ends. Returns the
+   number of bytes. */
 KERNEL(write_pairs,
     i64_2 pairs; // N 2
+    i64_1 ptr; // L+1
     u8_1 found; // * out
+    i64_1 ends; // L out
 )
 
 /* --------------------------------------------------------------------------------------------------- vocabulary.c */

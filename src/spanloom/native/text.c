@@ -71,16 +71,23 @@ static uint8_t *write_number(int64_t number, uint8_t *to) {
 
 int64_t spanloom_write_pairs(const write_pairs_arguments *a) {
     uint8_t *to = a->found.at;
-    if (a->found.n < 2 || a->pairs.n > (a->found.n - 2) / 44) return BAD_INDEX;
-    *to++ = '[';
-    for (int64_t i = 0; i < a->pairs.n; i++) {
-        if (i > 0) *to++ = ',';
-        *to++ = '[';
-        to = write_number(AT2(a->pairs, i, 0), to);
-        *to++ = ',';
-        to = write_number(AT2(a->pairs, i, 1), to);
-        *to++ = ']';
+    if (a->found.n / 2 < a->ends.n || a->pairs.n > (a->found.n - 2 * a->ends.n) / 44) return BAD_INDEX;
+    if (a->ptr.at[0] < 0 || a->ptr.at[a->ends.n] > a->pairs.n) return BAD_INDEX;
+    for (int64_t l = 0; l < a->ends.n; l++) {
+        if (a->ptr.at[l] > a->ptr.at[l + 1]) return BAD_INDEX;
     }
-    *to++ = ']';
+    for (int64_t l = 0; l < a->ends.n; l++) {
+        *to++ = '[';
+        for (int64_t i = a->ptr.at[l]; i < a->ptr.at[l + 1]; i++) {
+            if (i > a->ptr.at[l]) *to++ = ',';
+            *to++ = '[';
+            to = write_number(AT2(a->pairs, i, 0), to);
+            *to++ = ',';
+            to = write_number(AT2(a->pairs, i, 1), to);
+            *to++ = ']';
+        }
+        *to++ = ']';
+        a->ends.at[l] = to - a->found.at;
+    }
     return to - a->found.at;
 }

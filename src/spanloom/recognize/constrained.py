@@ -14,7 +14,7 @@ from spanloom.model.parameters import FLOOR, MentionEstimator
 from spanloom.model.stages import Stage, run_stages
 from spanloom.recognize.constraints import Constraints
 from spanloom.recognize.expressions import ANY
-from spanloom.text import prepare
+from spanloom.text import prepare_all
 
 _AT_ONCE = 20_000  # tokens
 Conflict = Callable[[Mention, Mention], bool]
@@ -57,7 +57,7 @@ def constrained(
         ruled = any(a in (ANY, inner.type) and b in (ANY, outer.type) for a, b in constraints.nesting)
         return flat or one.type == other.type or (nested and ruled)
 
-    for some in batches(documents, _AT_ONCE, prepare):
+    for some in batches(documents, _AT_ONCE, prepare_all):
         chosen = []
         for given, (found, others) in zip(some, bare._considered(some, notice, FLOOR), strict=True):
             own = found.copy(mentions=given.mentions)

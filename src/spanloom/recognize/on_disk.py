@@ -20,7 +20,7 @@ from spanloom.recognize.crossing import crossed_folds, needs_folds
 from spanloom.recognize.preparing import Estimator, Prepared, sources_of
 from spanloom.tag.filling import AUTO as LEARNED
 from spanloom.tag.filling import COLUMN, check_use, fill, learn_tagger, open_tagger
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import Splitter
 
 __all__ = ["prepared_on_disk", "spooled_training"]
@@ -65,7 +65,7 @@ def prepared_on_disk(
     sources = sources_of(estimator)
     pos, held = learn_tagger(pos, estimator.pos == LEARNED and sources.names(COLUMN), train, held, jobs, seed, callback)
     if splitter.patterns or (dev is None and not crossed):
-        known = work.spooled(map(splitter.split, batches(train, BLOCK, prepare)), "split")
+        known = work.spooled(map(splitter.split, batches(train, BLOCK, prepare_all)), "split")
         train = known.documents
     held = splitter.split(known_types(held, types))
     callback(Progress("features", seconds=monotonic() - began))
@@ -123,7 +123,7 @@ def spooled_training(
             types.update(mention.type for mention in document.mentions)
             yield document
 
-    batch = work.spooled(map(fill, batches(checked(), BLOCK, ready)), "documents")
+    batch = work.spooled(map(fill, batches(map(ready, checked()), BLOCK)), "documents")
     if named:
         check_one_voice(batch.documents, "training with a folder (work)")
     return Spooled(batch, tuple(sorted(types)) or training_types(batch.documents), mentions)  # which raises

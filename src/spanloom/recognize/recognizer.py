@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
+from itertools import starmap
 from pathlib import Path
 from pkgutil import resolve_name
 from time import monotonic
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from spanloom.document import Batch, Document, Mention, batches
+from spanloom.document.arrays import MentionArrays
 from spanloom.errors import ModelError, UsageError, check_number
 from spanloom.evaluate.measures import Learning
 from spanloom.features import FeatureSet
 from spanloom.formats.inputs import Dev, Given, One, documents_of, one_of, requested_mentions
 from spanloom.learn import Listener
-from spanloom.model.arrays import MentionArrays, place_arrays
+from spanloom.model.arrays import place_arrays
 from spanloom.model.calibration import answered
 from spanloom.model.choices import ExecutorName, WhichMentions
 from spanloom.model.corpus import Lost, Notice, place
@@ -56,13 +58,13 @@ from spanloom.scoring.explanation import Explanation
 from spanloom.structures import MentionTable, Structure, structure_of
 from spanloom.structures.base import concatenate
 from spanloom.tag.filling import Filler, check_source, fill, fill_batch, tagger_text
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import Splitter, SplittingStream
 
 if TYPE_CHECKING:
     from spanloom.model.work import Work
 
-BATCH_TOKENS = 40_000  # predicted at once
+BATCH_TOKENS = 80_000  # predicted at once
 
 
 class _Described(Estimated):
@@ -195,8 +197,12 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
         """
         check_number("threshold", threshold, 0, 1)
         types, splitting = self.fitted.types, SplittingStream(self.splitter_, notice)
-        found = self._found(self._watched(documents_of(X), notice), splitting, notice)
-        return (place_arrays(batch, own.table, types, own.scores, threshold) for batch, own in found)
+
+        def placed(batch: Batch, own: Found) -> MentionArrays:
+            given = (batch, own.table, types, own.scores, threshold)
+            return place_arrays(*given, partial(splitting.predicted, partial(place, *given)))
+
+        return starmap(placed, self._found(self._watched(documents_of(X), notice), splitting, notice))
 
     def alternatives(
         self, X: Given, *, constraints: Constraints | Mapping[str, Any] | None = None
@@ -250,8 +256,8 @@ class Recognizer(RecognizerParameters, Drawing, Staged):
 
     def _batches(self, documents: Iterable[Document], splitting: SplittingStream | None = None) -> Iterator[Batch]:
         splitting = splitting or SplittingStream(self.splitter_, lambda _: None)
-        for ready in batches(map(splitting.see, documents), BATCH_TOKENS, prepare):
-            batch = splitting.split(fill_batch(Batch.of(ready), self.pos_, self.n_jobs))
+        for given in batches(documents, BATCH_TOKENS):
+            batch = splitting.split(fill_batch(Batch.of(prepare_all(given)), self.pos_, self.n_jobs), given)
             if self.pass_ is not None:
                 batch = self.pass_.fill(batch, threads(self.n_jobs))
             yield self.fitted.scorer.prepare(batch)

@@ -340,7 +340,7 @@ class _Faculty(NamedTuple):
 
     def _scored(self, texts: Sequence[Document], run: Executor) -> Iterator[tuple[Batch, list[Potentials]]]:
         """Yield batches, with the split tokens that all teachers see, and the potentials of each teacher."""
-        for documents in batches(texts, BATCH_TOKENS, lambda document: document):
+        for documents in batches(texts, BATCH_TOKENS):
             seen = [Batch.of(one.ready(documents)) for one in self.teachers]
             own = Batch.of(self.splitter.split(documents))
             if any(not np.array_equal(one.tokens, own.tokens) for one in seen):

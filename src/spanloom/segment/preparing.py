@@ -110,7 +110,7 @@ def prepared(
         known = columned(gold)
     else:
         assert work is not None  # as there is no gold in memory
-        parts = (gold_labels(block, types, held) for block in batches(train, BLOCK, lambda one: one))
+        parts = (gold_labels(block, types, held) for block in batches(train, BLOCK))
         gold = _spooled(((part, columned(part)) for part in parts), work)
         known = Corpus(gold.batch, gold.labels, len(gold.lost))
         work.saw(map(line_of, given))

@@ -67,7 +67,7 @@ from spanloom.segment.second import features_of_chains, fit_second, rescored
 from spanloom.segment.store import SegmenterValues, model_of, parts_of
 from spanloom.segment.training import Settings, Trained, held_out_models, learn_chains, train_stack
 from spanloom.structures.product import MENTION_CHAIN
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom.text.splitting import split_at_mentions
 
 
@@ -299,7 +299,7 @@ class Segmenter(SegmenterParameters, MentionEstimator[SegmenterModel], Staged):
         dictionary: Dictionary | None = None, stages: Sequence[Stage] = (),
     ) -> Iterator[Document]:  # fmt: skip
         run = threads(self.n_jobs)
-        for ready in batches(documents, BATCH_TOKENS, prepare):
+        for ready in batches(documents, BATCH_TOKENS, prepare_all):
             characters = split(ready) if dictionary is None else dictionary.within(split(ready))
             decoded = self._decode(model, characters, run)
             chances = decoded.probabilities(decoded.mentions, words=False, run=run) if scores else None

@@ -33,7 +33,7 @@ from spanloom.parallel import Executor, threads
 from spanloom.scoring import LinearScorer, Weights, role_scores
 from spanloom.structures import Tags
 from spanloom.tag.parameters import TaggerParameters
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 
 _BATCH_TOKENS = 20_000  # tagged at once
 TAGS: Final = Tags()
@@ -132,10 +132,10 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
         check_on_disk(self)
         with Work.opened(work) as folder:
             folder.identify(self)
-            known = folder.spooled(batches(documents, BLOCK, prepare), "documents")
+            known = folder.spooled(batches(documents, BLOCK, prepare_all), "documents")
             if given is None:
                 rest, given = folder.hold_out(known.documents, self.random_state)
-                known = folder.spooled(batches(rest, BLOCK, prepare), "split")
+                known = folder.spooled(batches(rest, BLOCK, prepare_all), "split")
             folder.saw(map(line_of, given))
             folder.begin()
             with folder.worked_on_by(executor, self.n_jobs):
@@ -218,7 +218,7 @@ class PosTagger(TaggerParameters, Parameters[LinearModel]):
 
     def _stream(self, model: LinearModel, documents: Iterable[Document], keep: bool) -> Iterator[Document]:
         run = threads(self.n_jobs)
-        for ready in batches(documents, _BATCH_TOKENS, prepare):
+        for ready in batches(documents, _BATCH_TOKENS, prepare_all):
             wanting = Batch.of([document for document in ready if not (keep and self.column in document.columns)])
             best = model.best(model.score(wanting, run), wanting.sentences, run)
             found = wanting.split([model.types[tag] for tag in TAGS.read_tags(best, model.types).tolist()])

@@ -6,6 +6,7 @@ from spanloom.text.notes import note_type as note_type
 from spanloom.text.notes import read_rules as read_rules
 from spanloom.text.phrases import Phrases as Phrases
 from spanloom.text.prepare import prepare as prepare
+from spanloom.text.prepare import prepare_all as prepare_all
 from spanloom.text.prepare import sentence_words as sentence_words
 from spanloom.text.sections import SECTIONS as SECTIONS
 from spanloom.text.sections import section_names as section_names

@@ -112,9 +112,9 @@ class Characters:
     Args:
         batch: D documents with T tokens.
 
-    Attributes: ``text``, all of it as a string of C characters; ``points`` and ``classes``, (C,) of each character
-    itself and its class; ``allowed``, (C,) whether a cut may be before it; ``base``, (D,) the number to add to a
-    document's offsets for a place here, and ``limits``, (D, 2) the first and last offsets that are included.
+    Attributes: ``text``, all of it as a string of C characters; ``points``, (C,) of each character itself; ``base``,
+    (D,) the number to add to a document's offsets for a place here, and ``limits``, (D, 2) the first and last offsets
+    that are included.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -130,32 +130,50 @@ class Characters:
         pieces = [d.text[a:b] for d, a, b in zip(batch.documents, low.tolist(), high.tolist(), strict=True)]
         self.text = "\n" * _PADDING + "".join(piece + "\n" for piece in pieces) + "\n" * _PADDING
         self.points: Codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
-        self.classes, marks = _look_up(self.points)
         self.tokens = batch.tokens + np.repeat(self.base, last - first)[:, None]
-        blank = self.classes == ord(" ")
-        depth = np.bincount(self.tokens[:, 0] + 1, minlength=len(self.points) + 2)
-        depth -= np.bincount(np.maximum(self.tokens[:, 1], self.tokens[:, 0] + 1), minlength=len(self.points) + 2)
-        self.allowed: Flags = (depth.cumsum()[: len(self.points)] > 0) & ~blank & ~marks
-        self.allowed[1:] &= ~blank[:-1]
 
     def matches(self, pattern: CutPattern) -> Offsets:
         """Return the places of cuts, in order."""
         if pattern.left and pattern.right:
-            places: Offsets = self._changes if pattern.left[-1] != pattern.right[0] else self._inner
-            for offset, symbol in enumerate(pattern.left + pattern.right, -len(pattern.left)):
-                places = places[self.classes[places + offset] == ord(symbol)]
-            return places
+            symbols = list(enumerate(pattern.left + pattern.right, -len(pattern.left)))
+            itself = next(((offset, symbol) for offset, symbol in symbols if symbol not in f" {_LETTERS}"), None)
+            if itself is not None:  # a character, which is found without the classes of all others
+                places: Offsets = np.flatnonzero(self.points == ord(itself[1])) - itself[0]
+            else:
+                places = self._changes if pattern.left[-1] != pattern.right[0] else self._inner
+            for offset, symbol in symbols:
+                places = places[_look_up(self.points[places + offset])[0] == ord(symbol)]
+            return places if itself is None else places[self.allowed(places)]
         literal = pattern.affix
         starts = self._word_starts if pattern.left else self._word_ends - len(literal)
         for k, character in enumerate(literal):
             starts = starts[self.points[starts + k] == ord(character)]
         places = starts + len(literal) if pattern.left else starts
-        matches: Offsets = places[self.allowed[places]]
-        return matches
+        return places[self.allowed(places)]
+
+    def allowed(self, places: Offsets) -> Flags:
+        """Return before which of some characters a cut may be: within a token, not beside a blank or before a mark."""
+        starts, ends = self._borders
+        within = starts.searchsorted(places) > ends.searchsorted(places, side="right")
+        (classes, marks), (before, _) = _look_up(self.points[places]), _look_up(self.points[places - 1])
+        allowed: Flags = within & (classes != ord(" ")) & (before != ord(" ")) & ~marks
+        return allowed
+
+    @cached_property
+    def _borders(self) -> tuple[Offsets, Offsets]:
+        """Starts and ends of the tokens, each ascending; a token that is empty ends behind its start."""
+        starts, ends = self.tokens.T
+        return np.sort(starts), np.sort(np.maximum(ends, starts + 1))
+
+    @cached_property
+    def classes(self) -> Codes:
+        """(C,) of each character its class."""
+        return _look_up(self.points)[0]
 
     @cached_property
     def _inner(self) -> Offsets:
-        return np.flatnonzero(self.allowed)
+        places = np.arange(_PADDING, len(self.points))
+        return places[self.allowed(places)]
 
     @cached_property
     def _changes(self) -> Offsets:
@@ -308,30 +326,33 @@ class SplittingStream:
 
     def __init__(self, splitter: Splitter, notice: Callable[[str], object]) -> None:
         self._splitter, self._notice = splitter, notice
-        self._brought: list[bool] = []  # of the batch at hand: whether each document brought tokens
-        self._whole: Sequence[Document] = ()  # the same documents before tokens were split
-        self._next: list[bool] = []
-        self._warned = False
+        self._given: Sequence[Document] = ()  # those of the batch at hand
+        self._whole: Sequence[Document] = ()  # with tokens, before these were split
+        self._splits = self._warned = False
 
-    def see(self, document: Document) -> Document:
-        """Note whether a document of the next batch brings tokens, and return it."""
-        self._next.append(document.tokens is not None)
-        return document
+    def split(self, batch: Batch, given: Sequence[Document]) -> Batch:
+        """Split a batch of documents, which may have brought tokens as they were given."""
+        self._whole, self._given = batch.documents, given
+        split = self._splitter.split_batch(batch)
+        self._splits = split is not batch
+        return split
 
-    def split(self, batch: Batch) -> Batch:
-        """Split the batch of all documents that were seen since the last one."""
-        self._whole, self._brought, self._next = batch.documents, self._next, []
-        return self._splitter.split_batch(batch)
+    def predicted(self, placed: Callable[[], Iterable[Document]]) -> Sequence[Document]:
+        """Return the documents of the batch as of `join`, of which ``placed`` gives those with mentions where needed.
+
+        Without split tokens these are the documents of the batch themselves, without predicted mentions.
+        """
+        return list(self.join(placed())) if self._splits else self._whole
 
     def join(self, predicted: Iterable[Document]) -> Iterator[Document]:
         """Yield the predicted documents of the batch with their first tokens, split where mentions begin or end."""
-        for document, whole, brought in zip(predicted, self._whole, self._brought, strict=True):
+        for document, whole, given in zip(predicted, self._whole, self._given, strict=True):
             if document.token_count == whole.token_count:
                 yield document
                 continue
             found = {"mentions": document.mentions, "meta": document.meta, "sections": document.sections}
             joined = split_at_mentions(whole.copy(**found))
-            if brought and not self._warned and joined.token_count > whole.token_count:
+            if given.tokens is not None and not self._warned and joined.token_count > whole.token_count:
                 self._warned = True
                 self._notice(
                     f"document {clip(document.id)} brings tokens that mentions are found in a part of; they are split "

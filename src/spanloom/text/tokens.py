@@ -10,8 +10,9 @@ number of times. Most stretches of text between white space are so plain that a 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
@@ -88,6 +89,18 @@ def tokenize(text: str) -> Offsets:
     matches = chain.from_iterable(_TOKEN.finditer(text, *stretch) for stretch in hard[:left].tolist())
     others = np.fromiter(chain.from_iterable(match.span(1) for match in matches), np.int64).reshape(-1, 2)
     return np.sort(np.concatenate((easy, others)), axis=0)  # none overlap: starts and ends have the same order
+
+
+def tokenize_all(texts: Sequence[str]) -> list[Offsets]:
+    """Return the tokens of each text, as of `tokenize`: of all of them as one text, in which line ends divide them.
+
+    >>> [tokens.tolist() for tokens in tokenize_all(["no pain", "", "3.5"])]
+    [[[0, 2], [3, 7]], [], [[0, 3]]]
+    """
+    tokens = tokenize("\n".join(texts))
+    starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
+    bounds = tokens[:, 0].searchsorted(starts).tolist()
+    return [tokens[a:b] - start for (a, b), start in zip(pairwise(bounds), starts, strict=False)]
 
 
 @cache

@@ -17,7 +17,7 @@ from spanloom.hashing import hash_values, intern
 from spanloom.model.protocol import Annotation, Capability
 from spanloom.modelfile import Array, ModelPart
 from spanloom.native import Kernel
-from spanloom.text import prepare
+from spanloom.text import prepare, prepare_all
 from spanloom_lab.lm import arpa
 from spanloom_lab.lm.kneser_ney import estimate
 from spanloom_lab.lm.ngrams import END, HIGHEST, MARKERS, START, UNKNOWN, Ints, Level, Singles, childless
@@ -86,7 +86,7 @@ class LanguageModel:
         if order not in range(1, HIGHEST + 1):
             raise UsageError(f"order is {order}, expected 1, 2 or 3")
         seen, streams = StreamedWords(MARKERS), []
-        for batch in map(Batch.of, batches(documents, _BATCH_TOKENS, prepare)):
+        for batch in map(Batch.of, batches(documents, _BATCH_TOKENS, prepare_all)):
             streams.append(_stream(seen.numbers(batch).astype(np.int32), batch.sentences))
         kept = np.array([*map(arpa.writable, seen.words)])
         kept[: len(MARKERS)] = True
@@ -149,7 +149,7 @@ class LanguageModel:
         Raises:
             DataError: there is no word.
         """
-        found = [self.log_probabilities(batch)[:, 1:] for batch in batches(documents, _BATCH_TOKENS, prepare)]
+        found = [self.log_probabilities(batch)[:, 1:] for batch in batches(documents, _BATCH_TOKENS, prepare_all)]
         scores = np.concatenate([np.zeros((0, 2), np.float32), *found])
         if not len(scores):
             raise DataError("the text for the ranges holds no word; give documents with text")
