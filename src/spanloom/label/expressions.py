@@ -77,7 +77,7 @@ class TokenExpression:
         if _size(whole) > POSITIONS:
             raise ExpressionError(f"it has more than {POSITIONS} characters, repetitions written out; shorten it")
         self.source, self.ignore_case = source, ignore_case
-        self._whole = frozenset([(whole,)])
+        self._whole: frozenset[_Sequence] = frozenset([(whole,)])
         self._next = lru_cache(_KEPT)(self._after_each)
 
     def matches(self, token: str) -> bool:
@@ -123,7 +123,8 @@ def _size(tree: _Tree) -> int:
         return 1
     if tree[0] == "alt":
         return sum(map(_size, chain.from_iterable(tree[1:])))
-    return _size(tree[1]) * (tree[2] + 1 if tree[3] < 0 else tree[3])
+    inner, least, most = tree[1:]
+    return _size(inner) * int(least + 1 if most < 0 else most)
 
 
 class _Parser:
