@@ -13,7 +13,7 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -196,6 +196,7 @@ _NOTES = ("Head", "Score")
 _ABOUT = ("concept", "head", "score", "attribute")  # kinds of lines about a mention
 GONE = "lines of removed mentions"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
+_UNHELD = {"concept": "concepts with white space or NUL", "attribute": "attributes that brat cannot hold"}
 
 
 class StandoffLine(NamedTuple):
@@ -416,27 +417,69 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
     lines = parse(previous)
     by_id = _identified(document, lines, losses, path)
     gone = _gone(lines, by_id)
-    end = lines[0].raw[len(lines[0].raw.rstrip("\r\n")) :] or "\n" if lines else "\n"
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
         if line.kind == "attribute":
             about.setdefault(line.refers[0], []).append(line)
-    read = {name: _attributes(about[name]) for name in by_id.keys() & about.keys()}
-    known_lines: set[tuple[str, str, object]] = set()
+    read = {name: _attributes(own) for name, own in about.items()}
+    statements = dict(one for name, mention in by_id.items() for one in _statements(name, mention, document.text))
+    new = dict(statements)
     written: list[str] = []
     for line in lines:
         if (line.id and line.id in gone) or not gone.isdisjoint(line.refers):
             losses.add(GONE)
             continue
-        mention = by_id.get(line.refers[0] if line.refers else line.id)
-        raw = _current(line, mention, document.text, read)
-        if raw is not None:
+        name, raw, value = line.refers[0] if line.refers else line.id, line.raw, line.value
+        mention = by_id.get(name)
+        if isinstance(value, Mention):
+            true = None if mention is None else read_as(value, line.surface, document.text)
+            if mention is not None and (true is None or true.key != mention.key):
+                raw = _mention_line(name, mention, document.text) + _line_end(raw)
+            value = None
+        elif line.kind == "attribute" and isinstance(value, tuple):
+            value = str(value[0]), read[name][str(value[0])]
+        if mention is None or line.kind not in _ABOUT or (name, line.kind, value) in statements:
             written.append(raw)
-            known_lines.add(_statement(line))
-    new = list(_new_lines(document.text, by_id, known_lines, _Numbers(lines, by_id), losses))
-    if new and written and not written[-1].endswith(("\n", "\r")):
-        written[-1] += end
-    return "".join(written) + "".join(line + end for line in new)
+            new.pop((name, line.kind, value), None)
+    for mention in by_id.values():
+        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
+        count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
+    end = _line_end(lines[0].raw) or "\n" if lines else "\n"
+    numbers = _Numbers(lines, by_id)
+    for (_, kind, _), (letter, content) in new.items():
+        if content is None:
+            losses.add(_UNHELD[kind])
+            continue
+        if written and not written[-1].endswith(("\n", "\r")):
+            written[-1] += end
+        written.append((f"{numbers.next(letter)}\t" if letter else "") + content + end)
+    return "".join(written)
+
+
+def _line_end(raw: str) -> str:
+    return raw[len(raw.rstrip("\r\n")) :]
+
+
+_Statement = tuple[str, str, object]
+
+
+def _statements(name: str, mention: Mention, text: str) -> Iterator[tuple[_Statement, tuple[str, str | None]]]:
+    """Yield what lines say about a mention: its identifier, the kind and value; and a letter, and the line behind it.
+
+    A line that brat cannot hold is ``None``; that of the mention itself is whole, and without a letter.
+    """
+    yield (name, "mention", None), ("", _mention_line(name, mention, text))
+    for concept in mention.concepts:
+        sound = concept and not re.search(r"[\s\0]", concept)
+        yield (name, "concept", concept), ("N", f"Reference {name} {concept}\t{concept}" if sound else None)
+    if mention.head is not None:
+        yield (name, "head", mention.head), ("#", f"Head {name}\t{mention.head.start} {mention.head.end}")
+    if mention.score is not None:
+        yield (name, "score", mention.score), ("#", f"Score {name}\t{float(mention.score)!r}")
+    texts, _ = held(mention, is_plain)
+    for one, value in mention.attributes.items():
+        line = f"{one} {name}{'' if texts.get(one) == 'true' else f' {texts.get(one)}'}"
+        yield (name, "attribute", (one, value)), ("A", line if one in texts else None)
 
 
 def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
@@ -471,59 +514,6 @@ def _gone(lines: list[StandoffLine], by_id: dict[str, Mention]) -> set[str]:
 def _is_read(line: StandoffLine) -> bool:
     """Return whether a line is read as a mention: one of no character is left out, and kept in the file."""
     return isinstance(line.value, Mention) and any(start < end for start, end in line.value.spans)
-
-
-def _current(
-    line: StandoffLine, mention: Mention | None, text: str, read: Mapping[str, Mapping[str, bool | str]]
-) -> str | None:
-    """Return the line in its current form; ``None`` if it is no longer true."""
-    if mention is None:
-        return line.raw
-    if isinstance(line.value, Mention):
-        true = read_as(line.value, line.surface, text)
-        if true is not None and true.key == mention.key:
-            return line.raw
-        end = line.raw[len(line.raw.rstrip("\r\n")) :]
-        return _mention_line(line.id, mention, text) + end
-    if line.kind == "attribute" and isinstance(line.value, tuple):
-        name = str(line.value[0])
-        return line.raw if mention.attributes.get(name) == read[line.refers[0]][name] else None
-    own = {"concept": mention.concepts, "head": (mention.head,), "score": (mention.score,)}
-    return line.raw if line.kind not in own or line.value in own[line.kind] else None
-
-
-def _statement(line: StandoffLine) -> tuple[str, str, object]:
-    value = line.value if line.kind == "concept" else None
-    if line.kind == "attribute" and isinstance(line.value, tuple):
-        value = str(line.value[0])
-    return line.refers[0] if line.refers else line.id, line.kind, value
-
-
-def _new_lines(
-    text: str, by_id: dict[str, Mention], known_lines: set[tuple[str, str, object]], numbers: _Numbers, losses: Losses
-) -> Iterator[str]:
-    for name, mention in by_id.items():
-        if (name, "mention", None) not in known_lines:
-            yield _mention_line(name, mention, text)
-        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
-        for concept in dict.fromkeys(mention.concepts):
-            if not concept or re.search(r"[\s\0]", concept):
-                losses.add("concepts with white space or NUL")
-            elif (name, "concept", concept) not in known_lines:
-                yield f"{numbers.next('N')}\tReference {name} {concept}\t{concept}"
-        if mention.head is not None and (name, "head", None) not in known_lines:
-            yield f"{numbers.next('#')}\tHead {name}\t{mention.head.start} {mention.head.end}"
-        if mention.score is not None and (name, "score", None) not in known_lines:
-            yield f"{numbers.next('#')}\tScore {name}\t{float(mention.score)!r}"
-        if mention.attributes or mention.concept_scores:
-            new = {
-                one: value for one, value in mention.attributes.items() if (name, "attribute", one) not in known_lines
-            }
-            texts, left = held(mention.replace(attributes=new), is_plain)
-            losses.add("attributes that brat cannot hold", left)
-            for one, value in texts.items():
-                yield f"{numbers.next('A')}\t{one} {name}{'' if value == 'true' else f' {value}'}"
-            count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
 
 
 def _mention_line(name: str, mention: Mention, text: str) -> str:
