@@ -429,8 +429,9 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         if (line.id and line.id in gone) or not gone.isdisjoint(line.refers):
             losses.add(GONE)
             continue
-        name, raw, value = line.refers[0] if line.refers else line.id, line.raw, line.value
+        name, raw = line.refers[0] if line.refers else line.id, line.raw
         mention = by_id.get(name)
+        value: object = line.value
         if isinstance(value, Mention):
             true = None if mention is None else read_as(value, line.surface, document.text)
             if mention is not None and (true is None or true.key != mention.key):

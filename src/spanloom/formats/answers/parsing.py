@@ -7,15 +7,16 @@ lists contain, too; last the unmarked text, which means that there is no mention
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from spanloom.document import Span
 from spanloom.errors import DataError, clip
 from spanloom.formats.answers.finding import CopyAlignment, Finder, Occurrences, fold
 from spanloom.formats.answers.json_quotes import Occurs, Quote, Quotes, blocks, is_nothing, quotes_in, values
+from spanloom.formats.inline_marks import edit
 from spanloom.formats.layouts import words
 
 MOST_QUOTES: Final = 100_000  # in one answer; a model that repeats itself endlessly writes more
@@ -339,21 +340,14 @@ class _Scanner:
 
     def _result(self, bold: bool) -> Marked:
         """Apply the changes, and adapt the marks to them."""
-        pieces: list[str] = []
-        end = 0
-        changes = sorted(self._changes)
-        for start, stop, plain in changes:
-            pieces += [self._answer[end:start], plain]
-            end = stop
-        text = "".join((*pieces, self._answer[end:]))
-        starts = [start for start, _, _ in changes]
-        removed = [0, *accumulate(stop - start - len(plain) for start, stop, plain in changes)]
-        marks: list[Mark] = []
-        for kind, *places in self._marks:
-            start, end = (place - removed[bisect_right(starts, place - 1)] for place in places)
-            # a tag around the whole answer is no mark
-            if (kind or "").casefold() not in _WRAPPERS or 2 * (end - start) <= len(text):
-                marks.append(Mark(kind, start, end))
+        text, moved = edit(self._answer, self._changes, self._marks)
+        marks = [Mark(*one) for one in moved]
+        # a tag around the whole answer is no mark
+        marks = [
+            one
+            for one in marks
+            if (one.type or "").casefold() not in _WRAPPERS or 2 * (one.end - one.start) <= len(text)
+        ]
         return Marked(text, marks, self._stray, bold)
 
 
