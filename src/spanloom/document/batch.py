@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pkgutil import resolve_name
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -253,20 +254,9 @@ def _stack(arrays: Sequence[Offsets | None]) -> tuple[Offsets, Offsets]:
 
 def _refuse(documents: Sequence[Document]) -> None:
     """Raise a `DataError` for the first document whose tokens or sentences are invalid."""
+    find_errors = resolve_name("spanloom.document.validate:find_errors")
     for document in documents:
-        tokens = [] if document.tokens is None else document.tokens.tolist()
-        for i, (start, end) in enumerate(tokens):
-            if not 0 <= start <= end <= len(document.text):
-                raise DataError(
-                    f"document {clip(document.id)}: token {i} is [{start}, {end}], expected offsets in the text of "
-                    f"{len(document.text)} characters; run `spanloom validate`"
-                )
-        sentences = [] if document.sentences is None else document.sentences.tolist()
-        expected = 0
-        for first, end in [*sentences, (len(tokens), len(tokens))]:
-            if first != expected or not first <= end <= len(tokens):
-                raise DataError(
-                    f"document {clip(document.id)}: its sentences are not a partition of its {len(tokens)} tokens: "
-                    f"found [{first}, {end}], expected a sentence from token {expected}; run `spanloom validate`"
-                )
-            expected = end
+        for problem in find_errors(document):
+            if problem.place.startswith(("tokens", "sentences")):
+                found = problem.to_error().message
+                raise DataError(f"document {clip(document.id)}: {found}; run `spanloom validate`")
