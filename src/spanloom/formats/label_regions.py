@@ -244,10 +244,14 @@ _CELLS: Final = pattern(r"t[dh]")
 _VOID: Final = pattern(r"area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
 _ALONE: Final = frozenset(("dd", "dt", "li", "option", "td", "th", "tr"))  # within none of its name, closed or not
 _UNSHOWN: Final = frozenset(("script", "style"))
-# no part of these is tried twice, so that what is not closed takes linear time
-_TAG: Final = pattern(
-    r"<(?P<end>/?)(?P<name>[A-Za-z][^\s/>]*+)"
+# no part of it is tried twice, so that what is not closed takes linear time
+_PIECE: Final = pattern(
+    r"<!(?=--).*?(?:-->|\Z)|<[!?].*?(?:>|\Z)"
+    r"|<(?P<end>/?)(?P<name>[A-Za-z][^\s/>]*+)"
     r"""(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?)?)*+[\s/]*+>"""
+    r"|</?[A-Za-z].*"  # not closed up to the end
+    r"|(?P<text>(?:[^<]|<(?![!?]|/?[A-Za-z]))++)",
+    re.DOTALL,
 )
 _RAW_END: Final = pattern(r"</(?=(?:script|style)[\s/>])", re.IGNORECASE)
 _ROOTS: Final = frozenset(("html", "head", "body"))  # the paths of nodes begin below them
@@ -269,34 +273,20 @@ def _pieces(html: str) -> Iterator[tuple[str, str]]:
     >>> list(_pieces("a <b class='x>y'>&lt; 3 < 4</B><!-- no --> c"))
     [('', 'a '), ('<', 'b'), ('', '< 3 < 4'), ('</', 'b'), ('', ' c')]
     """
-    at = begin = 0
-    while (at := html.find("<", at)) >= 0:
-        sign = html[at + 1 : at + 2]
-        name = html[at + 2 : at + 3] if sign == "/" else sign
-        if not (sign in ("!", "?") or (name.isascii() and name.isalpha())):
-            at += 1  # no tag
-            continue
-        if begin < at:
-            yield "", unescape(html[begin:at])
-        if sign in ("!", "?"):
-            mark = "-->" if html.startswith("<!--", at) else ">"
-            end = html.find(mark, at + 2)
-            begin = at = end + len(mark) if end >= 0 else len(html)
-            continue
-        tag = _TAG.match(html, at)
-        if tag is None:  # not closed up to the end
-            return
-        begin = at = tag.end()
-        name = tag["name"].lower()
-        yield f"<{tag['end']}", name
-        if name in _UNSHOWN and not tag["end"]:
-            closing = _RAW_END.search(html, at)
-            at = len(html) if closing is None else closing.start()
-            if begin < at:
-                yield "", html[begin:at]
-            begin = at
-    if begin < len(html):
-        yield "", unescape(html[begin:])
+    at = 0
+    while (found := _PIECE.match(html, at)) is not None:
+        at = found.end()
+        if found["text"]:
+            yield "", unescape(found["text"])
+        elif found["name"]:
+            name = found["name"].lower()
+            yield f"<{found['end']}", name
+            if name in _UNSHOWN and not found["end"]:
+                closing = _RAW_END.search(html, at)
+                raw = html[at:] if closing is None else html[at : closing.start()]
+                if raw:
+                    yield "", raw
+                at += len(raw)
 
 
 class _Element(NamedTuple):
