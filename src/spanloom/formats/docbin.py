@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Document, Mention, Span, from_tags
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
@@ -33,7 +33,7 @@ _JOINED: Final = "spanloom-"
 _SPAN: Final = struct.Struct(">QQQllll")  # id, kb_id, label, first token, end token, first character, end
 _UNSUSPICIOUS: Final = 1 << 26  # bytes that any file may unpack to
 _MOST_TIMES: Final = 500  # its size, beyond that
-_INSIDE, _BEGIN = 1, 3  # codes of ENT_IOB
+_LETTERS: Final = {1: "I", 3: "B"}  # of the codes of ENT_IOB; others are outside
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, struct.error)
 _CUT = "mentions that cut a token"
 
@@ -235,14 +235,10 @@ def _entities(tokens: _Tokens, strings: Any, attrs: Any) -> Iterator[Mention]:
     if codes is None or kinds is None:
         return
     concepts = tokens.columns.get(attrs.ENT_KB_ID)
-    inside = (codes == _INSIDE) | (codes == _BEGIN)
-    begins = inside & ((codes == _BEGIN) | ~np.concatenate([[False], inside[:-1]])) if len(codes) else inside
-    for first in np.flatnonzero(begins).tolist():
-        end = first + 1
-        while end < len(codes) and codes[end] == _INSIDE:
-            end += 1
+    pairs = zip(codes.tolist(), _names(kinds, strings), strict=True)
+    tags = [f"{_LETTERS[code]}-{kind or 'entity'}" if code in _LETTERS else "O" for code, kind in pairs]
+    for first, end, kind in from_tags(tags):
         concept = 0 if concepts is None else int(concepts[first])
-        kind = strings[int(kinds[first])] if kinds[first] else "entity"
         names = (strings[concept],) if concept else ()
         yield Mention(kind, [_characters(tokens, first, end)], concepts=names)
 
