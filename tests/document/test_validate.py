@@ -113,7 +113,7 @@ def test_a_problem_is_one_line() -> None:
 def test_what_is_no_mention_is_refused_at_once() -> None:
     with pytest.raises(DataError, match=r"mentions\[1\] is \('problem', 0, 3\), expected a Mention, such as Mention\("):
         Document("abc", mentions=[Mention("problem", [(0, 3)]), ("problem", 0, 3)])  # type: ignore[list-item]
-    with pytest.raises(DataError, match=r"spans of a mention of type 'problem' are \(0, 3\), expected pairs"):
+    with pytest.raises(DataError, match=r"its spans are \(0, 3\), expected pairs"):
         Mention("problem", (0, 3))  # type: ignore[arg-type]
     with pytest.raises(DataError, match="expected pairs"):
         Mention("problem", 3)  # type: ignore[arg-type]
