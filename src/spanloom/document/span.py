@@ -150,12 +150,10 @@ class Mention:
             except (TypeError, ValueError):
                 self._refuse("head", "a pair: (0, 3)")
         if self.concepts != ():
-            given: object = self.concepts
-            example = [given] if isinstance(given, str) else ["D1"]
-            object.__setattr__(self, "concepts", self._listed("concepts", str, f"a list: {example!r}"))
-        if not isinstance(self.attributes, _Frozen):
+            object.__setattr__(self, "concepts", self._listed("concepts", str, "a list: ['D1']"))
+        if self.attributes is not _EMPTY and not isinstance(self.attributes, _Frozen):
             object.__setattr__(self, "attributes", self._plain_attributes())
-        if not isinstance(self.attribute_scores, _Frozen):
+        if self.attribute_scores is not _EMPTY and not isinstance(self.attribute_scores, _Frozen):
             object.__setattr__(self, "attribute_scores", self._plain_scores())
         if self.concept_scores != ():
             expected = f"a number for each of its {len(self.concepts)} concepts"
