@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -85,25 +84,24 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
         raw = decode(lines, ann) if mentions else lines.decode("utf-8", "replace")
     except DataError as error:
         return Scanned.failed("unreadable", error.message, error.path or str(txt), error.line)
-    found = collect(parse(raw), str(ann))
+    found, problems = collect(parse(raw), str(ann))
     kept: dict[str, Any] = {"ann": raw} if raw and mentions else {}
     if text.startswith(_BOM):
         counted = _counts_mark(text, found)
         kept["bom"] = "counted" if counted else "removed"
         text = text if counted else text.removeprefix(_BOM)
     if not mentions:
-        found = Annotations()
-    document = Document(text, id=name, mentions=found.mentions, meta={"brat": kept} if kept else {})
-    surfaces, numbers = [line.surface for line in found.lines], [line.number for line in found.lines]
-    places = [(str(ann), number) for number in numbers]
-    return Scanned(document, found.problems, str(txt), None, places, Beside(surfaces, "line"))
+        found, problems = [], []
+    document = Document(text, id=name, mentions=[mention for mention, _ in found], meta={"brat": kept} if kept else {})
+    places = [(str(ann), line.number) for _, line in found]
+    return Scanned(document, problems, str(txt), None, places, Beside([line.surface for _, line in found], "line"))
 
 
-def _counts_mark(text: str, found: Annotations) -> bool:
+def _counts_mark(text: str, found: list[tuple[Mention, StandoffLine]]) -> bool:
     """Return whether the texts of the mentions match their offsets only if the byte order mark is counted."""
-    pairs = [(m, line.surface) for m, line in zip(found.mentions, found.lines, strict=True) if line.surface]
+    pairs = [(sorted(mention.spans), line.surface) for mention, line in found if line.surface]
     with_mark, without = (
-        all(difference(one, sorted(mention.spans), surface) is not None for mention, surface in pairs)
+        all(difference(one, spans, surface) is not None for spans, surface in pairs)
         for one in (text, text.removeprefix(_BOM))
     )
     return with_mark and not without
@@ -299,29 +297,18 @@ def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
     return ()
 
 
-@dataclass(slots=True)
-class Annotations:
-    """The mentions of an ``.ann`` file with their lines, and the problems of the lines."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    lines: list[StandoffLine] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
-def collect(lines: list[StandoffLine], path: str) -> Annotations:
-    """Collect the mentions of the lines, in the order of their T lines."""
-    result = Annotations(problems=list(_line_problems(lines, path)))
+def collect(lines: list[StandoffLine], path: str) -> tuple[list[tuple[Mention, StandoffLine]], list[Problem]]:
+    """Return the mentions of the lines, each with its T line, in their order; and the problems of the lines."""
+    problems = list(_line_problems(lines, path))
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
         if line.kind in _ABOUT:
             about.setdefault(line.refers[0], []).append(line)
-    seen: set[str] = set()
+    found: dict[str, tuple[Mention, StandoffLine]] = {}
     for line in lines:
-        if isinstance(line.value, Mention) and line.id not in seen:
-            seen.add(line.id)
-            result.mentions.append(_completed(line.value, about.get(line.id, []), path, result.problems))
-            result.lines.append(line)
-    return result
+        if isinstance(line.value, Mention) and line.id not in found:
+            found[line.id] = _completed(line.value, about.get(line.id, []), path, problems), line
+    return list(found.values()), problems
 
 
 def _completed(mention: Mention, about: list[StandoffLine], path: str, problems: list[Problem]) -> Mention:
