@@ -42,8 +42,8 @@ def test_columns_are_lists(values: Any) -> None:
     [
         (Mention("x", [(-1, 4)]), "span outside"),
         (Mention("x", [(0, 17)]), "span outside"),
-        (Mention("x", [(4, 4)]), "empty span"),
-        (Mention("x", [(4, 0)]), "empty span"),
+        (Mention("x", [(4, 4)]), "span empty"),
+        (Mention("x", [(4, 0)]), "span empty"),
         (Mention("x", [(5, 9), (0, 4)]), "span order"),
         (Mention("x", [(0, 4), (3, 9)]), "span order"),
         (Mention("", [(0, 4)]), "no type"),

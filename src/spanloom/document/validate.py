@@ -155,22 +155,17 @@ def _range_errors(
     """
     previous = 0
     for i, (start, end) in enumerate(ranges):
+        fault = None
         if start < 0 or end > last:
-            yield i, f"{what} outside", f"{what} {start}-{end} is outside {whole}"
+            fault = "outside", f"is outside {whole}"
         elif start >= end:
-            yield i, f"empty {what}", f"{what} {start}-{end} is empty"
+            fault = "empty", "is empty"
         elif start < previous:
-            yield (
-                i,
-                f"{what} order",
-                f"{what} {start}-{end} starts before {previous}; {what}s are in order and do not overlap",
-            )
+            fault = "order", f"starts before {previous}; {what}s are in order and do not overlap"
         elif start > previous and not gaps:
-            yield (
-                i,
-                f"{what} order",
-                f"{what} {start}-{end} starts behind {previous}; {what}s are in order and cover everything",
-            )
+            fault = "order", f"starts behind {previous}; {what}s are in order and cover everything"
+        if fault is not None:
+            yield i, f"{what} {fault[0]}", f"{what} {start}-{end} {fault[1]}"
         previous = max(previous, end)
 
 
