@@ -513,16 +513,10 @@ def _mention_line(name: str, mention: Mention, text: str) -> str:
 
 def _parts(span: Span, text: str) -> Iterator[Span]:
     """Yield the fragments of a span, which brat divides at line ends; blanks beside these are left out."""
-    pieces = re.split("([\r\n]+)", text[span.start : span.end])
-    if len(pieces) == 1 or not text[span.start : span.end].strip():
-        yield span
-        return
-    at = span.start
-    for piece in pieces:
-        start = at + len(piece) - len(piece.lstrip())
-        if piece.strip():
-            yield Span(start, start + len(piece.strip()))
-        at += len(piece)
+    piece = text[span.start : span.end]
+    lines = re.finditer(r"\S(?:[^\r\n]*\S)?", piece) if re.search("[\r\n]", piece) else ()
+    found = [Span(span.start + line.start(), span.start + line.end()) for line in lines]
+    yield from found or [span]
 
 
 class _Numbers:

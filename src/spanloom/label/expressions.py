@@ -27,10 +27,13 @@ POSITIONS: Final = 500
 DEPTH: Final = 50
 """Groups within groups."""
 _KEPT: Final = 1 << 14  # sets of what is left whose successors are kept
-_QUANTIFIER: Final = re.compile(r"[*+?]|\{(\d*)(?:(,)(\d*))?\}")
-_CLASS: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_ESCAPE: Final = re.compile(
-    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[dDwWsStnrfva]|[^A-Za-z0-9])", re.DOTALL
+_PART: Final = re.compile(
+    r"\((?:\?:)?(?!\?)|[)|]"
+    r"|(?P<times>[*+?]|\{(?!\})(?P<least>\d*)(?:(?P<comma>,)(?P<most>\d*))?\})(?P<sign>[?+]?)"
+    r"|(?P<kind>\.|\[\^?\]?(?:\\.|[^\]\\])*\]"
+    r"|\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[dDwWsStnrfva]|[^A-Za-z0-9]))"
+    r"|(?P<character>[^\\\[(^$])",
+    re.DOTALL,
 )
 _PLACES: Final = {"^", "$", r"\b", r"\B", r"\A", r"\Z"}
 
@@ -73,7 +76,7 @@ class TokenExpression:
             raise ExpressionError(f"it is ambiguous: {str(error).lower()}; write a backslash before") from None
         except (re.error, OverflowError, RecursionError) as error:
             raise ExpressionError(f"it is not a regular expression: {error}") from None
-        whole = _Parser(source).sequences()
+        whole = _tree(source)
         if _size(whole) > POSITIONS:
             raise ExpressionError(f"it has more than {POSITIONS} characters, repetitions written out; shorten it")
         self.source, self.ignore_case = source, ignore_case
@@ -127,70 +130,40 @@ def _size(tree: _Tree) -> int:
     return _size(inner) * int(least + 1 if most < 0 else most)
 
 
-class _Parser:
-    """Reads an expression that `re` has found to be valid."""
-
-    def __init__(self, source: str) -> None:
-        self._source, self._at = source, 0
-
-    def sequences(self, depth: int = 0) -> _Tree:
-        """Return the alternatives that begin here: of the expression, or of a group."""
-        if depth > DEPTH:
-            raise ExpressionError(f"it has groups more than {DEPTH} deep; shorten it")
-        found: list[list[_Tree]] = [[]]
-        while self._at < len(self._source) and self._source[self._at] != ")":
-            if self._source[self._at] == "|":
-                self._at += 1
-                found.append([])
-            else:
-                found[-1].append(self._quantified(self._atom(depth)))
-        return ("alt", *map(tuple, found))
-
-    def _quantified(self, tree: _Tree) -> _Tree:
-        match = _QUANTIFIER.match(self._source, self._at)
-        if match is None or match[0] == "{}":  # these are two characters
-            return tree
-        self._at = match.end()
-        if self._at < len(self._source) and self._source[self._at] in "?+":
-            sign = match[0] + self._source[self._at]
-            raise ExpressionError(f"{sign} is not supported; write {match[0]}, all alternatives are tried")
-        if match[0] in "*+?":
-            least, most = {"*": (0, -1), "+": (1, -1), "?": (0, 1)}[match[0]]
+def _tree(source: str) -> _Tree:
+    """Return the alternatives of an expression that `re` has found to be valid."""
+    groups: list[list[list[_Tree]]] = [[[]]]  # open ones: their alternatives, each a sequence
+    at = 0
+    while at < len(source):
+        found = _PART.match(source, at)
+        if found is None:
+            raise _beyond(source, at)
+        sequence, at = groups[-1][-1], found.end()
+        if found["kind"] or found["character"]:
+            sequence.append(found["kind"] or re.escape(found["character"]))
+        elif times := found["times"]:
+            if found["sign"]:
+                raise ExpressionError(f"{found[0]} is not supported; write {times}, all alternatives are tried")
+            least = int(found["least"] or times == "+")
+            most = {"?": 1, "*": -1, "+": -1}.get(times) or int(found["most"] or (-1 if found["comma"] else least))
+            sequence.append(("repeat", sequence.pop(), least, most))
+        elif found[0] == "|":
+            groups[-1].append([])
+        elif found[0] == ")":
+            groups[-2][-1].append(("alt", *map(tuple, groups.pop())))
         else:
-            least = int(match[1] or 0)
-            most = least if match[2] is None else int(match[3] or -1)
-        return ("repeat", tree, least, most)
+            groups.append([[]])
+            if len(groups) > DEPTH + 1:
+                raise ExpressionError(f"it has groups more than {DEPTH} deep; shorten it")
+    return ("alt", *map(tuple, groups[0]))
 
-    def _atom(self, depth: int) -> _Tree:
-        character = self._source[self._at]
-        if character == "(":
-            if self._source.startswith("(?", self._at) and not self._source.startswith("(?:", self._at):
-                raise self._beyond(self._source[self._at : self._at + 3])
-            self._at += 3 if self._source.startswith("(?:", self._at) else 1
-            tree = self.sequences(depth + 1)
-            self._at += 1
-            return tree
-        if character in "^$":
-            raise self._beyond(character)
-        if character == "[":
-            return self._taken(_CLASS)
-        if character == "\\":
-            return self._taken(_ESCAPE)
-        self._at += 1
-        return "." if character == "." else re.escape(character)
 
-    def _taken(self, kind: re.Pattern[str]) -> str:
-        match = kind.match(self._source, self._at)
-        if match is None:
-            raise self._beyond(self._source[self._at : self._at + 2])
-        self._at = match.end()
-        return match[0]
-
-    def _beyond(self, sign: str) -> ExpressionError:
-        if sign in _PLACES:
-            return ExpressionError(f"{sign} is not supported; leave it out, the whole token is compared")
-        known = "characters, classes, groups (...) and (?:...), |, ?, *, + and {2,4}"
-        return ExpressionError(f"{sign} at {self._at} is beyond what is taken: {known}")
+def _beyond(source: str, at: int) -> ExpressionError:
+    sign = source[at : at + (3 if source[at] == "(" else 2 if source[at] in "\\[" else 1)]
+    if sign in _PLACES:
+        return ExpressionError(f"{sign} is not supported; leave it out, the whole token is compared")
+    known = "characters, classes, groups (...) and (?:...), |, ?, *, + and {2,4}"
+    return ExpressionError(f"{sign} at {at} is beyond what is taken: {known}")
 
 
 # Token patterns: conditions on one token after the other, some of them repeated, found in linear time.

@@ -38,7 +38,7 @@ _PLAIN: Final = {"mark", "span", "entity", "ent", "mention", "e", "em", "b", "st
 _WRAPPERS: Final = {"answer", "output", "result", "response", "text", "document", "annotated_text", "annotated"}
 _ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&apos;": "'", "&#39;": "'"}
 
-_BULLETS: Final = ("- ", "* ", "• ", "+ ", "– ", "· ")
+_ITEM: Final = re.compile(r"(?:[-*•+–·]|\d{1,4}[.)]) (.*)", re.DOTALL)
 _ARROWS: Final = (" -> ", " → ", " => ", " – ", " — ", " - ")
 _QUOTES: Final = "\"'`“”‘’"
 
@@ -395,7 +395,8 @@ def _items(lines: Sequence[str]) -> list[tuple[str, str | None, str]]:
     found: list[tuple[str, str | None, str]] = []
     kind: str | None = None
     for number, line in enumerate(lines, 1):
-        text = _without_bullet(line.strip())
+        item = _ITEM.fullmatch(line.strip())
+        text = None if item is None else item[1].strip()
         heading = _heading(line.strip() if text is None else text)
         if heading is not None and (text is None or any(below.strip() for below in lines[number : number + 2])):
             kind = heading
@@ -404,14 +405,6 @@ def _items(lines: Sequence[str]) -> list[tuple[str, str | None, str]]:
         elif line.strip():
             kind = None  # prose ends the scope of a heading
     return found
-
-
-def _without_bullet(line: str) -> str | None:
-    bullet = next((bullet for bullet in _BULLETS if line.startswith(bullet)), None)
-    if bullet is not None:
-        return line[len(bullet) :].strip()
-    number, dot, rest = line.partition(". ") if ". " in line[:6] else line.partition(") ")
-    return rest.strip() if dot and number.isdecimal() and len(number) < 5 else None
 
 
 def _heading(line: str) -> str | None:
