@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -433,14 +434,14 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
         losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
         count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
     end = _line_end(lines[0].raw) or "\n" if lines else "\n"
-    numbers = _Numbers(lines, by_id)
+    numbers = _numbers(lines, by_id)
     for (_, kind, _), (letter, content) in new.items():
         if content is None:
             losses.add(_UNHELD[kind])
             continue
         if written and not written[-1].endswith(("\n", "\r")):
             written[-1] += end
-        written.append((f"{numbers.next(letter)}\t" if letter else "") + content + end)
+        written.append((f"{letter}{next(numbers[letter])}\t" if letter else "") + content + end)
     return "".join(written)
 
 
@@ -472,7 +473,7 @@ def _statements(name: str, mention: Mention, text: str) -> Iterator[tuple[_State
 
 def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
     """Return each mention under its identifier in the file, in the document's order."""
-    free = _Numbers(lines, (mention.id or "" for mention in document.mentions))
+    free = _numbers(lines, (mention.id or "" for mention in document.mentions))["T"]
     by_id: dict[str, Mention] = {}
     old = {line.id for line in lines if line.kind == "mention"}
     other = {line.id for line in lines} - old
@@ -484,7 +485,7 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses, p
         usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)
         if name is None or not usable or name in other:
             losses.add("mention identifiers", int(name is not None))
-            name = free.next("T")
+            name = f"T{next(free)}"
         by_id[name] = mention
     return by_id
 
@@ -519,15 +520,10 @@ def _parts(span: Span, text: str) -> Iterator[Span]:
     yield from found or [span]
 
 
-class _Numbers:
-    """Generator of identifiers that no line has, old and removed lines included."""
-
-    def __init__(self, lines: list[StandoffLine], names: Iterator[str] | dict[str, Mention]) -> None:
-        self._last = {"T": 0, "N": 0, "#": 0, "A": 0}
-        for name in [*(line.id for line in lines), *names]:
-            if name[:1] in self._last and name[1:].isascii() and name[1:].isdigit():
-                self._last[name[0]] = max(self._last[name[0]], int(name[1:16]))
-
-    def next(self, letter: str) -> str:
-        self._last[letter] += 1
-        return f"{letter}{self._last[letter]}"
+def _numbers(lines: list[StandoffLine], names: Iterable[str]) -> dict[str, Iterator[int]]:
+    """Return the free numbers of each letter of identifiers: no line has them, old and removed ones included."""
+    last = {"T": 0, "N": 0, "#": 0, "A": 0}
+    for name in [*(line.id for line in lines), *names]:
+        if name[:1] in last and name[1:].isascii() and name[1:].isdigit():
+            last[name[0]] = max(last[name[0]], int(name[1:16]))
+    return {letter: count(number + 1) for letter, number in last.items()}

@@ -55,7 +55,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         from spacy.strings import StringStore
         from srsly import msgpack
 
-    message = _loads(msgpack, _unpacked(read_bytes(path), path), path)
+    message = _object(msgpack, _unpacked(read_bytes(path), path), path)
     try:
         lengths = np.frombuffer(message["lengths"], dtype=np.int32).tolist()
         columns = [int(column) for column in message["attrs"]]
@@ -109,24 +109,19 @@ def _unpacked(raw: bytes, path: str | Path) -> bytes:
     return content
 
 
-def _loads(msgpack: Any, raw: bytes, path: str | Path | None = None) -> dict[Any, Any]:
-    """Return an object of msgpack.
-
-    Raises:
-        DataError: the bytes hold something else.
-    """
-    value = _value(msgpack, raw, path)
-    if not isinstance(value, dict):
-        found = "list" if isinstance(value, tuple) else type(value).__name__
-        raise DataError(f"found a {found}, expected an object; get the file again", path=path)
-    return value
-
-
 def _value(msgpack: Any, raw: bytes, path: str | Path | None = None) -> Any:
     try:
         return msgpack.loads(raw, raw=False, use_list=False, strict_map_key=False)  # keys may be tuples
     except Exception as error:  # its own classes have no other base
         raise DataError(f"found a damaged file ({_short(error)}); get it again", path=path) from None
+
+
+def _object(msgpack: Any, raw: bytes, path: str | Path | None = None) -> dict[Any, Any]:
+    value = _value(msgpack, raw, path)
+    if not isinstance(value, dict):
+        found = "list" if isinstance(value, tuple) else type(value).__name__
+        raise DataError(f"found a {found}, expected an object; get the file again", path=path)
+    return value
 
 
 def _item(values: object, number: int) -> Any:
@@ -154,7 +149,7 @@ def _document(tokens: _Tokens, user_data: object, msgpack: Any, strings: Any, at
     places = [(tokens.starts[i], tokens.ends[i]) for i in kept]
     document = Document(tokens.text, tokens=places)
     if isinstance(user_data, bytes):
-        name = _loads(msgpack, user_data).get("id")
+        name = _object(msgpack, user_data).get("id")
         document.id = name if isinstance(name, str) else ""
     for column, attribute in (("pos", attrs.TAG), ("lemma", attrs.LEMMA)):
         if attribute in tokens.columns and tokens.columns[attribute].any():
@@ -183,11 +178,11 @@ def _groups(packed: object, msgpack: Any) -> Iterator[tuple[str, dict[Any, Any]]
     groups = _value(msgpack, packed)
     if isinstance(groups, dict):
         for content, keys in groups.items():
-            yield str(keys[0]) if isinstance(keys, tuple) and keys else "span", _loads(msgpack, content)
+            yield str(keys[0]) if isinstance(keys, tuple) and keys else "span", _object(msgpack, content)
         return
     named = {}
     for content in groups:
-        group = _loads(msgpack, content)
+        group = _object(msgpack, content)
         named[str(group.get("name") or "span")] = group  # of two of one name spaCy takes the last
     yield from named.items()
 
@@ -310,25 +305,18 @@ def _cut(text: str, offsets: list[tuple[int, int]]) -> tuple[list[str], list[boo
     words: list[str] = []
     spaces: list[bool] = []
     places: list[int] = []
-
-    def add(piece: str) -> None:
-        """Add the text between two tokens; a space belongs to the word before it."""
-        if piece[:1] == " " and words and not spaces[-1]:
-            spaces[-1] = True
-            piece = piece[1:]
-        if piece:
-            words.append(piece)
-            spaces.append(False)
-
     at = 0
-    for start, end in offsets:
-        add(text[at:start])
-        places.append(len(words))
-        words.append(text[start:end])
-        spaces.append(False)
+    for start, end in [*offsets, (len(text), len(text))]:
+        between = text[at:start]
+        if between[:1] == " " and words:  # the space belongs to the word before it
+            spaces[-1] = True
+            between = between[1:]
+        pieces = [piece for piece in (between, text[start:end]) if piece]
+        words += pieces
+        spaces += [False] * len(pieces)
+        places.append(len(words) - 1)
         at = end
-    add(text[at:])
-    return words, spaces, places
+    return words, spaces, places[:-1]
 
 
 def _add_columns(doc: Any, document: Document, places: list[int], losses: Losses) -> None:
