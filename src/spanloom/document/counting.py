@@ -157,15 +157,17 @@ class CountedText:
             self._places[key] = np.concatenate([[0], np.cumsum(sizes)])
         return self._places[key]
 
+    def size(self, unit: str) -> int:
+        """Return the length in a unit."""
+        places = self.places(unit, "")
+        return len(self.text) if places is None else int(places[-1])
+
     def hint(self, end: int) -> str:
         """Return advice for an offset outside the text that would be inside it in another unit."""
-        if self.text.isascii() or end <= len(self.text):
+        unit = next((unit for unit in ("utf16", "bytes") if len(self.text) < end <= self.size(unit)), None)
+        if unit is None:
             return ""
-        for unit in ("utf16", "bytes"):
-            places = self.places(unit, "")
-            if places is not None and end <= places[-1]:
-                return f"; it fits if counted {_UNITS[unit]}: name them (--offsets {unit}), or count characters"
-        return ""
+        return f"; it fits if counted {_UNITS[unit]}: name them (--offsets {unit}), or count characters"
 
 
 def shifts(text: str, start: int, surface: str) -> Iterator[Counting]:
