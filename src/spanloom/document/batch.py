@@ -163,13 +163,7 @@ class Batch:
             return self.columns[name]
         values: list[str] = []
         for document, size in zip(self.documents, np.diff(self.starts).tolist(), strict=True):
-            own = document.columns[name] if size else []
-            if len(own) != size:
-                raise DataError(
-                    f"document {clip(document.id)} has {len(own)} values in column {name!r}, expected {size}, one a "
-                    "token"
-                )
-            values += own
+            values += column_of(document, name, size) if size else ()
         return values
 
     def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Batch:
@@ -232,6 +226,19 @@ class Batch:
         """Return the document of a sentence of the batch, and its number there."""
         at = int(np.searchsorted(self.firsts, sentence, side="right")) - 1
         return SentenceNumber(at, sentence - int(self.firsts[at]))
+
+
+def column_of(document: Document, name: str, size: int) -> list[str]:
+    """Return the values of a column that a document of ``size`` tokens has.
+
+    Raises:
+        DataError: it has more or fewer values.
+    """
+    own = document.columns[name]
+    if len(own) != size:
+        found = f"document {clip(document.id)} has {len(own)} values in column {name!r}"
+        raise DataError(f"{found}, expected {size}, one a token")
+    return own
 
 
 def batches(

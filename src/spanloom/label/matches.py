@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.errors import DataError, clip
+from spanloom.document.batch import column_of
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, RangeTable, hashes, intern, numbered
 from spanloom.sparse import gathered
@@ -365,17 +365,11 @@ class LabelText:
     def _numbered(self, name: str) -> tuple[list[str], Int64]:
         """Return the distinct values of a column, and the number of each token's value, or -1."""
         values: list[str] = []
-        there: list[Sequence[bool]] = []
-        for document, size in zip(self.batch.documents, np.diff(self.batch.starts).tolist(), strict=True):
-            own = document.columns.get(name)
-            if own is not None and len(own) != size:
-                raise DataError(
-                    f"document {clip(document.id)} has {len(own)} values in column {name!r}, expected {size}, one a "
-                    "token"
-                )
-            values += own or ()
-            there.append([own is not None] * size)
+        sizes = np.diff(self.batch.starts).tolist()
+        there = [name in document.columns for document in self.batch.documents]
+        for document, size, own in zip(self.batch.documents, sizes, there, strict=True):
+            values += column_of(document, name, size) if own else ()
         distinct, numbers = numbered(values)
         ids = np.full(len(self), -1, np.int64)
-        ids[np.fromiter((one for part in there for one in part), np.bool_, len(self))] = numbers
+        ids[np.repeat(there, sizes)] = numbers
         return distinct, ids
