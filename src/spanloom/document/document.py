@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import index
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -131,18 +131,8 @@ class Document:
 
     def copy(self, **changes: Any) -> Document:
         """Return a copy with lists and dictionaries of its own, and some fields changed."""
-        fields = {
-            "text": self.text,
-            "id": self.id,
-            "tokens": self.tokens,
-            "sentences": self.sentences,
-            "columns": dict(self.columns),
-            "mentions": list(self.mentions),
-            "meta": dict(self.meta),
-            "sections": list(self.sections),
-            **changes,
-        }
-        return Document(**fields)
+        own = {"columns": dict(self.columns), "mentions": list(self.mentions), "meta": dict(self.meta)}
+        return replace(self, **{**own, "sections": list(self.sections), **changes})
 
 
 def _pairs(offsets: OffsetsLike) -> Offsets:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from operator import index
 from types import MappingProxyType
@@ -118,15 +118,10 @@ class Mention:
 
     def __repr__(self) -> str:
         parts = [repr(self.type), repr([tuple(span) for span in self.spans])]
-        for name in ("id", "head", "concepts", "score"):
-            value = getattr(self, name)
-            if name in ("head", "concepts") and value:
-                parts.append(f"{name}={tuple(value)!r}")
-            elif name in ("id", "score") and value is not None:
-                parts.append(f"{name}={value!r}")
-        for name in ("attributes", "attribute_scores", "concept_scores"):
-            if value := getattr(self, name):
-                parts.append(f"{name}={value!r}")
+        for one in fields(self)[2:]:
+            value = getattr(self, one.name)
+            if value != one.default:
+                parts.append(f"{one.name}={tuple(value) if isinstance(value, tuple) else value!r}")
         return f"Mention({', '.join(parts)})"
 
     def __post_init__(self) -> None:

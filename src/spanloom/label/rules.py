@@ -10,6 +10,7 @@ from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
 from spanloom.files.walk import read_toml, shown_value
+from spanloom.formats.source import decode, raw_lines
 from spanloom.label.expressions import REPEATS, Condition, Element, ExpressionError, Repeat, TokenExpression
 from spanloom.label.matches import MATCHES, OVERLAPS, FoldedPhrases, Match, Overlaps, words_of
 from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
@@ -284,11 +285,9 @@ class _Reader:
     def _lines(self, table: Mapping[str, Any], place: str) -> list[str]:
         path = self._file(table, place)
         try:
-            lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-        except OSError as error:
-            self.fail(f"{clip(str(path))} cannot be read: {error.strerror}", place + "file")
-        except UnicodeDecodeError as error:
-            self.fail(f"{clip(str(path))} has bytes that are not UTF-8 ({error.reason}); convert it", place + "file")
+            lines = [decode(raw, path, number).strip() for number, raw in raw_lines(path)]
+        except DataError as error:
+            self.fail(str(error), place + "file")
         found = [line for line in lines if line]
         if not found:
             self.fail(f"{clip(str(path))} is empty, expected one phrase a line", place + "file")
