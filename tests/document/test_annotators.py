@@ -42,7 +42,7 @@ def test_versions() -> None:
     [
         (
             [by("Ada"), by(None)],
-            "1 training document with the identifier or the text of an earlier one, the first is '1'",
+            "1 training document with the identifier or the text of an earlier one, the first is document '1'",
         ),
         ([by("Ada", id=""), by(None, id="")], f"the first is '{TEXT}'"),
         ([by(None), by(None), by(None, text="other")], "2 training documents"),

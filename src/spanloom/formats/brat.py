@@ -453,7 +453,7 @@ _Statement = tuple[str, str, object]
 
 
 def _statements(name: str, mention: Mention, text: str) -> Iterator[tuple[_Statement, tuple[str, str | None]]]:
-    """Yield what lines say about a mention: its identifier, the kind and value; and a letter, and the line behind it.
+    """Yield the content of the lines about a mention: identifier, kind and value; a letter, and the line behind it.
 
     A line that brat cannot hold is ``None``; that of the mention itself is whole, and without a letter.
     """

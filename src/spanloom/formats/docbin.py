@@ -272,10 +272,7 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
     doc = Doc(vocab, words=words, spaces=spaces)
     _add_columns(doc, document, places, losses)
     doc.user_data["id"] = document.id
-    spans: list[Any] = []
-    scores: list[float | None] = []
-    attributes: list[dict[str, bool | str]] = []
-    sures: list[dict[str, float]] = []
+    rows: list[tuple[Any, float | None, dict[str, bool | str], dict[str, float]]] = []
     for number, mention in enumerate(document.mentions):
         name = f"{_JOINED}{number}" if len(mention.spans) > 1 else ""
         concept = mention.concepts[0] if mention.concepts else ""
@@ -285,17 +282,16 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
         if None in parts:
             losses.add(_CUT)
             continue
-        spans += parts
-        scores += [mention.score] * len(parts)
-        attributes += [dict(mention.attributes)] * len(parts)
-        sures += [dict(mention.attribute_scores)] * len(parts)
+        further = mention.score, dict(mention.attributes), dict(mention.attribute_scores)
+        rows += [(part, *further) for part in parts]
         losses.add("concepts but the first", len(mention.concepts) - 1 if mention.concepts else 0)
         count_mention(losses, mention, "heads", "mention identifiers", CONCEPT_SCORES)
-    if spans:
+    if rows:
+        spans, scores, attributes, sures = map(list, zip(*rows, strict=True))
         beside: dict[str, Any] = {"attributes": attributes} if any(attributes) else {}
         beside |= {"attribute_scores": sures} if any(sures) else {}
         doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans, attrs={"scores": scores, **beside})
-    doc.set_ents(filter_spans([span for span in spans if not span.id_]), default="outside")
+    doc.set_ents(filter_spans([span for span, *_ in rows if not span.id_]), default="outside")
     count_unwritten(losses, document)
     return doc
 
