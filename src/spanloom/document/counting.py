@@ -111,10 +111,6 @@ class CountedText:
         self._places: dict[tuple[str, str], Offsets] = {}
 
     @cached_property
-    def _codes(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-    @cached_property
     def _units(self) -> frozenset[str]:
         """The units and line ends that make a difference."""
         last = "" if self.text.isascii() else max(self.text)
@@ -145,7 +141,7 @@ class CountedText:
         if key == ("", ""):
             return None
         if key not in self._places:
-            codes = self._codes
+            codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
             sizes = np.ones(len(codes), np.int64)
             if key[0] == "utf16":
                 sizes += codes > 0xFFFF

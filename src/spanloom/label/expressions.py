@@ -81,6 +81,7 @@ class TokenExpression:
             raise ExpressionError(f"it has more than {POSITIONS} characters, repetitions written out; shorten it")
         self.source, self.ignore_case = source, ignore_case
         self._whole: frozenset[_Sequence] = frozenset([(whole,)])
+        self._left = lru_cache(_KEPT)(lambda sequence, character: frozenset(self._after(sequence, character)))
         self._next = lru_cache(_KEPT)(self._after_each)
 
     def matches(self, token: str) -> bool:
@@ -93,7 +94,7 @@ class TokenExpression:
         return any(all(map(_may_be_empty, sequence)) for sequence in left)
 
     def _after_each(self, sequences: frozenset[_Sequence], character: str) -> frozenset[_Sequence]:
-        return frozenset(left for sequence in sequences for left in self._after(sequence, character))
+        return frozenset().union(*(self._left(sequence, character) for sequence in sequences))
 
     def _after(self, sequence: _Sequence, character: str) -> Iterator[_Sequence]:
         """Yield what may be left of a sequence behind a character: its partial derivatives."""

@@ -256,7 +256,7 @@ class _Labeller:
             counts.overlaps += int((one.touching((total > own).astype(np.int64)) > 0).sum())
             counts.tokens += int(own.sum())
             for column in finder.columns:
-                if lacking := text.lacking(column):
+                if lacking := sum(1 for _ in text.batch.lacking(column)):
                     counts.lacking[column] = counts.lacking.get(column, 0) + lacking
             if self._report.tokens >= JUDGED and counts.tokens > MOST * self._report.tokens:
                 raise DataError(

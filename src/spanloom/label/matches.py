@@ -99,11 +99,6 @@ def gapped(found: Sequence[Ranges]) -> Matches:
     return Matches(np.array(parts, np.int64).reshape(-1, 2), np.append(0, sizes.cumsum()))
 
 
-def none() -> Matches:
-    """Return no match."""
-    return gapped([])
-
-
 def longest(matches: Matches) -> Matches:
     """Return matches that share no token: of those that do the longest, of equally long ones the first.
 
@@ -197,7 +192,7 @@ class FoldedPhrases:
         """Return all occurrences."""
         spans = self._lexicon.spans(text.runs, text.batch.sentences, self._longest, self._degree)
         if not len(spans.first):
-            return none()
+            return gapped([])
         small = np.add.reduceat((~self._capitals[spans.name]).astype(np.int64), spans.ptr[:-1])
         upper = np.append(0, text.where(str.isupper).cumsum())
         shown = upper[spans.end] - upper[spans.first] == spans.end - spans.first
@@ -357,10 +352,6 @@ class LabelText:
         passed = np.array([test(value) for value in distinct] + [False], np.bool_)
         found: Mask = passed[ids]
         return found
-
-    def lacking(self, name: str) -> int:
-        """Return how many documents with tokens lack a column."""
-        return sum(1 for _ in self.batch.lacking(name))
 
     def _numbered(self, name: str) -> tuple[list[str], Int64]:
         """Return the distinct values of a column, and the number of each token's value, or -1."""

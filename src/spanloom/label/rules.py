@@ -306,12 +306,13 @@ class _Reader:
         if columns is not None and not isinstance(columns, str | Mapping):
             self.fail(f"found {shown_value(columns)}, expected a table or text such as id=cui,name=str", "columns")
         vocabulary = read_vocabulary(path, table.get("format"), columns=columns)
-        names: dict[str, None] = {}
-        for concept in vocabulary:
-            if categories is None or not categories.isdisjoint(concept.category.split("|")):
-                names.update(
-                    (name, None) for name in concept.names if len(name) >= shortest and any(map(str.isalnum, name))
-                )
+        names = dict.fromkeys(
+            name
+            for concept in vocabulary
+            if categories is None or not categories.isdisjoint(concept.category.split("|"))
+            for name in concept.names
+            if len(name) >= shortest and any(map(str.isalnum, name))
+        )
         if not names:
             kept = "" if categories is None else f" of the categories {', '.join(sorted(categories))}"
             self.fail(f"found no name{kept} of {shortest} characters or more in {clip(str(path))}", "file")
