@@ -82,7 +82,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         rows = [_row(line, names, number, mentions) for number, line in block.lines]
         sentence = _sentence(block, rows, entity)
         if mentions:
-            sentence.problems += [*_not_tags(rows), *_other_tags(rows)]
+            sentence.problems += _unread(rows)
         if unread and mentions:
             message = f"brackets of Entity= also hold {', '.join(unread)}, which are not read"
             sentence.problems.append(altered("fields of brackets", message, block.number))
@@ -184,22 +184,17 @@ def _tag(entity: str | None, misc: str) -> tuple[str, str]:
     return value, ""
 
 
-def _not_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
-    """Yield warnings about values of MISC that name an entity, and are no tags."""
-    for row in rows:
-        found = _IN_MISC.search(row.fields["MISC"])
-        if found and not TAG.fullmatch(found[2]) and found[2] not in ("_", "", "Yes", "No"):
-            message = f"{found[0][:40]!r} of MISC is no tag such as B-PER, and is not read"
-            yield altered("values of MISC that are no tags", message, row.number)
-
-
-def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
-    """Yield warnings about tags, and mentions of old releases of CorefUD, under names that are not read."""
+def _unread(rows: Sequence[_WordLine]) -> Iterator[Problem]:
+    """Yield warnings about values of MISC that are no tags, and tags and mentions under names that are not read."""
     values = [row.fields.get("XPOS", "_") for row in rows]
     if "O" in values and all(map(TAG.fullmatch, values)) and any("-" in value for value in values):
         message = "the column XPOS holds tags of mentions, which are not read; put them in an eleventh column, NER"
         yield altered("tags not read: XPOS", message, rows[0].number)
     for row in rows:
+        found = _IN_MISC.search(row.fields["MISC"])
+        if found and not TAG.fullmatch(found[2]) and found[2] not in ("_", "", "Yes", "No"):
+            message = f"{found[0][:40]!r} of MISC is no tag such as B-PER, and is not read"
+            yield altered("values of MISC that are no tags", message, row.number)
         for column, value in row.fields.items():
             if column in _NO_TAGS or value == "_":
                 continue

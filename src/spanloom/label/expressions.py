@@ -79,7 +79,7 @@ class TokenExpression:
         whole = _tree(source)
         if _size(whole) > POSITIONS:
             raise ExpressionError(f"it has more than {POSITIONS} characters, repetitions written out; shorten it")
-        self.source, self.ignore_case = source, ignore_case
+        self._flags = re.IGNORECASE if ignore_case else 0
         self._whole: frozenset[_Sequence] = frozenset([(whole,)])
         self._left = lru_cache(_KEPT)(lambda sequence, character: frozenset(self._after(sequence, character)))
         self._next = lru_cache(_KEPT)(self._after_each)
@@ -101,7 +101,7 @@ class TokenExpression:
         for place, tree in enumerate(sequence, 1):
             rest = sequence[place:]
             if isinstance(tree, str):
-                if re.fullmatch(tree, character, re.IGNORECASE if self.ignore_case else 0):
+                if re.fullmatch(tree, character, self._flags):
                     yield rest
             elif tree[0] == "alt":
                 yield from (left + rest for one in tree[1:] for left in self._after(one, character))
