@@ -69,6 +69,7 @@ IMPORTS_BY_NAME = {
     "cli/train.py",
     "cli/verbs.py",  # parameters of models, which the verb that is run asks for
     "cli/view.py",  # drawings of hypergraphs, which need kernels
+    "document/batch.py",  # the check of documents, which words what is wrong with one
     "document/document.py",  # its drawing, which only a notebook asks for
     "evaluate/report.py",  # likewise
     "extras.py",  # what other distributions add

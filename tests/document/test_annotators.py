@@ -42,9 +42,9 @@ def test_versions() -> None:
     [
         (
             [by("Ada"), by(None)],
-            "1 training document with the identifier or the text of an earlier one, the first is '1'",
+            "1 training document with the identifier or the text of an earlier one, the first is document '1'",
         ),
-        ([by("Ada", id=""), by(None, id="")], f"the first is '{TEXT}'"),
+        ([by("Ada", id=""), by(None, id="")], f"the first is text '{TEXT}'"),
         ([by(None), by(None), by(None, text="other")], "2 training documents"),
     ],
 )
@@ -103,7 +103,7 @@ def test_votes_of_half() -> None:
     [
         ([by("Ada"), by("Eve", text="no pain")], "document '1': the texts of annotators 'Ada' and 'Eve' differ"),
         ([by("Ada"), by("Eve"), by("Ada")], "document '1': there are two by annotator 'Ada'"),
-        ([by("Ada", id=""), by("Eve", id=""), by("Ada", id="")], f"document '{TEXT}': there are two by annotator"),
+        ([by("Ada", id=""), by("Eve", id=""), by("Ada", id="")], f"text '{TEXT}': there are two by annotator"),
         ([by("Ada"), by("Eve"), by("Max", id="2")], "annotator 'Max' has no document in common with any other"),
         ([by("Ada"), by("Eve"), Document("fever", id="2")], "document '2' does not name its annotator"),
         ([by("Ada", tokens=[(0, 2)]), by("Eve")], "the tokens of annotators 'Ada' and 'Eve' differ"),

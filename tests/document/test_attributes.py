@@ -26,7 +26,7 @@ def test_values_are_true_false_or_text() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"attributes": "negated"}, "its attributes are .'negated'., expected a mapping"),
+        ({"attributes": "negated"}, "its attributes are 'negated', expected a mapping"),
         ({"attributes": {1: True}}, "its attributes have the name 1, expected a text"),
         ({"attributes": {"": True}}, "its attributes have the name '', expected a text"),
         ({"attributes": {"negated": {}}}, "'negated' is '{}', expected true, false, a text, a number or a list"),

@@ -314,7 +314,7 @@ def test_what_belongs_to_no_answer_is_left_out_and_told():
     assert left == Document("a", id="d", mentions=[Mention("x", [(0, 1)])], meta={"annotation": "at-least"})
     assert [str(problem) for problem in report.problems] == [
         "warning: document 'e': has no answer; left out",
-        "warning: a document: has no id, and so no answer; left out",
+        "warning: text 'c': has no id, and so no answer; left out",
         "warning: no document has the id 'z'; the answer is not used",
     ]
     assert str(report) == (

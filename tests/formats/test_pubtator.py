@@ -270,6 +270,6 @@ def test_a_damaged_file_is_read_or_refused(tmp_path: Path, at: int, removed: int
 def test_a_mention_behind_the_text_is_an_error_whatever_blanks_its_line_gives(tmp_path: Path) -> None:
     path = tmp_path / "a.pubtator"
     path.write_text("1|t|pain\n1|a|\n1\t0\t5\tpain \tDisease\tD1\n")
-    assert [problem.kind for problem in validate(path)] == ["outside the text"]
+    assert [problem.kind for problem in validate(path)] == ["span outside"]
     with pytest.raises(DataError, match="span 0-5 is outside the text of 4 characters"):
         list(read(path))

@@ -202,7 +202,7 @@ def test_tokens_that_overlap_are_not_read_and_that_is_told(tmp_path: Path) -> No
     body = f"<s:Token {token} xmi:id='5' begin='0' end='8'/><s:Token {token} xmi:id='6' begin='3' end='13'/>"
     (tmp_path / "a.xmi").write_text(XMI % (body, "5 6"), encoding="utf-8")
     [problem] = validate(tmp_path / "a.xmi")
-    assert "tokens that cannot be used (tokens[1] starts at 2, before" in problem.message
+    assert "tokens that cannot be used (tokens[1] token 2-12 starts before 7" in problem.message
     assert next(read(tmp_path / "a.xmi")).tokens is None
 
 

@@ -95,7 +95,7 @@ def test_the_rest_of_the_file_is_checked(tmp_path: Path) -> None:
     bad = DOCUMENT.replace('"5"', '"60"')
     path.write_text(f"{HEAD}<collection>{bad}{DOCUMENT}{bad}{bad.replace('<id>', '<x/><id>')}</collection>")
     kinds = [problem.kind for problem in validate(path) if problem.severity == "error"]
-    assert kinds == ["outside the text", "outside the text", "unreadable"]
+    assert kinds == ["span outside", "span outside", "unreadable"]
 
 
 def document(**changes: Any) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def test_a_mistake_names_the_rule_and_the_key(rule, place, reason):
         ("[[rule]]\nkind='phrases'\ntype='x'\nphrases=['a']\nname='n'\n" * 2, "rule 2 ('n'): another rule has this"),
         ("[[rule]]\nkind='phrases'\ntype='x'\nname='n'\nfile='gone.txt'", "rule 1 ('n'): file: "),
         ("[[rule]]\nkind='phrases'\ntype='x'\nfile='empty.txt'", "is empty, expected one phrase a line"),
-        ("[[rule]]\nkind='phrases'\ntype='x'\nfile='bytes.txt'", "bytes that are not UTF-8"),
+        ("[[rule]]\nkind='phrases'\ntype='x'\nfile='bytes.txt'", "which is not UTF-8; convert"),
         (
             "[[rule]]\nkind='vocabulary'\ntype='x'\nfile='v.tsv'\ncategories=['plant']",
             "no name of the categories plant",

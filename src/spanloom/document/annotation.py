@@ -203,8 +203,7 @@ def _zone(document: Document, number: int, given: Any) -> Zone:
     if not isinstance(given, Mapping) or not {"start", "end", "annotation"} <= given.keys() <= _ZONE:
         refuse(document, what, given, "a mapping with start, end, annotation and perhaps types")
     start, end, types = given["start"], given["end"], given.get("types")
-    numbers = all(isinstance(value, int) and not isinstance(value, bool) for value in (start, end))
-    if not numbers or not 0 <= start < end <= len(document.text):
+    if not _is_span((start, end), len(document.text)):
         refuse(document, what, f"{start!r} to {end!r}", f"characters of the text, which has {len(document.text):,}")
     if types is not None and (not isinstance(types, list) or not all(isinstance(name, str) for name in types)):
         refuse(document, f"{what}, types", types, "a list of types")

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from spanloom.document.annotation import CLAIMS
-from spanloom.document.document import Document, Offsets
+from spanloom.document.document import Document, Offsets, named
 from spanloom.document.span import Mention, Span
 from spanloom.errors import DataError, UsageError, clip, plural
 
@@ -115,14 +115,14 @@ def repeated(documents: Iterable[Document]) -> str | None:
     found = []
     for document in documents:
         other = first.setdefault(_identity(document), document)
-        named = [annotator_of(one) is not None for one in (other, document)]
-        if other is not document and (document.id or any(named) != all(named)):
+        voices = [annotator_of(one) is not None for one in (other, document)]
+        if other is not document and (document.id or any(voices) != all(voices)):
             found.append(document)
     if not found:
         return None
     return (
         f"{plural(len(found), 'training document')} with the identifier or the text of an earlier one, the first is "
-        f"{_named(found[0])}: each is learned from; leave out the duplicates, or name the annotator of each "
+        f"{named(found[0])}: each is learned from; leave out the duplicates, or name the annotator of each "
         f"(meta.{NAME})"
     )
 
@@ -130,11 +130,6 @@ def repeated(documents: Iterable[Document]) -> str | None:
 def _identity(document: Document) -> tuple[str, str]:
     """Return what versions of one document share: its id, or without one its text."""
     return (document.id, "") if document.id else ("", document.text)
-
-
-def _named(document: Document) -> str:
-    """Return what a message calls a document: its id, or without one the beginning of its text."""
-    return clip(document.id or document.text)
 
 
 def merged(documents: Sequence[Document]) -> list[Document]:
@@ -158,12 +153,12 @@ def merged(documents: Sequence[Document]) -> list[Document]:
         name = annotator_of(document)
         if name is None:
             raise DataError(
-                f"document {_named(document)} does not name its annotator (meta.{NAME}), and others do; name one, or "
+                f"{named(document)} does not name its annotator (meta.{NAME}), and others do; name one, or "
                 "train with --annotators, which takes the name of the file"
             )
         group = groups.setdefault(_identity(document), {})
         if name in group:
-            raise DataError(f"document {_named(document)}: there are two by annotator {clip(name)}, expected one")
+            raise DataError(f"{named(document)}: there are two by annotator {clip(name)}, expected one")
         for other in list(group.values())[:1]:
             _check_same(document, other)
         _check_claims(document, name)
@@ -203,7 +198,7 @@ def _check_same(document: Document, other: Document) -> None:
         if not same:
             names = " and ".join(clip(str(one.meta[NAME])) for one in (other, document))
             raise DataError(
-                f"document {_named(document)}: the {what} of annotators {names} differ, expected the same; give other "
+                f"{named(document)}: the {what} of annotators {names} differ, expected the same; give other "
                 "texts other ids" + (", or leave tokens and sentences out of all" if what != "texts" else "")
             )
 
@@ -213,7 +208,7 @@ def _check_claims(document: Document, name: str) -> None:
     claims = [kind for kind in CLAIMS if kind in given] if isinstance(given, Mapping) else []
     if claims:
         raise DataError(
-            f"document {_named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
+            f"{named(document)}: the annotation of annotator {clip(name)} has claims ({', '.join(claims)}), "
             "which are taken from one annotator only; leave them out"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pkgutil import resolve_name
 from typing import NamedTuple, overload
 
 import numpy as np
@@ -162,13 +163,7 @@ class Batch:
             return self.columns[name]
         values: list[str] = []
         for document, size in zip(self.documents, np.diff(self.starts).tolist(), strict=True):
-            own = document.columns[name] if size else []
-            if len(own) != size:
-                raise DataError(
-                    f"document {clip(document.id)} has {len(own)} values in column {name!r}, expected {size}, one a "
-                    "token"
-                )
-            values += own
+            values += column_of(document, name, size) if size else ()
         return values
 
     def with_columns(self, columns: Mapping[str, Sequence[str]]) -> Batch:
@@ -233,6 +228,19 @@ class Batch:
         return SentenceNumber(at, sentence - int(self.firsts[at]))
 
 
+def column_of(document: Document, name: str, size: int) -> list[str]:
+    """Return the values of a column that a document of ``size`` tokens has.
+
+    Raises:
+        DataError: it has more or fewer values.
+    """
+    own = document.columns[name]
+    if len(own) != size:
+        found = f"document {clip(document.id)} has {len(own)} values in column {name!r}"
+        raise DataError(f"{found}, expected {size}, one a token")
+    return own
+
+
 def batches(
     documents: Iterable[Document], tokens: int, ready: Callable[[list[Document]], list[Document]] = list
 ) -> Iterator[list[Document]]:
@@ -258,20 +266,9 @@ def _stack(arrays: Sequence[Offsets | None]) -> tuple[Offsets, Offsets]:
 
 def _refuse(documents: Sequence[Document]) -> None:
     """Raise a `DataError` for the first document whose tokens or sentences are invalid."""
+    find_errors = resolve_name("spanloom.document.validate:find_errors")
     for document in documents:
-        tokens = [] if document.tokens is None else document.tokens.tolist()
-        for i, (start, end) in enumerate(tokens):
-            if not 0 <= start <= end <= len(document.text):
-                raise DataError(
-                    f"document {clip(document.id)}: token {i} is [{start}, {end}], expected offsets in the text of "
-                    f"{len(document.text)} characters; run `spanloom validate`"
-                )
-        sentences = [] if document.sentences is None else document.sentences.tolist()
-        expected = 0
-        for first, end in [*sentences, (len(tokens), len(tokens))]:
-            if first != expected or not first <= end <= len(tokens):
-                raise DataError(
-                    f"document {clip(document.id)}: its sentences are not a partition of its {len(tokens)} tokens: "
-                    f"found [{first}, {end}], expected a sentence from token {expected}; run `spanloom validate`"
-                )
-            expected = end
+        for problem in find_errors(document):
+            if problem.place.startswith(("tokens", "sentences")):
+                found = problem.to_error().message
+                raise DataError(f"document {clip(document.id)}: {found}; run `spanloom validate`")

@@ -111,10 +111,6 @@ class CountedText:
         self._places: dict[tuple[str, str], Offsets] = {}
 
     @cached_property
-    def _codes(self) -> np.ndarray[tuple[int], np.dtype[np.uint32]]:
-        return np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
-
-    @cached_property
     def _units(self) -> frozenset[str]:
         """The units and line ends that make a difference."""
         last = "" if self.text.isascii() else max(self.text)
@@ -145,7 +141,7 @@ class CountedText:
         if key == ("", ""):
             return None
         if key not in self._places:
-            codes = self._codes
+            codes = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), np.uint32)
             sizes = np.ones(len(codes), np.int64)
             if key[0] == "utf16":
                 sizes += codes > 0xFFFF
@@ -157,15 +153,17 @@ class CountedText:
             self._places[key] = np.concatenate([[0], np.cumsum(sizes)])
         return self._places[key]
 
+    def size(self, unit: str) -> int:
+        """Return the length in a unit."""
+        places = self.places(unit, "")
+        return len(self.text) if places is None else int(places[-1])
+
     def hint(self, end: int) -> str:
         """Return advice for an offset outside the text that would be inside it in another unit."""
-        if self.text.isascii() or end <= len(self.text):
+        unit = next((unit for unit in ("utf16", "bytes") if len(self.text) < end <= self.size(unit)), None)
+        if unit is None:
             return ""
-        for unit in ("utf16", "bytes"):
-            places = self.places(unit, "")
-            if places is not None and end <= places[-1]:
-                return f"; it fits if counted {_UNITS[unit]}: name them (--offsets {unit}), or count characters"
-        return ""
+        return f"; it fits if counted {_UNITS[unit]}: name them (--offsets {unit}), or count characters"
 
 
 def shifts(text: str, start: int, surface: str) -> Iterator[Counting]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 from operator import index
 from types import MappingProxyType
@@ -118,67 +118,61 @@ class Mention:
 
     def __repr__(self) -> str:
         parts = [repr(self.type), repr([tuple(span) for span in self.spans])]
-        for name in ("id", "head", "concepts", "score"):
-            value = getattr(self, name)
-            if name in ("head", "concepts") and value:
-                parts.append(f"{name}={tuple(value)!r}")
-            elif name in ("id", "score") and value is not None:
-                parts.append(f"{name}={value!r}")
-        for name in ("attributes", "attribute_scores", "concept_scores"):
-            if value := getattr(self, name):
-                parts.append(f"{name}={value!r}")
+        for one in fields(self)[2:]:
+            value = getattr(self, one.name)
+            if value != one.default:
+                parts.append(f"{one.name}={tuple(value) if isinstance(value, tuple) else value!r}")
         return f"Mention({', '.join(parts)})"
 
     def __post_init__(self) -> None:
         if not isinstance(self.type, str):
             raise DataError(f"the type of a mention is {self.type!r}, expected a text")
         if self.id is not None and not isinstance(self.id, str):
-            raise DataError(f"a mention of type {clip(self.type)}: its id is {self.id!r}, expected a text")
+            self._refuse("id", "a text")
         if self.score is not None and (isinstance(self.score, bool) or not isinstance(self.score, _NUMBERS)):
-            raise DataError(f"a mention of type {clip(self.type)}: its score is {self.score!r}, expected a number")
+            self._refuse("score", "a number")
         try:
             spans = tuple([_new(Span, (index(start), index(end))) for start, end in self.spans])
-            object.__setattr__(self, "spans", spans)
         except (TypeError, ValueError):
-            message = f"the spans of a mention of type {clip(self.type)} are {self.spans!r}, expected pairs: [(0, 3)]"
-            raise DataError(message) from None
+            self._refuse("spans", "pairs: [(0, 3)]")
+        object.__setattr__(self, "spans", spans)
+        if not spans:
+            raise DataError(f"a mention of type {clip(self.type)} has no span; give it at least one")
         if self.head is not None:
             try:
                 start, end = self.head
                 object.__setattr__(self, "head", Span(index(start), index(end)))
             except (TypeError, ValueError):
-                message = f"the head of a mention of type {clip(self.type)} is {self.head!r}, expected a pair: (0, 3)"
-                raise DataError(message) from None
+                self._refuse("head", "a pair: (0, 3)")
         if self.concepts != ():
-            object.__setattr__(self, "concepts", self._listed_concepts())
-        if not self.spans:
-            raise DataError(f"a mention of type {clip(self.type)} has no span; give it at least one")
-        if self.attributes is not _EMPTY:
+            object.__setattr__(self, "concepts", self._listed("concepts", str, "a list: ['D1']"))
+        if self.attributes is not _EMPTY and not isinstance(self.attributes, _Frozen):
             object.__setattr__(self, "attributes", self._plain_attributes())
-        if self.attribute_scores is not _EMPTY:
+        if self.attribute_scores is not _EMPTY and not isinstance(self.attribute_scores, _Frozen):
             object.__setattr__(self, "attribute_scores", self._plain_scores())
         if self.concept_scores != ():
-            object.__setattr__(self, "concept_scores", self._plain_concept_scores())
+            expected = f"a number for each of its {len(self.concepts)} concepts"
+            scores = self._listed("concept_scores", _NUMBERS, expected)
+            if len(scores) not in (0, len(self.concepts)):
+                self._refuse("concept_scores", expected)
+            object.__setattr__(self, "concept_scores", tuple(map(float, scores)))
 
-    def _listed_concepts(self) -> tuple[str, ...]:
-        given: object = self.concepts
-        found = given if isinstance(given, Iterable) and not isinstance(given, str) else (None,)
-        concepts = tuple(found)
-        if not all(isinstance(concept, str) for concept in concepts):
-            example = [given] if isinstance(given, str) else ["D1"]
-            message = f"a mention of type {clip(self.type)}: its concepts are {given!r}, expected a list: {example!r}"
-            raise DataError(message)
-        return concepts
+    def _refuse(self, name: str, expected: str) -> NoReturn:
+        given = f"{name} {'are' if name.endswith('s') else 'is'} {clip(repr(getattr(self, name)))[1:-1]}"
+        raise DataError(f"a mention of type {clip(self.type)}: its {given}, expected {expected}") from None
+
+    def _listed(self, name: str, kind: Any, expected: str) -> tuple[Any, ...]:
+        given: object = getattr(self, name)
+        found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (None,)
+        if not all(isinstance(one, kind) for one in found):
+            self._refuse(name, expected)
+        return found
 
     def _plain_attributes(self) -> Mapping[str, bool | str]:
-        given: object = self.attributes
-        if isinstance(given, _Frozen):
-            return given
-        place = f"a mention of type {clip(self.type)}: its attributes"
-        if not isinstance(given, Mapping):
-            raise DataError(f'{place} are {clip(repr(given))}, expected a mapping, such as {{"negated": True}}')
-        found = {}
-        for name, value in given.items():
+        if not isinstance(self.attributes, Mapping):
+            self._refuse("attributes", 'a mapping, such as {"negated": True}')
+        place, found = f"a mention of type {clip(self.type)}: its attributes", {}
+        for name, value in self.attributes.items():
             if not isinstance(name, str) or not name:
                 raise DataError(f"{place} have the name {name!r}, expected a text")
             try:
@@ -191,26 +185,11 @@ class Mention:
 
     def _plain_scores(self) -> Mapping[str, float]:
         given: object = self.attribute_scores
-        if isinstance(given, _Frozen):
-            return given
         if not isinstance(given, Mapping) or not all(
             isinstance(name, str) and isinstance(value, _NUMBERS) for name, value in given.items()
         ):
-            raise DataError(
-                f"a mention of type {clip(self.type)}: its attribute_scores are {clip(repr(given))}, "
-                'expected probabilities by name, such as {"negated": 0.9}'
-            )
+            self._refuse("attribute_scores", 'probabilities by name, such as {"negated": 0.9}')
         return _Frozen({name: float(value) for name, value in given.items()}) if given else _EMPTY
-
-    def _plain_concept_scores(self) -> tuple[float, ...]:
-        given: object = self.concept_scores
-        found = tuple(given) if isinstance(given, Iterable) else (None,)
-        if not all(isinstance(value, _NUMBERS) for value in found) or len(found) not in (0, len(self.concepts)):
-            raise DataError(
-                f"a mention of type {clip(self.type)}: its concept_scores are {clip(repr(given))}, "
-                f"expected a number for each of its {len(self.concepts)} concepts"
-            )
-        return tuple(float(value) for value in found)
 
     @property
     def start(self) -> int:

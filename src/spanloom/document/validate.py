@@ -7,7 +7,7 @@ the first error; `validate` lists them all and adds the warnings.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -85,7 +85,7 @@ def find_errors(document: Document) -> list[Problem]:
     """Return the errors of a document: invalid offsets, order and lengths.
 
     >>> find_errors(Document("pain", tokens=[[0, 4], [3, 4]]))[0].message
-    'starts at 3, before the token before it ends at 4; tokens are in text order and do not overlap'
+    'token 3-4 starts before 4; tokens are in order and do not overlap'
     """
     problems = list(_text_errors(document.text))
     if document.tokens is not None:
@@ -123,20 +123,8 @@ def _token_errors(tokens: Offsets, length: int) -> Iterator[Problem]:
         flat[0] >= 0 and flat[-1] <= length and (flat[1:] >= flat[:-1]).all() and (flat[1::2] > flat[::2]).all()
     ):
         return
-    previous = 0
-    for i, (start, end) in enumerate(tokens.tolist()):
-        if start < 0 or end > length:
-            message = f"token {start}-{end} is outside the text of {length} characters"
-            yield Problem("error", "token outside the text", message, f"tokens[{i}]")
-        elif start >= end:
-            yield Problem("error", "empty token", f"token {start}-{end} is empty", f"tokens[{i}]")
-        elif start < previous:
-            message = (
-                f"starts at {start}, before the token before it ends at {previous}; "
-                "tokens are in text order and do not overlap"
-            )
-            yield Problem("error", "token order", message, f"tokens[{i}]")
-        previous = max(previous, end)
+    for i, kind, message in _range_errors("token", tokens.tolist(), length, f"the text of {length} characters"):
+        yield Problem("error", kind, message, f"tokens[{i}]")
 
 
 def _sentence_errors(sentences: Offsets, tokens: Offsets | None) -> Iterator[Problem]:
@@ -144,20 +132,41 @@ def _sentence_errors(sentences: Offsets, tokens: Offsets | None) -> Iterator[Pro
         message = "sentences are counted in tokens, but there are no tokens; give tokens or leave sentences out"
         yield Problem("error", "sentences without tokens", message, "sentences")
         return
-    previous, count = 0, len(tokens)
-    for i, (first, end) in enumerate(sentences.tolist()):
-        place = f"sentences[{i}]"
-        if first < 0 or end > count:
-            yield Problem("error", "sentence outside", f"sentence {first}-{end} is outside the {count} tokens", place)
-        elif first >= end:
-            yield Problem("error", "empty sentence", f"sentence {first}-{end} is empty", place)
-        elif first != previous:
-            message = f"starts at token {first}, expected {previous}; sentences are in order and cover all tokens"
-            yield Problem("error", "sentence order", message, place)
-        previous = end
-    if previous < count:
-        message = f"end at token {previous}, expected {count}; sentences are in order and cover all tokens"
+    ranges, count = sentences.tolist(), len(tokens)
+    for i, kind, message in _range_errors("sentence", ranges, count, f"the {count} tokens", gaps=False):
+        yield Problem("error", kind, message, f"sentences[{i}]")
+    last = ranges[-1][1] if ranges else 0
+    if last < count:
+        message = f"end at token {last}, expected {count}; sentences are in order and cover all tokens"
         yield Problem("error", "sentence order", message, "sentences")
+
+
+def _range_errors(
+    what: str, ranges: Iterable[tuple[int, int]], last: int, whole: str, gaps: bool = True
+) -> Iterator[tuple[int, str, str]]:
+    """Yield the number of each range that is invalid, the kind of error, and the message.
+
+    Args:
+        what: what the ranges are.
+        ranges: start and end of each.
+        last: the largest end.
+        whole: what they are ranges of, in words.
+        gaps: whether something may be between two of them.
+    """
+    previous = 0
+    for i, (start, end) in enumerate(ranges):
+        fault = None
+        if start < 0 or end > last:
+            fault = "outside", f"is outside {whole}"
+        elif start >= end:
+            fault = "empty", "is empty"
+        elif start < previous:
+            fault = "order", f"starts before {previous}; {what}s are in order and do not overlap"
+        elif start > previous and not gaps:
+            fault = "order", f"starts behind {previous}; {what}s are in order and cover everything"
+        if fault is not None:
+            yield i, f"{what} {fault[0]}", f"{what} {start}-{end} {fault[1]}"
+        previous = max(previous, end)
 
 
 def _column_errors(document: Document) -> Iterator[Problem]:
@@ -213,18 +222,9 @@ def _is_plain(mention: Mention, length: int) -> bool:
 
 
 def _mention_errors(mention: Mention, units: CountedText) -> Iterator[tuple[str, str]]:
-    previous, length = 0, len(units.text)
-    for start, end in mention.spans:
-        if start < 0 or end > length:
-            yield (
-                "outside the text",
-                f"span {start}-{end} is outside the text of {length} characters" + units.hint(end),
-            )
-        elif start >= end:
-            yield "empty span", f"span {start}-{end} is empty; a span holds at least one character"
-        elif start < previous:
-            yield "span order", f"span {start}-{end} starts before {previous}; spans are in order and do not overlap"
-        previous = max(previous, end)
+    length = len(units.text)
+    for i, kind, message in _range_errors("span", mention.spans, length, f"the text of {length} characters"):
+        yield kind, message + (units.hint(mention.spans[i][1]) if kind == "span outside" else "")
     if not mention.type:
         yield "no type", "the type is empty; give it a name"
     head = mention.head

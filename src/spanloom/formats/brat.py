@@ -13,9 +13,9 @@ the text, unless the mentions' texts show that the offsets count it; it is writt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,25 +85,24 @@ def _scan_pair(txt: Path, anns: list[Path], name: str, mentions: bool) -> Scanne
         raw = decode(lines, ann) if mentions else lines.decode("utf-8", "replace")
     except DataError as error:
         return Scanned.failed("unreadable", error.message, error.path or str(txt), error.line)
-    found = collect(parse(raw), str(ann))
+    found, problems = collect(parse(raw), str(ann))
     kept: dict[str, Any] = {"ann": raw} if raw and mentions else {}
     if text.startswith(_BOM):
         counted = _counts_mark(text, found)
         kept["bom"] = "counted" if counted else "removed"
         text = text if counted else text.removeprefix(_BOM)
     if not mentions:
-        found = Annotations()
-    document = Document(text, id=name, mentions=found.mentions, meta={"brat": kept} if kept else {})
-    surfaces, numbers = [line.surface for line in found.lines], [line.number for line in found.lines]
-    places = [(str(ann), number) for number in numbers]
-    return Scanned(document, found.problems, str(txt), None, places, Beside(surfaces, "line"))
+        found, problems = [], []
+    document = Document(text, id=name, mentions=[mention for mention, _ in found], meta={"brat": kept} if kept else {})
+    places = [(str(ann), line.number) for _, line in found]
+    return Scanned(document, problems, str(txt), None, places, Beside([line.surface for _, line in found], "line"))
 
 
-def _counts_mark(text: str, found: Annotations) -> bool:
+def _counts_mark(text: str, found: list[tuple[Mention, StandoffLine]]) -> bool:
     """Return whether the texts of the mentions match their offsets only if the byte order mark is counted."""
-    pairs = [(m, line.surface) for m, line in zip(found.mentions, found.lines, strict=True) if line.surface]
+    pairs = [(sorted(mention.spans), line.surface) for mention, line in found if line.surface]
     with_mark, without = (
-        all(difference(one, sorted(mention.spans), surface) is not None for mention, surface in pairs)
+        all(difference(one, spans, surface) is not None for spans, surface in pairs)
         for one in (text, text.removeprefix(_BOM))
     )
     return with_mark and not without
@@ -196,6 +195,7 @@ _NOTES = ("Head", "Score")
 _ABOUT = ("concept", "head", "score", "attribute")  # kinds of lines about a mention
 GONE = "lines of removed mentions"
 _BRAT_ID = re.compile(r"T[0-9]{1,15}")
+_UNHELD = {"concept": "concepts with white space or NUL", "attribute": "attributes that brat cannot hold"}
 
 
 class StandoffLine(NamedTuple):
@@ -298,29 +298,18 @@ def _noted(kind: str, text: str) -> tuple[Any, ...] | None:
     return ()
 
 
-@dataclass(slots=True)
-class Annotations:
-    """The mentions of an ``.ann`` file with their lines, and the problems of the lines."""
-
-    mentions: list[Mention] = field(default_factory=list)
-    lines: list[StandoffLine] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-
-def collect(lines: list[StandoffLine], path: str) -> Annotations:
-    """Collect the mentions of the lines, in the order of their T lines."""
-    result = Annotations(problems=list(_line_problems(lines, path)))
+def collect(lines: list[StandoffLine], path: str) -> tuple[list[tuple[Mention, StandoffLine]], list[Problem]]:
+    """Return the mentions of the lines, each with its T line, in their order; and the problems of the lines."""
+    problems = list(_line_problems(lines, path))
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
         if line.kind in _ABOUT:
             about.setdefault(line.refers[0], []).append(line)
-    seen: set[str] = set()
+    found: dict[str, tuple[Mention, StandoffLine]] = {}
     for line in lines:
-        if isinstance(line.value, Mention) and line.id not in seen:
-            seen.add(line.id)
-            result.mentions.append(_completed(line.value, about.get(line.id, []), path, result.problems))
-            result.lines.append(line)
-    return result
+        if isinstance(line.value, Mention) and line.id not in found:
+            found[line.id] = _completed(line.value, about.get(line.id, []), path, problems), line
+    return list(found.values()), problems
 
 
 def _completed(mention: Mention, about: list[StandoffLine], path: str, problems: list[Problem]) -> Mention:
@@ -416,32 +405,75 @@ def render(document: Document, previous: str, losses: Losses, path: Path | None 
     lines = parse(previous)
     by_id = _identified(document, lines, losses, path)
     gone = _gone(lines, by_id)
-    end = lines[0].raw[len(lines[0].raw.rstrip("\r\n")) :] or "\n" if lines else "\n"
     about: dict[str, list[StandoffLine]] = {}
     for line in lines:
         if line.kind == "attribute":
             about.setdefault(line.refers[0], []).append(line)
-    read = {name: _attributes(about[name]) for name in by_id.keys() & about.keys()}
-    known_lines: set[tuple[str, str, object]] = set()
+    read = {name: _attributes(own) for name, own in about.items()}
+    statements = dict(one for name, mention in by_id.items() for one in _statements(name, mention, document.text))
+    new = dict(statements)
     written: list[str] = []
     for line in lines:
         if (line.id and line.id in gone) or not gone.isdisjoint(line.refers):
             losses.add(GONE)
             continue
-        mention = by_id.get(line.refers[0] if line.refers else line.id)
-        raw = _current(line, mention, document.text, read)
-        if raw is not None:
+        name, raw = line.refers[0] if line.refers else line.id, line.raw
+        mention = by_id.get(name)
+        value: object = line.value
+        if isinstance(value, Mention):
+            true = None if mention is None else read_as(value, line.surface, document.text)
+            if mention is not None and (true is None or true.key != mention.key):
+                raw = _mention_line(name, mention, document.text) + _line_end(raw)
+            value = None
+        elif line.kind == "attribute" and isinstance(value, tuple):
+            value = str(value[0]), read[name][str(value[0])]
+        if mention is None or line.kind not in _ABOUT or (name, line.kind, value) in statements:
             written.append(raw)
-            known_lines.add(_statement(line))
-    new = list(_new_lines(document.text, by_id, known_lines, _Numbers(lines, by_id), losses))
-    if new and written and not written[-1].endswith(("\n", "\r")):
-        written[-1] += end
-    return "".join(written) + "".join(line + end for line in new)
+            new.pop((name, line.kind, value), None)
+    for mention in by_id.values():
+        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
+        count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
+    end = _line_end(lines[0].raw) or "\n" if lines else "\n"
+    numbers = _numbers(lines, by_id)
+    for (_, kind, _), (letter, content) in new.items():
+        if content is None:
+            losses.add(_UNHELD[kind])
+            continue
+        if written and not written[-1].endswith(("\n", "\r")):
+            written[-1] += end
+        written.append((f"{letter}{next(numbers[letter])}\t" if letter else "") + content + end)
+    return "".join(written)
+
+
+def _line_end(raw: str) -> str:
+    return raw[len(raw.rstrip("\r\n")) :]
+
+
+_Statement = tuple[str, str, object]
+
+
+def _statements(name: str, mention: Mention, text: str) -> Iterator[tuple[_Statement, tuple[str, str | None]]]:
+    """Yield the content of the lines about a mention: identifier, kind and value; a letter, and the line behind it.
+
+    A line that brat cannot hold is ``None``; that of the mention itself is whole, and without a letter.
+    """
+    yield (name, "mention", None), ("", _mention_line(name, mention, text))
+    for concept in mention.concepts:
+        sound = concept and not re.search(r"[\s\0]", concept)
+        yield (name, "concept", concept), ("N", f"Reference {name} {concept}\t{concept}" if sound else None)
+    if mention.head is not None:
+        yield (name, "head", mention.head), ("#", f"Head {name}\t{mention.head.start} {mention.head.end}")
+    if mention.score is not None:
+        yield (name, "score", mention.score), ("#", f"Score {name}\t{float(mention.score)!r}")
+    texts, _ = held(mention, is_plain)
+    for one, value in mention.attributes.items():
+        line = f"{one} {name}{'' if texts.get(one) == 'true' else f' {texts.get(one)}'}"
+        yield (name, "attribute", (one, value)), ("A", line if one in texts else None)
 
 
 def _identified(document: Document, lines: list[StandoffLine], losses: Losses, path: Path | None) -> dict[str, Mention]:
     """Return each mention under its identifier in the file, in the document's order."""
-    free = _Numbers(lines, (mention.id or "" for mention in document.mentions))
+    free = _numbers(lines, (mention.id or "" for mention in document.mentions))["T"]
     by_id: dict[str, Mention] = {}
     old = {line.id for line in lines if line.kind == "mention"}
     other = {line.id for line in lines} - old
@@ -453,7 +485,7 @@ def _identified(document: Document, lines: list[StandoffLine], losses: Losses, p
         usable = name is not None and name not in by_id and (name in old or _BRAT_ID.fullmatch(name) is not None)
         if name is None or not usable or name in other:
             losses.add("mention identifiers", int(name is not None))
-            name = free.next("T")
+            name = f"T{next(free)}"
         by_id[name] = mention
     return by_id
 
@@ -473,59 +505,6 @@ def _is_read(line: StandoffLine) -> bool:
     return isinstance(line.value, Mention) and any(start < end for start, end in line.value.spans)
 
 
-def _current(
-    line: StandoffLine, mention: Mention | None, text: str, read: Mapping[str, Mapping[str, bool | str]]
-) -> str | None:
-    """Return the line in its current form; ``None`` if it is no longer true."""
-    if mention is None:
-        return line.raw
-    if isinstance(line.value, Mention):
-        true = read_as(line.value, line.surface, text)
-        if true is not None and true.key == mention.key:
-            return line.raw
-        end = line.raw[len(line.raw.rstrip("\r\n")) :]
-        return _mention_line(line.id, mention, text) + end
-    if line.kind == "attribute" and isinstance(line.value, tuple):
-        name = str(line.value[0])
-        return line.raw if mention.attributes.get(name) == read[line.refers[0]][name] else None
-    own = {"concept": mention.concepts, "head": (mention.head,), "score": (mention.score,)}
-    return line.raw if line.kind not in own or line.value in own[line.kind] else None
-
-
-def _statement(line: StandoffLine) -> tuple[str, str, object]:
-    value = line.value if line.kind == "concept" else None
-    if line.kind == "attribute" and isinstance(line.value, tuple):
-        value = str(line.value[0])
-    return line.refers[0] if line.refers else line.id, line.kind, value
-
-
-def _new_lines(
-    text: str, by_id: dict[str, Mention], known_lines: set[tuple[str, str, object]], numbers: _Numbers, losses: Losses
-) -> Iterator[str]:
-    for name, mention in by_id.items():
-        if (name, "mention", None) not in known_lines:
-            yield _mention_line(name, mention, text)
-        losses.add(TWICE, len(mention.concepts) - len(set(mention.concepts)))
-        for concept in dict.fromkeys(mention.concepts):
-            if not concept or re.search(r"[\s\0]", concept):
-                losses.add("concepts with white space or NUL")
-            elif (name, "concept", concept) not in known_lines:
-                yield f"{numbers.next('N')}\tReference {name} {concept}\t{concept}"
-        if mention.head is not None and (name, "head", None) not in known_lines:
-            yield f"{numbers.next('#')}\tHead {name}\t{mention.head.start} {mention.head.end}"
-        if mention.score is not None and (name, "score", None) not in known_lines:
-            yield f"{numbers.next('#')}\tScore {name}\t{float(mention.score)!r}"
-        if mention.attributes or mention.concept_scores:
-            new = {
-                one: value for one, value in mention.attributes.items() if (name, "attribute", one) not in known_lines
-            }
-            texts, left = held(mention.replace(attributes=new), is_plain)
-            losses.add("attributes that brat cannot hold", left)
-            for one, value in texts.items():
-                yield f"{numbers.next('A')}\t{one} {name}{'' if value == 'true' else f' {value}'}"
-            count_mention(losses, mention, ATTRIBUTE_SCORES, CONCEPT_SCORES)
-
-
 def _mention_line(name: str, mention: Mention, text: str) -> str:
     parts = [part for span in mention.spans for part in _parts(span, text)]
     surface = " ".join(text[start:end] for start, end in parts)
@@ -535,27 +514,16 @@ def _mention_line(name: str, mention: Mention, text: str) -> str:
 
 def _parts(span: Span, text: str) -> Iterator[Span]:
     """Yield the fragments of a span, which brat divides at line ends; blanks beside these are left out."""
-    pieces = re.split("([\r\n]+)", text[span.start : span.end])
-    if len(pieces) == 1 or not text[span.start : span.end].strip():
-        yield span
-        return
-    at = span.start
-    for piece in pieces:
-        start = at + len(piece) - len(piece.lstrip())
-        if piece.strip():
-            yield Span(start, start + len(piece.strip()))
-        at += len(piece)
+    piece = text[span.start : span.end]
+    lines = re.finditer(r"\S(?:[^\r\n]*\S)?", piece) if re.search("[\r\n]", piece) else ()
+    found = [Span(span.start + line.start(), span.start + line.end()) for line in lines]
+    yield from found or [span]
 
 
-class _Numbers:
-    """Generator of identifiers that no line has, old and removed lines included."""
-
-    def __init__(self, lines: list[StandoffLine], names: Iterator[str] | dict[str, Mention]) -> None:
-        self._last = {"T": 0, "N": 0, "#": 0, "A": 0}
-        for name in [*(line.id for line in lines), *names]:
-            if name[:1] in self._last and name[1:].isascii() and name[1:].isdigit():
-                self._last[name[0]] = max(self._last[name[0]], int(name[1:16]))
-
-    def next(self, letter: str) -> str:
-        self._last[letter] += 1
-        return f"{letter}{self._last[letter]}"
+def _numbers(lines: list[StandoffLine], names: Iterable[str]) -> dict[str, Iterator[int]]:
+    """Return the free numbers of each letter of identifiers: no line has them, old and removed ones included."""
+    last = {"T": 0, "N": 0, "#": 0, "A": 0}
+    for name in [*(line.id for line in lines), *names]:
+        if name[:1] in last and name[1:].isascii() and name[1:].isdigit():
+            last[name[0]] = max(last[name[0]], int(name[1:16]))
+    return {letter: count(number + 1) for letter, number in last.items()}

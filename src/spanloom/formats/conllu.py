@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate, chain, islice
 from pathlib import Path
@@ -52,7 +53,7 @@ _KEPT = _STANDARD[2:]
 _ENTITY = ("NER", "ENTITY", "TAG", "NE")  # also of a namespace, such as SIMPLE:NE
 _IN_MISC = re.compile(r"(?:^|(?<=\|))(Entity|NER|ner|NE|NamedEntity|name)=([^|]*)")
 _BRACKET = re.compile(r"[()]")
-_ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|(\.[0-9]{1,9}))?")
+_ID = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9})|\.[0-9]{1,9})?")
 _OLD = re.compile(r"(?:^|(?<=\|))(?:ClusterId|MentionSpan)=[^|]*")
 _TAGGED = re.compile(r"(?:^|\|)(?:([\w:.\[\]-]+)=)?(?:[BIESLU])-[A-Za-z][^|=\s]*(?=$|\|)")
 _TAG_NAMES = frozenset(("Entity", "NER", "ner", "NE", "NamedEntity", "name"))
@@ -81,7 +82,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         rows = [_row(line, names, number, mentions) for number, line in block.lines]
         sentence = _sentence(block, rows, entity)
         if mentions:
-            sentence.problems += [*_not_tags(rows), *_other_tags(rows)]
+            sentence.problems += _unread(rows)
         if unread and mentions:
             message = f"brackets of Entity= also hold {', '.join(unread)}, which are not read"
             sentence.problems.append(altered("fields of brackets", message, block.number))
@@ -90,28 +91,33 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
     return scan_blocks(path, blocks(path), read)
 
 
-class _WordLine(NamedTuple):
+@dataclass(slots=True)
+class _WordLine:
     """A line: a word, a token of several words, or a word that is not in the text.
 
     Args:
         number: of the line.
         first: its number in the sentence; of a token of several words, that of the first.
         last: that of the last word.
-        shown: whether it is in the text.
         fields: by the name of their column.
         tag: of a mention, "O" for none.
         brackets: of mentions that begin and end here.
         space: the white space after it in the text.
+        token: the index of the token that it is, or is a word of; -1 if it is not in the text.
+        begins: whether that token begins with it.
+        ends: whether that token ends with it.
     """
 
     number: int
     first: int
     last: int
-    shown: bool
     fields: dict[str, str]
     tag: str
     brackets: str
     space: str
+    token: int = -1
+    begins: bool = True
+    ends: bool = True
 
     @property
     def form(self) -> str:
@@ -119,35 +125,19 @@ class _WordLine(NamedTuple):
         return self.fields["FORM"]
 
 
-class _Word(NamedTuple):
-    """A tagged unit: a word, or a token of several words with a tag of its own.
-
-    Args:
-        row: its line.
-        token: the index of the token that it belongs to.
-        begins: whether that token begins with it.
-        ends: whether that token ends with it.
-    """
-
-    row: _WordLine
-    token: int
-    begins: bool = True
-    ends: bool = True
-
-
 def _sentence(block: Block, rows: Sequence[_WordLine], entity: Sequence[str]) -> FileSentence:
-    tokens, words = _surface([row for row in rows if row.shown])
+    tokens, tagged = _surface([row for row in rows if "." not in row.fields["ID"]])
     if not tokens:
         raise DataError("the sentence holds no token", line=block.number)
     text, offsets = _text(tokens, block)
     values = {_OURS.get(name, name.lower()): [row.fields.get(name, "_") for row in tokens] for name in _KEPT}
     columns = {name: column for name, column in values.items() if any(value != "_" for value in column)}
     sentence = FileSentence(text, offsets, columns)
-    for first, end, kind in from_tags([word.row.tag for word in words]):
-        _add_mention(sentence, tokens, kind, [(words[first], words[end - 1])])
+    for first, end, kind in from_tags([row.tag for row in tagged]):
+        _add_mention(sentence, tokens, kind, [(tagged[first], tagged[end - 1])])
     if any(row.brackets for row in rows):
-        _add_bracketed(sentence, rows, words, tokens, entity)
-    hidden = (row for row in rows if not row.shown and row.tag != "O")
+        _add_bracketed(sentence, rows, tokens, entity)
+    hidden = (row for row in rows if "." in row.fields["ID"] and row.tag != "O")
     sentence.problems += [_not_shown(f"the tag {row.tag[:40]!r}", row) for row in hidden]
     return sentence
 
@@ -175,8 +165,7 @@ def _row(line: str, names: Sequence[str], number: int, mentions: bool) -> _WordL
         raise DataError(bad_tag(tag), line=number)
     fields["MISC"] = "|".join(part for part in misc.split("|") if not _DROPPED.match(part)) or "_"
     space = "" if "SpaceAfter=No" in misc.split("|") else " "
-    first, last = int(match[1]), int(match[2] or match[1])
-    return _WordLine(number, first, last, match[3] is None, fields, typed(tag), brackets, space)
+    return _WordLine(number, int(match[1]), int(match[2] or match[1]), fields, typed(tag), brackets, space)
 
 
 def _tag(entity: str | None, misc: str) -> tuple[str, str]:
@@ -195,22 +184,17 @@ def _tag(entity: str | None, misc: str) -> tuple[str, str]:
     return value, ""
 
 
-def _not_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
-    """Yield warnings about values of MISC that name an entity, and are no tags."""
-    for row in rows:
-        found = _IN_MISC.search(row.fields["MISC"])
-        if found and not TAG.fullmatch(found[2]) and found[2] not in ("_", "", "Yes", "No"):
-            message = f"{found[0][:40]!r} of MISC is no tag such as B-PER, and is not read"
-            yield altered("values of MISC that are no tags", message, row.number)
-
-
-def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
-    """Yield warnings about tags, and mentions of old releases of CorefUD, under names that are not read."""
+def _unread(rows: Sequence[_WordLine]) -> Iterator[Problem]:
+    """Yield warnings about values of MISC that are no tags, and tags and mentions under names that are not read."""
     values = [row.fields.get("XPOS", "_") for row in rows]
     if "O" in values and all(map(TAG.fullmatch, values)) and any("-" in value for value in values):
         message = "the column XPOS holds tags of mentions, which are not read; put them in an eleventh column, NER"
         yield altered("tags not read: XPOS", message, rows[0].number)
     for row in rows:
+        found = _IN_MISC.search(row.fields["MISC"])
+        if found and not TAG.fullmatch(found[2]) and found[2] not in ("_", "", "Yes", "No"):
+            message = f"{found[0][:40]!r} of MISC is no tag such as B-PER, and is not read"
+            yield altered("values of MISC that are no tags", message, row.number)
         for column, value in row.fields.items():
             if column in _NO_TAGS or value == "_":
                 continue
@@ -226,77 +210,68 @@ def _other_tags(rows: Sequence[_WordLine]) -> Iterator[Problem]:
                 yield altered(f"columns not read: {column}", message, row.number)
 
 
-def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_Word]]:
-    """Return the tokens in the text, and the words with the tags, which may be parts of them."""
+def _surface(rows: Sequence[_WordLine]) -> tuple[list[_WordLine], list[_WordLine]]:
+    """Number the tokens in the text; return them, and the lines with tags, which may be words of them."""
     tokens: list[_WordLine] = []
-    words: list[_Word] = []
+    tagged: list[_WordLine] = []
     at = 0
     while at < len(rows):
-        row = rows[at]
-        at += 1
-        if "-" in row.fields["ID"]:
-            count = row.last - row.first + 1
-            parts = rows[at : at + max(count, 0)]
-            numbers = [(part.first, part.last) for part in parts]
-            if not 1 < count == len(parts) or numbers != [(n, n) for n in range(row.first, row.last + 1)]:
-                found = f"the token of several words {row.fields['ID']!r}"
-                message = f"found {found}, expected a line for each of its words below it"
-                raise DataError(message, line=row.number)
-            at += count
-            words += _parts(row, parts, len(tokens))
-        else:
-            words.append(_Word(row, len(tokens)))
+        row, at = rows[at], at + 1
+        row.token = len(tokens)
         tokens.append(row)
-    return tokens, words
-
-
-def _parts(row: _WordLine, parts: Sequence[_WordLine], token: int) -> list[_Word]:
-    """Return the tagged units of a token of several words: itself, or each word."""
-    if row.tag == "O":
-        return [_Word(part, token, i == 1, i == len(parts)) for i, part in enumerate(parts, start=1)]
-    tags = [part.tag for part in parts]
-    if any(tag != "O" for tag in tags) and from_tags(tags) != [(0, len(tags), row.tag.partition("-")[2])]:
-        found = f"the tag {row.tag[:40]!r} at {row.form[:40]!r}, and {' '.join(tags)[:80]!r} at its words"
-        raise DataError(f"found {found}, expected the tag at one or the other", line=row.number)
-    return [_Word(row, token)]
+        if "-" not in row.fields["ID"]:
+            tagged.append(row)
+            continue
+        words = rows[at : at + max(row.last - row.first + 1, 0)]
+        numbers = [(word.first, word.last) for word in words]
+        if len(words) < 2 or numbers != [(n, n) for n in range(row.first, row.last + 1)]:
+            found = f"the token of several words {row.fields['ID']!r}"
+            raise DataError(f"found {found}, expected a line for each of its words below it", line=row.number)
+        at += len(words)
+        for word in words:
+            word.token, word.begins, word.ends = row.token, word is words[0], word is words[-1]
+        tags = [word.tag for word in words]
+        own = [(0, len(tags), row.tag.partition("-")[2])]
+        if row.tag != "O" and any(tag != "O" for tag in tags) and from_tags(tags) != own:
+            found = f"the tag {row.tag[:40]!r} at {row.form[:40]!r}, and {' '.join(tags)[:80]!r} at its words"
+            raise DataError(f"found {found}, expected the tag at one or the other", line=row.number)
+        tagged += words if row.tag == "O" else [row]
+    return tokens, tagged
 
 
 def _add_mention(
-    sentence: FileSentence, tokens: Sequence[_WordLine], kind: str, parts: Sequence[tuple[_Word, _Word]],
-    head: _Word | None = None, concepts: tuple[str, ...] = (),
+    sentence: FileSentence, tokens: Sequence[_WordLine], kind: str, parts: Sequence[tuple[_WordLine, _WordLine]],
+    head: _WordLine | None = None, concepts: tuple[str, ...] = (),
 ) -> None:  # fmt: skip
     """Add a mention, given the first and the last word of each part."""
     ranges: list[list[int]] = []
-    for one, other in parts:
-        if ranges and one.token <= ranges[-1][1] + 1:
-            ranges[-1][1] = max(ranges[-1][1], other.token)
+    for first, last in ((one.token, other.token) for one, other in parts):
+        if ranges and first <= ranges[-1][1] + 1:
+            ranges[-1][1] = max(ranges[-1][1], last)
         else:
-            ranges.append([one.token, other.token])
+            ranges.append([first, last])
     spans = tuple((sentence.tokens[first][0], sentence.tokens[last][1]) for first, last in ranges)
-    place = None if head is None else sentence.tokens[head.token]
+    place = None if head is None or head.token < 0 else sentence.tokens[head.token]
     sentence.mentions.append(FileMention(kind, spans, place, concepts))
     cut = next(((one, other) for one, other in parts if not (one.begins and other.ends)), None)
     if cut is not None:
         one, other = cut
-        token = tokens[other.token if one.begins else one.token].form
+        token = tokens[(other if one.begins else one).token].form
         shown = " ".join(sentence.text[start:stop] for start, stop in spans)
         message = (
             f"the mention of type {kind[:40]!r} begins or ends within {token[:40]!r}, a token of several words; it "
             f"is read as {shown[:40]!r}"
         )
-        sentence.problems.append(altered("mentions of parts of a token", message, one.row.number))
+        sentence.problems.append(altered("mentions of parts of a token", message, one.number))
 
 
 def _add_bracketed(
-    sentence: FileSentence, rows: Sequence[_WordLine], words: Sequence[_Word], tokens: Sequence[_WordLine],
-    entity: Sequence[str],
-) -> None:  # fmt: skip
+    sentence: FileSentence, rows: Sequence[_WordLine], tokens: Sequence[_WordLine], entity: Sequence[str]
+) -> None:
     """Add the mentions in brackets; those of which no word is in the text are left out."""
-    by_line = {token.number: _Word(token, i) for i, token in enumerate(tokens)}
-    by_line |= {word.row.number: word for word in words}
     order = [row for row in rows if row.brackets or "-" not in row.fields["ID"]]
-    shown = [by_line[row.number] for row in order if row.number in by_line]
-    before = [0, *accumulate(row.number in by_line for row in order)]  # how many of them precede each
+    shown = [row for row in order if row.token >= 0]
+    before = [0, *accumulate(row.token >= 0 for row in order)]  # how many of them precede each
     found, wrong = read_brackets([row.brackets for row in order], entity)
     for mention in found:
         cuts = [(before[first], before[end]) for first, end in mention.ranges]
@@ -305,7 +280,7 @@ def _add_bracketed(
             row = order[mention.ranges[0][0]]
             sentence.problems.append(_not_shown(f"the mention of type {mention.type[:40]!r}", row))
             continue
-        head = None if mention.head is None else by_line.get(order[mention.head].number)
+        head = None if mention.head is None else order[mention.head]
         _add_mention(sentence, tokens, mention.type, parts, head, (mention.identity,) if mention.identity else ())
     for place, message in wrong:
         message = f"{message}; expected (ENTITY-TYPE and so on, and ENTITY) behind it; what it marks is left out"

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from spanloom.document import Document, Mention, Span
+from spanloom.document import Document, Mention, Span, from_tags
 from spanloom.errors import DataError
 from spanloom.extras import extra
 from spanloom.files.output import output_file
@@ -33,7 +33,7 @@ _JOINED: Final = "spanloom-"
 _SPAN: Final = struct.Struct(">QQQllll")  # id, kb_id, label, first token, end token, first character, end
 _UNSUSPICIOUS: Final = 1 << 26  # bytes that any file may unpack to
 _MOST_TIMES: Final = 500  # its size, beyond that
-_INSIDE, _BEGIN = 1, 3  # codes of ENT_IOB
+_LETTERS: Final = {1: "I", 3: "B"}  # of the codes of ENT_IOB; others are outside
 _DAMAGE = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, struct.error)
 _CUT = "mentions that cut a token"
 
@@ -55,7 +55,7 @@ def scan(path: str | Path, mentions: bool = True) -> Iterator[Scanned]:
         from spacy.strings import StringStore
         from srsly import msgpack
 
-    message = _loads(msgpack, _unpacked(read_bytes(path), path), path)
+    message = _object(msgpack, _unpacked(read_bytes(path), path), path)
     try:
         lengths = np.frombuffer(message["lengths"], dtype=np.int32).tolist()
         columns = [int(column) for column in message["attrs"]]
@@ -109,24 +109,19 @@ def _unpacked(raw: bytes, path: str | Path) -> bytes:
     return content
 
 
-def _loads(msgpack: Any, raw: bytes, path: str | Path | None = None) -> dict[Any, Any]:
-    """Return an object of msgpack.
-
-    Raises:
-        DataError: the bytes hold something else.
-    """
-    value = _value(msgpack, raw, path)
-    if not isinstance(value, dict):
-        found = "list" if isinstance(value, tuple) else type(value).__name__
-        raise DataError(f"found a {found}, expected an object; get the file again", path=path)
-    return value
-
-
 def _value(msgpack: Any, raw: bytes, path: str | Path | None = None) -> Any:
     try:
         return msgpack.loads(raw, raw=False, use_list=False, strict_map_key=False)  # keys may be tuples
     except Exception as error:  # its own classes have no other base
         raise DataError(f"found a damaged file ({_short(error)}); get it again", path=path) from None
+
+
+def _object(msgpack: Any, raw: bytes, path: str | Path | None = None) -> dict[Any, Any]:
+    value = _value(msgpack, raw, path)
+    if not isinstance(value, dict):
+        found = "list" if isinstance(value, tuple) else type(value).__name__
+        raise DataError(f"found a {found}, expected an object; get the file again", path=path)
+    return value
 
 
 def _item(values: object, number: int) -> Any:
@@ -154,7 +149,7 @@ def _document(tokens: _Tokens, user_data: object, msgpack: Any, strings: Any, at
     places = [(tokens.starts[i], tokens.ends[i]) for i in kept]
     document = Document(tokens.text, tokens=places)
     if isinstance(user_data, bytes):
-        name = _loads(msgpack, user_data).get("id")
+        name = _object(msgpack, user_data).get("id")
         document.id = name if isinstance(name, str) else ""
     for column, attribute in (("pos", attrs.TAG), ("lemma", attrs.LEMMA)):
         if attribute in tokens.columns and tokens.columns[attribute].any():
@@ -183,11 +178,11 @@ def _groups(packed: object, msgpack: Any) -> Iterator[tuple[str, dict[Any, Any]]
     groups = _value(msgpack, packed)
     if isinstance(groups, dict):
         for content, keys in groups.items():
-            yield str(keys[0]) if isinstance(keys, tuple) and keys else "span", _loads(msgpack, content)
+            yield str(keys[0]) if isinstance(keys, tuple) and keys else "span", _object(msgpack, content)
         return
     named = {}
     for content in groups:
-        group = _loads(msgpack, content)
+        group = _object(msgpack, content)
         named[str(group.get("name") or "span")] = group  # of two of one name spaCy takes the last
     yield from named.items()
 
@@ -235,14 +230,10 @@ def _entities(tokens: _Tokens, strings: Any, attrs: Any) -> Iterator[Mention]:
     if codes is None or kinds is None:
         return
     concepts = tokens.columns.get(attrs.ENT_KB_ID)
-    inside = (codes == _INSIDE) | (codes == _BEGIN)
-    begins = inside & ((codes == _BEGIN) | ~np.concatenate([[False], inside[:-1]])) if len(codes) else inside
-    for first in np.flatnonzero(begins).tolist():
-        end = first + 1
-        while end < len(codes) and codes[end] == _INSIDE:
-            end += 1
+    pairs = zip(codes.tolist(), _names(kinds, strings), strict=True)
+    tags = [f"{_LETTERS[code]}-{kind or 'entity'}" if code in _LETTERS else "O" for code, kind in pairs]
+    for first, end, kind in from_tags(tags):
         concept = 0 if concepts is None else int(concepts[first])
-        kind = strings[int(kinds[first])] if kinds[first] else "entity"
         names = (strings[concept],) if concept else ()
         yield Mention(kind, [_characters(tokens, first, end)], concepts=names)
 
@@ -281,10 +272,7 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
     doc = Doc(vocab, words=words, spaces=spaces)
     _add_columns(doc, document, places, losses)
     doc.user_data["id"] = document.id
-    spans: list[Any] = []
-    scores: list[float | None] = []
-    attributes: list[dict[str, bool | str]] = []
-    sures: list[dict[str, float]] = []
+    rows: list[tuple[Any, float | None, dict[str, bool | str], dict[str, float]]] = []
     for number, mention in enumerate(document.mentions):
         name = f"{_JOINED}{number}" if len(mention.spans) > 1 else ""
         concept = mention.concepts[0] if mention.concepts else ""
@@ -294,17 +282,16 @@ def to_doc(document: Document, vocab: Any, losses: Losses) -> Any:
         if None in parts:
             losses.add(_CUT)
             continue
-        spans += parts
-        scores += [mention.score] * len(parts)
-        attributes += [dict(mention.attributes)] * len(parts)
-        sures += [dict(mention.attribute_scores)] * len(parts)
+        further = mention.score, dict(mention.attributes), dict(mention.attribute_scores)
+        rows += [(part, *further) for part in parts]
         losses.add("concepts but the first", len(mention.concepts) - 1 if mention.concepts else 0)
         count_mention(losses, mention, "heads", "mention identifiers", CONCEPT_SCORES)
-    if spans:
+    if rows:
+        spans, scores, attributes, sures = map(list, zip(*rows, strict=True))
         beside: dict[str, Any] = {"attributes": attributes} if any(attributes) else {}
         beside |= {"attribute_scores": sures} if any(sures) else {}
         doc.spans[GROUP] = SpanGroup(doc, name=GROUP, spans=spans, attrs={"scores": scores, **beside})
-    doc.set_ents(filter_spans([span for span in spans if not span.id_]), default="outside")
+    doc.set_ents(filter_spans([span for span, *_ in rows if not span.id_]), default="outside")
     count_unwritten(losses, document)
     return doc
 
@@ -314,25 +301,18 @@ def _cut(text: str, offsets: list[tuple[int, int]]) -> tuple[list[str], list[boo
     words: list[str] = []
     spaces: list[bool] = []
     places: list[int] = []
-
-    def add(piece: str) -> None:
-        """Add the text between two tokens; a space belongs to the word before it."""
-        if piece[:1] == " " and words and not spaces[-1]:
-            spaces[-1] = True
-            piece = piece[1:]
-        if piece:
-            words.append(piece)
-            spaces.append(False)
-
     at = 0
-    for start, end in offsets:
-        add(text[at:start])
-        places.append(len(words))
-        words.append(text[start:end])
-        spaces.append(False)
+    for start, end in [*offsets, (len(text), len(text))]:
+        between = text[at:start]
+        if between[:1] == " " and words:  # the space belongs to the word before it
+            spaces[-1] = True
+            between = between[1:]
+        pieces = [piece for piece in (between, text[start:end]) if piece]
+        words += pieces
+        spaces += [False] * len(pieces)
+        places.append(len(words) - 1)
         at = end
-    add(text[at:])
-    return words, spaces, places
+    return words, spaces, places[:-1]
 
 
 def _add_columns(doc: Any, document: Document, places: list[int], losses: Losses) -> None:

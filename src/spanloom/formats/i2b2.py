@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -141,8 +141,5 @@ class _Words:
 
     def _words(self, line: int, every: bool) -> list[Span]:
         start, text = self._starts[line - 1], self._lines[line - 1].rstrip("\r")
-        bounds = [word.span() for word in re.finditer(r"\S+", text)]
-        if every:
-            ends = list(accumulate((len(word) + 1 for word in text.split(" ")), initial=0))
-            bounds = [(first, behind - 1) for first, behind in pairwise(ends)]
-        return [Span(start + first, start + end) for first, end in bounds]
+        found = re.finditer(r"(?<![^ ])[^ ]*" if every else r"\S+", text)
+        return [Span(start + word.start(), start + word.end()) for word in found]

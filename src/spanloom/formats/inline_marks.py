@@ -15,8 +15,10 @@ r"""Marks of mentions within a text, in the notations that corpora and tools pub
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable
 from itertools import islice, pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from spanloom.formats.layouts import plain, words
 from spanloom.formats.tag_dialects import Tagging
@@ -27,6 +29,7 @@ SHAPE: Final = words(  # elements that only shape a text, of HTML, JATS and TEI
     "body html head title italic bold underline xref ref extlink sec section caption label "
     "graphic inlineformula hi lb pb seg sentence sent w tok token"
 )
+_Kind = TypeVar("_Kind", str, str | None)
 Marks = list[tuple[str, int, int]]
 """The type, start and end of each mention."""
 
@@ -158,7 +161,7 @@ def _of_words(text: str) -> tuple[str, Marks]:
 def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> tuple[str, Marks, list[tuple[int, str]]]:
     """Read marks that open and close, also within each other; one without its other half is text, and returned."""
     opened: list[re.Match[str]] = []
-    changes: list[tuple[int, int]] = []
+    changes: list[tuple[int, int, str]] = []
     marks: Marks = []
     alone: list[tuple[int, str]] = []
     for one in re.finditer(f"(?P<opening>{opening.pattern})|(?:{closing.pattern})", text):
@@ -166,22 +169,28 @@ def _between(text: str, opening: re.Pattern[str], closing: re.Pattern[str]) -> t
             opened.append(one)
         elif opened:
             first = opened.pop()
-            changes += [first.span(), one.span()]
+            changes += [(*first.span(), ""), (*one.span(), "")]
             marks.append((first[2] or "mention", first.end(), one.start()))
         elif len(one[0].strip()) > 1:
             alone.append((one.start(), one[0].strip()))
     alone += [(one.start(), one[0].strip()) for one in opened]
-    return *_without(text, changes, marks), sorted(alone)
+    edited, marks = edit(text, changes, marks)
+    return edited, sorted(marks, key=lambda one: (one[1], -one[2])), sorted(alone)
 
 
-def _without(text: str, changes: list[tuple[int, int]], marks: Marks) -> tuple[str, Marks]:
-    """Return a text without some of its parts, and marks between these with their offsets in it."""
-    pieces, end, length = [], 0, 0
-    places: dict[int, int] = {}  # of the ends of parts
-    for start, stop in sorted(changes):
-        pieces.append(text[end:start])
-        length += start - end
-        places[start] = places[stop] = length
+def edit(
+    text: str, changes: Iterable[tuple[int, int, str]], marks: Iterable[tuple[_Kind, int, int]]
+) -> tuple[str, list[tuple[_Kind, int, int]]]:
+    """Return a text of which some parts are replaced, and marks between these with their offsets in it."""
+    pieces: list[str] = []
+    end, starts, removed = 0, list[int](), [0]
+    for start, stop, new in sorted(changes):
+        pieces += [text[end:start], new]
+        starts.append(start)
+        removed.append(removed[-1] + stop - start - len(new))
         end = stop
-    moved = [(kind, places[start], places[end]) for kind, start, end in marks]
-    return "".join((*pieces, text[end:])), sorted(moved, key=lambda one: (one[1], -one[2]))
+
+    def moved(at: int) -> int:
+        return at - removed[bisect_left(starts, at)]
+
+    return "".join((*pieces, text[end:])), [(kind, moved(first), moved(last)) for kind, first, last in marks]

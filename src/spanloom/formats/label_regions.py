@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import accumulate
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -154,12 +155,16 @@ def _region(result: dict[str, Any], number: int, found: Understood) -> _Region |
 def _has_offsets(result: dict[str, Any]) -> bool:
     """Return whether a result has offsets of a kind that regions have."""
     value = result.get("value")
-    if not isinstance(value, dict):
-        return False
-    given = value.get("globalOffsets")
-    pairs = [(value.get("start"), value.get("end")), (value.get("startOffset"), value.get("endOffset"))]
-    pairs += [(given.get("start"), given.get("end"))] if isinstance(given, dict) else []
-    return any(type(start) is int and type(end) is int for start, end in pairs)
+    return isinstance(value, dict) and any(pair is not None for pair in _offsets(value))
+
+
+def _offsets(value: Mapping[str, Any]) -> list[_Pair | None]:
+    """Return the offsets of a region: in the text, in two nodes, and among all nodes, those that it has."""
+    every = value.get("globalOffsets")
+    whole = every if isinstance(every, dict) else {}
+    given = [(one.get("start"), one.get("end")) for one in (value, whole)]
+    given.insert(1, (value.get("startOffset"), value.get("endOffset")))
+    return [(start, end) if type(start) is type(end) is int else None for start, end in given]
 
 
 def _labels(result: dict[str, Any]) -> list[str]:
@@ -244,10 +249,14 @@ _CELLS: Final = pattern(r"t[dh]")
 _VOID: Final = pattern(r"area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr")
 _ALONE: Final = frozenset(("dd", "dt", "li", "option", "td", "th", "tr"))  # within none of its name, closed or not
 _UNSHOWN: Final = frozenset(("script", "style"))
-# no part of these is tried twice, so that what is not closed takes linear time
-_TAG: Final = pattern(
-    r"<(?P<end>/?)(?P<name>[A-Za-z][^\s/>]*+)"
+# no part of it is tried twice, so that what is not closed takes linear time
+_PIECE: Final = pattern(
+    r"<!(?=--).*?(?:-->|\Z)|<[!?].*?(?:>|\Z)"
+    r"|<(?P<end>/?)(?P<name>[A-Za-z][^\s/>]*+)"
     r"""(?:[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?)?)*+[\s/]*+>"""
+    r"|</?[A-Za-z].*"  # not closed up to the end
+    r"|(?P<text>(?:[^<]|<(?![!?]|/?[A-Za-z]))++)",
+    re.DOTALL,
 )
 _RAW_END: Final = pattern(r"</(?=(?:script|style)[\s/>])", re.IGNORECASE)
 _ROOTS: Final = frozenset(("html", "head", "body"))  # the paths of nodes begin below them
@@ -269,34 +278,20 @@ def _pieces(html: str) -> Iterator[tuple[str, str]]:
     >>> list(_pieces("a <b class='x>y'>&lt; 3 < 4</B><!-- no --> c"))
     [('', 'a '), ('<', 'b'), ('', '< 3 < 4'), ('</', 'b'), ('', ' c')]
     """
-    at = begin = 0
-    while (at := html.find("<", at)) >= 0:
-        sign = html[at + 1 : at + 2]
-        name = html[at + 2 : at + 3] if sign == "/" else sign
-        if not (sign in ("!", "?") or (name.isascii() and name.isalpha())):
-            at += 1  # no tag
-            continue
-        if begin < at:
-            yield "", unescape(html[begin:at])
-        if sign in ("!", "?"):
-            mark = "-->" if html.startswith("<!--", at) else ">"
-            end = html.find(mark, at + 2)
-            begin = at = end + len(mark) if end >= 0 else len(html)
-            continue
-        tag = _TAG.match(html, at)
-        if tag is None:  # not closed up to the end
-            return
-        begin = at = tag.end()
-        name = tag["name"].lower()
-        yield f"<{tag['end']}", name
-        if name in _UNSHOWN and not tag["end"]:
-            closing = _RAW_END.search(html, at)
-            at = len(html) if closing is None else closing.start()
-            if begin < at:
-                yield "", html[begin:at]
-            begin = at
-    if begin < len(html):
-        yield "", unescape(html[begin:])
+    at = 0
+    while (found := _PIECE.match(html, at)) is not None:
+        at = found.end()
+        if found["text"]:
+            yield "", unescape(found["text"])
+        elif found["name"]:
+            name = found["name"].lower()
+            yield f"<{found['end']}", name
+            if name in _UNSHOWN and not found["end"]:
+                closing = _RAW_END.search(html, at)
+                raw = html[at:] if closing is None else html[at : closing.start()]
+                if raw:
+                    yield "", raw
+                at += len(raw)
 
 
 class _Element(NamedTuple):
@@ -392,14 +387,12 @@ class Task(NamedTuple):
         kind: of its regions: ``labels`` in plain text, or `HTML` or `PARAGRAPHS`.
         nodes: of HTML, or the paragraphs, in the order of the text.
         places: path of a node or element -> its place in the text, and the largest offset in it.
-        counted: of each node, the characters of all nodes before it.
     """
 
     text: str
     kind: str = "labels"
     nodes: Sequence[_Node] = ()
     places: Mapping[str, _Pair] = MappingProxyType({})
-    counted: Sequence[int] = ()
 
     @property
     def is_plain(self) -> bool:
@@ -421,20 +414,17 @@ class Task(NamedTuple):
 
     def _spans(self, value: Mapping[str, Any]) -> Iterator[_Pair | None]:
         first, last = value.get("start"), value.get("end")
-        inner = value.get("startOffset"), value.get("endOffset")
-        relative = [offset for offset in inner if type(offset) is int]
-        whole = value.get("globalOffsets")
-        given = (whole.get("start"), whole.get("end")) if isinstance(whole, dict) else (None, None)
-        if not self.is_plain and len(relative) == 2:
+        outer, inner, whole = _offsets(value)
+        if not self.is_plain and inner is not None:
             for wide in (False, True):
-                ends = [self._at(str(name), at, wide) for name, at in zip((first, last), relative, strict=True)]
+                ends = [self._at(str(name), at, wide) for name, at in zip((first, last), inner, strict=True)]
                 yield None if None in ends else (ends[0] or 0, ends[1] or 0)
-        elif type(first) is int and type(last) is int and not relative and self.kind != PARAGRAPHS:
-            yield self._shown((first, last))
-        elif self.is_plain and len(relative) == 2 and isinstance(first, str) and first[:1] == "/":  # the only node
-            yield relative[0], relative[1]
-        if type(given[0]) is int and type(given[1]) is int:
-            yield self._shown((given[0], given[1]))
+        elif outer is not None and inner is None and self.kind != PARAGRAPHS:
+            yield self._shown(outer)
+        elif self.is_plain and inner is not None and isinstance(first, str) and first[:1] == "/":  # the only node
+            yield inner
+        if whole is not None:
+            yield self._shown(whole)
 
     def _at(self, name: str, offset: int, wide: bool) -> int | None:
         """Return the place of an offset in a node or a paragraph; `wide` offsets count UTF-16 units."""
@@ -446,23 +436,24 @@ class Task(NamedTuple):
 
     def _shown(self, pair: _Pair) -> _Pair | None:
         """Return the place in the text of offsets that, in HTML, count the characters of all nodes."""
-        start, end = pair
-        counted = self.counted
         if self.kind != HTML:
             return pair
-        if not counted or not 0 <= start < end <= self.nodes[-1].counted + self.nodes[-1].length:
+        start, end = pair
+        if not self.nodes or not 0 <= start < end <= self.nodes[-1].counted + self.nodes[-1].length:
             return None
-        first = self.nodes[max(bisect_right(counted, start) - 1, 0)]
-        last = self.nodes[max(bisect_left(counted, end) - 1, 0)]
+        first, last = self._around(start, end, attrgetter("counted"))
         return first.start + min(start - first.counted, first.length), last.start + min(end - last.counted, last.length)
+
+    def _around(self, start: int, end: int, place: Callable[[_Node], int]) -> tuple[_Node, _Node]:
+        """Return the nodes in which a region begins and ends."""
+        first = max(bisect_right(self.nodes, start, key=place) - 1, 0)
+        return self.nodes[first], self.nodes[max(bisect_left(self.nodes, end, key=place) - 1, 0)]
 
     def region(self, start: int, end: int, label: str) -> tuple[str, dict[str, Any]]:
         """Return the kind of a new region, and its value, as `span` reads them."""
         value: dict[str, Any] = {"start": start, "end": end, "text": self.text[start:end]}
         if self.nodes:
-            begins = [node.start for node in self.nodes]
-            one = self.nodes[max(bisect_right(begins, start) - 1, 0)]
-            other = self.nodes[max(bisect_left(begins, end) - 1, 0)]
+            one, other = self._around(start, end, attrgetter("start"))
             near, far = min(start - one.start, one.length), min(end - other.start, other.length)
             if one.path is not None and other.path is not None:
                 value |= {"start": one.path, "startOffset": near, "end": other.path, "endOffset": far}
@@ -490,7 +481,7 @@ def text_of(value: Any, html: bool, *, unmarked: bool = False) -> Task | None:
         nodes = _Nodes(value)
         text, starts = "".join(nodes.parts), {node.path: node.start for node in nodes.nodes if node.path is not None}
         places = {path: (start, len(text)) for path, start in (nodes.elements | starts).items()}
-        return Task(text, HTML, nodes.nodes, places, [node.counted for node in nodes.nodes])
+        return Task(text, HTML, nodes.nodes, places)
     if (texts := _paragraphs(value)) is None:
         return None
     begins = accumulate((len(text) + 1 for text in texts), initial=0)

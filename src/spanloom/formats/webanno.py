@@ -18,7 +18,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -39,7 +38,6 @@ from spanloom.formats.webanno_lines import (
     Row,
     Sentence,
     Sheet,
-    Value,
     read_sheet,
     split_stack,
     unescape_text,
@@ -212,11 +210,11 @@ class _Annotations:
         self._others: Counter[str] = Counter({"sentence identifiers": sheet.identifiers} if sheet.identifiers else {})
         self._numbered: dict[tuple[str, int], _Span] = {}
         self._columns: dict[str, list[str]] = {}
-        take = [partial(self._taker(layer, types), layer) for layer in sheet.layers]
+        take = [(self._taker(layer, types), layer) for layer in sheet.layers]
         for row, token, start, end in text.rows:
             try:
-                for one in take:
-                    one(row, token, start, end)
+                for taken, layer in take:
+                    taken(layer, row, token, start, end)
             except DataError as error:
                 self.problems.append(wrong_line(row.line, error.message))
         self._others["empty annotations"] = sum(span.start == span.end for span in self.spans)
@@ -259,31 +257,26 @@ class _Annotations:
 
     def _column(self, layer: Layer, row: Row, token: int, start: int, end: int) -> None:
         feature, name = _COLUMNS[layer.name]
-        for place, value in enumerate(layer.stacked(row.values)):
-            if place or row.part or (held := value.features.get(feature)) is None:
+        for place, (features, _) in enumerate(layer.stacked(row.values)):
+            if place or row.part or feature not in features:
                 self._others[layer.name] += 1
                 continue
-            self._columns.setdefault(name, [""] * len(self._text.tokens))[token] = held
-            self._count_features(layer, value, {feature})
-
-    def _count_features(self, layer: Layer, value: Value, used: Collection[str]) -> None:
-        self._others.update(f"{layer.name}|{name}" for name in value.features.keys() - set(used))
+            self._columns.setdefault(name, [""] * len(self._text.tokens))[token] = features[feature]
+            self._others.update(f"{layer.name}|{other}" for other in features.keys() - {feature})
 
     def _mention(self, layer: Layer, row: Row, token: int, start: int, end: int) -> None:
         names = [name for name in layer.plain if name != _CONCEPT]
         feature = next((name for name in _TYPES if name in names), names[0] if names else "")
-        for value in layer.stacked(row.values):
-            others = {name: value.features[name] for name in names if name != feature and name in value.features}
-            kind, concept = value.features.get(feature), value.features.get(_CONCEPT)
+        for features, number in layer.stacked(row.values):
+            others = {name: features[name] for name in names if name != feature and name in features}
+            kind, concept = features.get(feature), features.get(_CONCEPT)
             span = _Span(layer, kind, concept, start, end, token, row.line, row.line, others)
-            before = None if value.number is None else self._numbered.get((layer.name, value.number))
-            if before is not None:
-                _extend(before, span, value.number)
+            before = None if number is None else self._numbered.setdefault((layer.name, number), span)
+            if before is not None and before is not span:
+                _extend(before, span, number)
                 continue
             self.spans.append(span)
-            if value.number is not None:
-                self._numbered[layer.name, value.number] = span
-            self._count_features(layer, value, {feature, _CONCEPT, *others})
+            self._others.update(f"{layer.name}|{name}" for name in features.keys() - {feature, _CONCEPT, *others})
 
 
 def _extend(span: _Span, more: _Span, number: int | None) -> None:

@@ -65,8 +65,10 @@ class Layer:
         own = tuple(i for i in range(len(features)) if i == 0 or not roles[i - 1])
         return cls(kind, name, features, first, own, tuple(features[i] for i in own if features[i] and not roles[i]))
 
-    def stacked(self, values: list[str]) -> Iterator[Value]:
-        """Yield the annotations of this layer in a row.
+    def stacked(self, values: list[str]) -> Iterator[tuple[dict[str, str], int | None]]:
+        """Yield the annotations of this layer in a row: the features that have a value, and a number.
+
+        The number is the same in all rows of an annotation, where rows do not show it by themselves.
 
         Raises:
             DataError: values that do not belong together, or cannot be understood.
@@ -75,8 +77,7 @@ class Layer:
         columns = {i: [parse_value(one) for one in split_stack(value)] for i, value in raw.items()}
         if len({len(column) for column in columns.values()}) > 1:
             columns = _aligned(columns)
-        counts = {len(column) for column in columns.values()}
-        if len(counts) > 1:
+        if len({len(column) for column in columns.values()}) > 1:
             shown = " and ".join(map(clip, raw.values()))
             raise DataError(f"found {shown} in the columns of {self.name}, expected as many values in each")
         for one in zip(*columns.values(), strict=True):
@@ -86,7 +87,7 @@ class Layer:
                 shown = " and ".join(f"[{number}]" for number in sorted(numbers))
                 raise DataError(f"found {shown} in the columns of one annotation of {self.name}, expected one number")
             texts = {self.features[i]: text for i, (text, _) in found.items() if text is not None}
-            yield Value(texts, next(iter(numbers), None))
+            yield texts, next(iter(numbers), None)
 
 
 def _aligned(columns: dict[int, list[_Parsed]]) -> dict[int, list[_Parsed]]:
@@ -97,18 +98,6 @@ def _aligned(columns: dict[int, list[_Parsed]]) -> dict[int, list[_Parsed]]:
         return columns
     by_number = {i: {number: text for text, number in column} for i, column in columns.items()}
     return {i: [(found.get(number), number) for number in numbers] for i, found in by_number.items()}
-
-
-class Value(NamedTuple):
-    """An annotation as a row has it.
-
-    Args:
-        features: name -> value, of those that have one.
-        number: the same in all rows of an annotation, where rows do not show it by themselves.
-    """
-
-    features: dict[str, str]
-    number: int | None
 
 
 class Row(NamedTuple):

@@ -35,12 +35,16 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
     root = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True))
     elements = [(element, type_name(element.tag)) for element in root if isinstance(element.tag, str)]
     sofas = [element for element, kind in elements if kind == _SOFA]
-    texts = {sofa.get(_ID): None if (text := sofa.get("sofaString")) is None else _Text(text) for sofa in sofas}
+    texts = {sofa.get(_ID): None if (text := sofa.get("sofaString")) is None else CountedText(text) for sofa in sofas}
     problems: list[Problem] = []
-    kept, gone, changed = [], set(), False
+    kept, gone, changed, homeless = [], set(), False, 0
     ids: set[str | None] = set()
     for element, kind in elements:
         name, sofa = element.get(_ID), element.get("sofa")
+        if sofa is not None and sofa not in texts:
+            root.remove(element)
+            homeless += 1
+            continue
         placed = kind not in (_SOFA, _VIEW, _NULL) and _is_annotation(types, kind, element)
         twice = placed and name is not None and name in ids
         fault = "has the xmi:id of another" if twice else _fault(element, texts) if placed else None
@@ -48,7 +52,7 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
         if fault is not None and not twice and sofa in texts and _is_of(types, kind, DOCUMENT):  # of the whole text
             text = texts[sofa]
             element.set("begin", "0")
-            element.set("end", str(0 if text is None else text.units))
+            element.set("end", str(0 if text is None else text.size("utf16")))
             fault, changed = None, True
         if fault is None:
             kept.append((element, kind))
@@ -59,11 +63,12 @@ def repaired(raw: bytes, types: Any) -> tuple[bytes, list[Problem]]:
             root.remove(element)
             gone |= set() if twice else {name}
     count, named = _without_dangling(kept, types, gone)
+    count += homeless
     if count:
         message = f"references to annotations that are not there: {count}; they are left out"
         problems.append(altered("dangling references", message))
     for element, kind in kept:
-        if element.get(_ID) not in named and element.get("sofa") in texts and _is_annotation(types, kind, element):
+        if element.get(_ID) not in named and "sofa" in element.attrib and _is_annotation(types, kind, element):
             message = f"the annotation {kind} (xmi:id {element.get(_ID)}) is in no view; it is left out"
             problems.append(altered("annotations in no view", message, element.sourceline))
     return (etree.tostring(root) if problems or changed else raw), problems
@@ -92,15 +97,7 @@ def _is_of(types: Any, kind: str, supertype: str) -> bool:
     return bool(types.contains_type(kind) and types.is_instance_of(kind, supertype))
 
 
-class _Text(CountedText):
-    """The text of a view, with its length in UTF-16 units."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.units = len(text) + sum(character > "\uffff" for character in text)
-
-
-def _fault(element: Any, texts: Mapping[str | None, _Text | None]) -> str | None:
+def _fault(element: Any, texts: Mapping[str | None, CountedText | None]) -> str | None:
     """Return why an annotation cannot be placed, in words that follow its name; ``None`` if it can."""
     for name in ("begin", "end", "sofa"):
         if element.get(name) is None:
@@ -113,8 +110,8 @@ def _fault(element: Any, texts: Mapping[str | None, _Text | None]) -> str | None
         return None
     if int(begin) > int(end):
         return f"at {begin}-{end} ends before it begins"
-    if int(begin) < 0 or int(end) > text.units:
-        return f"at {begin}-{end} is outside the text of {text.units} characters (UTF-16)"
+    if int(begin) < 0 or int(end) > text.size("utf16"):
+        return f"at {begin}-{end} is outside the text of {text.size('utf16')} characters (UTF-16)"
     cut = _UTF16.to_characters(text, (int(begin), int(end))) is None
     return f"at {begin}-{end} cuts a character (UTF-16)" if cut else None
 
@@ -123,7 +120,7 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
     """Remove references to what is not there.
 
     Args:
-        elements: all that are left.
+        elements: all that are left, each of a view that is there.
         types: of the file.
         gone: identifiers of those that were left out; references to them are removed, and not counted.
 
@@ -133,15 +130,6 @@ def _without_dangling(elements: list[tuple[Any, str]], types: Any, gone: set[str
     there = {element.get(_ID) for element, _ in elements}
     named: set[str] = set()
     count = 0
-    left = []
-    for element, kind in elements:
-        if element.get("sofa", element.get(_ID)) in there:
-            left.append((element, kind))
-            continue
-        element.getparent().remove(element)
-        there.discard(element.get(_ID))
-        count += 1
-    elements[:] = left
     for element, kind in elements:
         references = {"members"} if kind == _VIEW else {"elements"} if kind == ARRAY else set()
         if types.contains_type(kind):

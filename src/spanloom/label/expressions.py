@@ -1,18 +1,20 @@
 """Regular expressions over one token, matched in time linear in its length, whatever the expression.
 
 Python's `re` tries one alternative after the other, and an expression such as ``(a+)+b`` takes it longer than anyone
-waits. Here an expression is the automaton of its positions (Glushkov 1961): all alternatives are followed at once, as
-the bits of a number. What one character may be is left to `re`, so classes, escapes and case mean what they do there.
+waits. Here all alternatives are followed at once: after each character there is the set of what may be left of the
+expression (its partial derivatives, Antimirov 1996), which are no more than its characters. What one character may be
+is left to `re`, so classes, escapes and case mean what they do there.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
-from typing import Final, Literal, NamedTuple, get_args
+from itertools import chain
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +26,14 @@ POSITIONS: Final = 500
 """Characters and classes that an expression may have, repetitions written out."""
 DEPTH: Final = 50
 """Groups within groups."""
-_KEPT: Final = 1 << 14  # sets of positions whose successors are kept
-_QUANTIFIER: Final = re.compile(r"[*+?]|\{(\d*)(?:(,)(\d*))?\}")
-_CLASS: Final = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_ESCAPE: Final = re.compile(
-    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[dDwWsStnrfva]|[^A-Za-z0-9])", re.DOTALL
+_KEPT: Final = 1 << 14  # sets of what is left whose successors are kept
+_PART: Final = re.compile(
+    r"\((?:\?:)?(?!\?)|[)|]"
+    r"|(?P<times>[*+?]|\{(?!\})(?P<least>\d*)(?:(?P<comma>,)(?P<most>\d*))?\})(?P<sign>[?+]?)"
+    r"|(?P<kind>\.|\[\^?\]?(?:\\.|[^\]\\])*\]"
+    r"|\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[dDwWsStnrfva]|[^A-Za-z0-9]))"
+    r"|(?P<character>[^\\\[(^$])",
+    re.DOTALL,
 )
 _PLACES: Final = {"^", "$", r"\b", r"\B", r"\A", r"\Z"}
 
@@ -37,21 +42,9 @@ class ExpressionError(ValueError):
     """An expression that is invalid or not supported; the message gives the reason."""
 
 
-class _Part(NamedTuple):
-    """A part of an automaton.
-
-    Args:
-        empty: whether it may be absent.
-        first, last: the positions that it may begin and end with, as bits.
-    """
-
-    empty: bool
-    first: int
-    last: int
-
-
-# of a tree: a character's source; or ("seq" | "alt", trees); or ("repeat", tree, least, most), most -1 without end
-_Tree = str | tuple[str, list["_Tree"]] | tuple[str, "_Tree", int, int]
+# of a tree: a character's source; ("alt", *sequences of trees); or ("repeat", tree, least, most), most -1 without end
+_Tree = str | tuple[Any, ...]
+_Sequence = tuple[_Tree, ...]
 
 
 class TokenExpression:
@@ -83,171 +76,95 @@ class TokenExpression:
             raise ExpressionError(f"it is ambiguous: {str(error).lower()}; write a backslash before") from None
         except (re.error, OverflowError, RecursionError) as error:
             raise ExpressionError(f"it is not a regular expression: {error}") from None
-        tree = _Parser(source).tree()
-        if _size(tree) > POSITIONS:
+        whole = _tree(source)
+        if _size(whole) > POSITIONS:
             raise ExpressionError(f"it has more than {POSITIONS} characters, repetitions written out; shorten it")
-        self.source, self.ignore_case = source, ignore_case
-        self._leaves: list[str] = []
-        self._follow: list[int] = []
-        self._whole = self._built(tree)
-        flags = re.IGNORECASE if ignore_case else 0
-        places: dict[str, int] = {}
-        for position, leaf in enumerate(self._leaves):
-            places[leaf] = places.get(leaf, 0) | 1 << position
-        self._tests = [(re.compile(leaf, flags), bits) for leaf, bits in places.items()]
-        self._allowed = lru_cache(_KEPT)(self._allow)
-        self._next = lru_cache(_KEPT)(self._succeed)
+        self._flags = re.IGNORECASE if ignore_case else 0
+        self._whole: frozenset[_Sequence] = frozenset([(whole,)])
+        self._left = lru_cache(_KEPT)(lambda sequence, character: frozenset(self._after(sequence, character)))
+        self._next = lru_cache(_KEPT)(self._after_each)
 
     def matches(self, token: str) -> bool:
         """Return whether a whole token matches."""
-        ahead, state = self._whole.first, 0
+        left = self._whole
         for character in token:
-            state = ahead & self._allowed(character)
-            if not state:
+            left = self._next(left, character)
+            if not left:
                 return False
-            ahead = self._next(state)
-        return bool(state & self._whole.last) if token else self._whole.empty
+        return any(all(map(_may_be_empty, sequence)) for sequence in left)
 
-    def _allow(self, character: str) -> int:
-        """Return the positions where a character is allowed."""
-        found = 0
-        for test, bits in self._tests:
-            if test.fullmatch(character):
-                found |= bits
-        return found
+    def _after_each(self, sequences: frozenset[_Sequence], character: str) -> frozenset[_Sequence]:
+        return frozenset().union(*(self._left(sequence, character) for sequence in sequences))
 
-    def _succeed(self, state: int) -> int:
-        """Return the positions that may come after some."""
-        found = 0
-        while state:
-            low = state & -state
-            found |= self._follow[low.bit_length() - 1]
-            state ^= low
-        return found
+    def _after(self, sequence: _Sequence, character: str) -> Iterator[_Sequence]:
+        """Yield what may be left of a sequence behind a character: its partial derivatives."""
+        for place, tree in enumerate(sequence, 1):
+            rest = sequence[place:]
+            if isinstance(tree, str):
+                if re.fullmatch(tree, character, self._flags):
+                    yield rest
+            elif tree[0] == "alt":
+                yield from (left + rest for one in tree[1:] for left in self._after(one, character))
+            elif tree[3]:
+                _, inner, least, most = tree
+                again = () if most == 1 else (("repeat", inner, max(least - 1, 0), most - (most > 0)),)
+                yield from (left + again + rest for left in self._after((inner,), character))
+            if not _may_be_empty(tree):
+                return
 
-    def _built(self, tree: _Tree) -> _Part:
-        if isinstance(tree, str):
-            self._leaves.append(tree)
-            self._follow.append(0)
-            bit = 1 << (len(self._leaves) - 1)
-            return _Part(False, bit, bit)
-        if len(tree) == 4:
-            return self._repeated(tree[1], tree[2], tree[3])
-        if tree[0] == "alt":
-            parts = [self._built(one) for one in tree[1]]
-            first = last = 0
-            for part in parts:
-                first, last = first | part.first, last | part.last
-            return _Part(any(part.empty for part in parts), first, last)
-        whole = _Part(True, 0, 0)
-        for one in tree[1]:
-            whole = self._joined(whole, self._built(one))
-        return whole
 
-    def _repeated(self, tree: _Tree, least: int, most: int) -> _Part:
-        whole = _Part(True, 0, 0)
-        for _ in range(least):
-            whole = self._joined(whole, self._built(tree))
-        if most < 0:
-            part = self._built(tree)
-            self._link(part.last, part.first)
-            return self._joined(whole, part._replace(empty=True))
-        for _ in range(most - least):
-            whole = self._joined(whole, self._built(tree)._replace(empty=True))
-        return whole
-
-    def _joined(self, one: _Part, other: _Part) -> _Part:
-        self._link(one.last, other.first)
-        first = one.first | other.first if one.empty else one.first
-        last = one.last | other.last if other.empty else other.last
-        return _Part(one.empty and other.empty, first, last)
-
-    def _link(self, last: int, first: int) -> None:
-        while last:
-            low = last & -last
-            self._follow[low.bit_length() - 1] |= first
-            last ^= low
+def _may_be_empty(tree: _Tree) -> bool:
+    if isinstance(tree, str):
+        return False
+    if tree[0] == "alt":
+        return any(all(map(_may_be_empty, sequence)) for sequence in tree[1:])
+    return not tree[2] or _may_be_empty(tree[1])
 
 
 def _size(tree: _Tree) -> int:
-    """Return the positions of a tree, repetitions written out."""
+    """Return the characters of a tree, repetitions written out."""
     if isinstance(tree, str):
         return 1
-    if len(tree) == 4:
-        return _size(tree[1]) * (tree[2] + 1 if tree[3] < 0 else tree[3])
-    return sum(map(_size, tree[1]))
+    if tree[0] == "alt":
+        return sum(map(_size, chain.from_iterable(tree[1:])))
+    inner, least, most = tree[1:]
+    return _size(inner) * int(least + 1 if most < 0 else most)
 
 
-class _Parser:
-    """Reads an expression that `re` has found to be valid."""
-
-    def __init__(self, source: str) -> None:
-        self._source, self._at = source, 0
-
-    def tree(self) -> _Tree:
-        """Return the whole of it."""
-        return self._alternatives(0)
-
-    def _alternatives(self, depth: int) -> _Tree:
-        if depth > DEPTH:
-            raise ExpressionError(f"it has groups more than {DEPTH} deep; shorten it")
-        found: list[_Tree] = [self._sequence(depth)]
-        while self._source.startswith("|", self._at):
-            self._at += 1
-            found.append(self._sequence(depth))
-        return found[0] if len(found) == 1 else ("alt", found)
-
-    def _sequence(self, depth: int) -> _Tree:
-        found: list[_Tree] = []
-        while self._at < len(self._source) and self._source[self._at] not in "|)":
-            found.append(self._quantified(self._atom(depth)))
-        return ("seq", found)
-
-    def _quantified(self, tree: _Tree) -> _Tree:
-        match = _QUANTIFIER.match(self._source, self._at)
-        if match is None or match[0] == "{}":  # these are two characters
-            return tree
-        self._at = match.end()
-        if self._at < len(self._source) and self._source[self._at] in "?+":
-            sign = match[0] + self._source[self._at]
-            raise ExpressionError(f"{sign} is not supported; write {match[0]}, all alternatives are tried")
-        if match[0] in "*+?":
-            least, most = {"*": (0, -1), "+": (1, -1), "?": (0, 1)}[match[0]]
+def _tree(source: str) -> _Tree:
+    """Return the alternatives of an expression that `re` has found to be valid."""
+    groups: list[list[list[_Tree]]] = [[[]]]  # open ones: their alternatives, each a sequence
+    at = 0
+    while at < len(source):
+        found = _PART.match(source, at)
+        if found is None:
+            raise _beyond(source, at)
+        sequence, at = groups[-1][-1], found.end()
+        if found["kind"] or found["character"]:
+            sequence.append(found["kind"] or re.escape(found["character"]))
+        elif times := found["times"]:
+            if found["sign"]:
+                raise ExpressionError(f"{found[0]} is not supported; write {times}, all alternatives are tried")
+            least = int(found["least"] or times == "+")
+            most = {"?": 1, "*": -1, "+": -1}.get(times) or int(found["most"] or (-1 if found["comma"] else least))
+            sequence.append(("repeat", sequence.pop(), least, most))
+        elif found[0] == "|":
+            groups[-1].append([])
+        elif found[0] == ")":
+            groups[-2][-1].append(("alt", *map(tuple, groups.pop())))
         else:
-            least = int(match[1] or 0)
-            most = least if match[2] is None else int(match[3] or -1)
-        return ("repeat", tree, least, most)
+            groups.append([[]])
+            if len(groups) > DEPTH + 1:
+                raise ExpressionError(f"it has groups more than {DEPTH} deep; shorten it")
+    return ("alt", *map(tuple, groups[0]))
 
-    def _atom(self, depth: int) -> _Tree:
-        character = self._source[self._at]
-        if character == "(":
-            if self._source.startswith("(?", self._at) and not self._source.startswith("(?:", self._at):
-                raise self._beyond(self._source[self._at : self._at + 3])
-            self._at += 3 if self._source.startswith("(?:", self._at) else 1
-            tree = self._alternatives(depth + 1)
-            self._at += 1
-            return tree
-        if character in "^$":
-            raise self._beyond(character)
-        if character == "[":
-            return self._taken(_CLASS)
-        if character == "\\":
-            return self._taken(_ESCAPE)
-        self._at += 1
-        return "." if character == "." else re.escape(character)
 
-    def _taken(self, kind: re.Pattern[str]) -> str:
-        match = kind.match(self._source, self._at)
-        if match is None:
-            raise self._beyond(self._source[self._at : self._at + 2])
-        self._at = match.end()
-        return match[0]
-
-    def _beyond(self, sign: str) -> ExpressionError:
-        if sign in _PLACES:
-            return ExpressionError(f"{sign} is not supported; leave it out, the whole token is compared")
-        known = "characters, classes, groups (...) and (?:...), |, ?, *, + and {2,4}"
-        return ExpressionError(f"{sign} at {self._at} is beyond what is taken: {known}")
+def _beyond(source: str, at: int) -> ExpressionError:
+    sign = source[at : at + (3 if source[at] == "(" else 2 if source[at] in "\\[" else 1)]
+    if sign in _PLACES:
+        return ExpressionError(f"{sign} is not supported; leave it out, the whole token is compared")
+    known = "characters, classes, groups (...) and (?:...), |, ?, *, + and {2,4}"
+    return ExpressionError(f"{sign} at {at} is beyond what is taken: {known}")
 
 
 # Token patterns: conditions on one token after the other, some of them repeated, found in linear time.

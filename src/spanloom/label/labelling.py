@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spanloom.document import Batch, Document, Mention, Span, batches
+from spanloom.document import Batch, Document, Mention, batches, to_spans
 from spanloom.document.annotation import STATUSES, Completeness
 from spanloom.errors import DataError, UsageError, plural
 from spanloom.formats.inputs import Given, documents_of, is_one
@@ -146,20 +146,22 @@ def label_stream(
     return labeller.stream(documents_of(X))
 
 
-class _Decided(NamedTuple):
-    """A candidate that is a mention, or that rules reject.
+class _Candidate(NamedTuple):
+    """A span with a type that rules vote on.
 
     Args:
         ranges: its tokens in the batch.
         type: its type.
-        score: its probability.
+        score: its probability, for a prior of one half and independent votes: a sum of log-odds.
         rules: the names of the rules that vote for it; empty if it is rejected.
+        opposed: whether a rule votes against it.
     """
 
     ranges: Ranges
     type: str
     score: float
     rules: list[str]
+    opposed: bool
 
 
 class _Labeller:
@@ -197,19 +199,18 @@ class _Labeller:
             for name, candidates in shared:
                 yield self._document(document, candidates[number], starts[number], name)
 
-    def _decided(self, candidates: Iterable[_Candidate]) -> list[_Decided]:
+    def _decided(self, candidates: Iterable[_Candidate]) -> list[_Candidate]:
         """Return the candidates that are mentions, and those that are rejected."""
-        won: list[_Decided] = []
-        denied: list[_Decided] = []
+        won: list[_Candidate] = []
+        denied: list[_Candidate] = []
         for one in candidates:
-            score, voters = round(one.probability(self._rules), 12), one.voted(self._rules, "for")
-            if score > 0.5 and voters:
-                won.append(_Decided(one.ranges, one.type, score, [self._rules[number].name for number in voters]))
+            if one.score > 0.5 and one.rules:
+                won.append(one)
                 continue
-            self._report.against += not voters
-            self._report.outvoted += bool(voters)
-            if score < 0.5 and one.type in self._types and one.voted(self._rules, "against"):
-                denied.append(_Decided(one.ranges, one.type, score, []))
+            self._report.against += not one.rules
+            self._report.outvoted += bool(one.rules)
+            if one.score < 0.5 and one.type in self._types and one.opposed:
+                denied.append(one._replace(rules=[]))
         if self._overlaps == "longest":
             by_type = {kind: [one.ranges for one in won if one.type == kind] for kind in {one.type for one in won}}
             stay = {kind: set(longest(gapped(ranges)).ranges()) for kind, ranges in by_type.items()}
@@ -217,23 +218,23 @@ class _Labeller:
             won = [one for one in won if one.ranges in stay[one.type]]
         return won + denied if self._denies else won
 
-    def _by_document(self, decided: Sequence[_Decided], starts: Sequence[int]) -> list[list[_Decided]]:
-        found: list[list[_Decided]] = [[] for _ in starts[1:]]
+    def _by_document(self, decided: Sequence[_Candidate], starts: Sequence[int]) -> list[list[_Candidate]]:
+        found: list[list[_Candidate]] = [[] for _ in starts[1:]]
         for one in decided:
             found[bisect_right(starts, one.ranges[0][0]) - 1].append(one)
         return found
 
-    def _document(self, document: Document, decided: Sequence[_Decided], start: int, annotator: str | None) -> Document:
-        spans = [_spans(document, one.ranges, start) for one in decided]
+    def _document(self, document: Document, found: Sequence[_Candidate], start: int, annotator: str | None) -> Document:
         mentions, denied = [], []
-        for one, own in zip(decided, spans, strict=True):
+        for one in found:
+            own = to_spans(document, [(first - start, end - start) for first, end in one.ranges])
             if one.rules:
                 mentions.append(Mention(one.type, own, score=one.score))
             else:
                 denied.append({"spans": [list(span) for span in own], "types": [one.type]})
         self._report.mentions += len(mentions)
         annotation = {"default": self._annotation, "not": denied} if denied else self._annotation
-        meta = {**document.meta, "annotation": annotation, "rules": [one.rules for one in decided if one.rules]}
+        meta = {**document.meta, "annotation": annotation, "rules": [one.rules for one in found if one.rules]}
         meta.pop("annotator", None)  # of mentions that are not used
         if annotator is not None:
             meta["annotator"] = annotator
@@ -255,7 +256,7 @@ class _Labeller:
             counts.overlaps += int((one.touching((total > own).astype(np.int64)) > 0).sum())
             counts.tokens += int(own.sum())
             for column in finder.columns:
-                if lacking := text.lacking(column):
+                if lacking := sum(1 for _ in text.batch.lacking(column)):
                     counts.lacking[column] = counts.lacking.get(column, 0) + lacking
             if self._report.tokens >= JUDGED and counts.tokens > MOST * self._report.tokens:
                 raise DataError(
@@ -281,14 +282,6 @@ def _conflict(one: LabelRule, other: LabelRule) -> bool:
     if one.type == other.type:
         return one.vote != other.vote
     return one.vote == other.vote == "for"
-
-
-def _spans(document: Document, ranges: Ranges, start: int) -> tuple[Span, ...]:
-    if document.tokens is None:
-        raise AssertionError("a prepared document has tokens")
-    return tuple(
-        Span(int(document.tokens[first - start, 0]), int(document.tokens[end - start - 1, 1])) for first, end in ranges
-    )
 
 
 class Finder:
@@ -335,29 +328,6 @@ def _near(text: LabelText, found: Matches, context: Context, rule: LabelRule) ->
     return near
 
 
-class _Candidate(NamedTuple):
-    """A span with a type that rules vote on.
-
-    Args:
-        ranges: its tokens.
-        type: its type.
-        rules: the numbers of the rules that match it, ascending.
-    """
-
-    ranges: Ranges
-    type: str
-    rules: tuple[int, ...]
-
-    def probability(self, rules: Sequence[LabelRule]) -> float:
-        """Return the probability of a mention, for a prior of one half and independent votes: a sum of log-odds."""
-        total = sum(_log_odds(rules[number]) for number in self.rules)
-        return 1 / (1 + exp(-total)) if total > -700 else 0.0
-
-    def voted(self, rules: Sequence[LabelRule], vote: str) -> list[int]:
-        """Return the rules with a vote."""
-        return [number for number in self.rules if rules[number].vote == vote]
-
-
 def _log_odds(rule: LabelRule) -> float:
     """Return the log-odds that a rule adds to a mention.
 
@@ -387,4 +357,7 @@ def _ballot(
         for ranges in found[number]:
             votes.setdefault((ranges, kind), {})[number] = None
     for (ranges, kind), voters in sorted(votes.items(), key=lambda item: item[0]):
-        yield _Candidate(ranges, kind, tuple(voters))
+        odds = sum(_log_odds(rules[number]) for number in voters)
+        names = [rules[number].name for number in voters if rules[number].vote == "for"]
+        score = round(1 / (1 + exp(-odds)), 12) if odds > -700 else 0.0
+        yield _Candidate(ranges, kind, score, names, len(names) < len(voters))

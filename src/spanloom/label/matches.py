@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spanloom.document import Batch
-from spanloom.errors import DataError, clip
+from spanloom.document.batch import column_of
 from spanloom.features.tokens import flatten
 from spanloom.hashing import Int64, RangeHashes, RangeTable, hashes, intern, numbered
 from spanloom.sparse import gathered
@@ -97,11 +97,6 @@ def gapped(found: Sequence[Ranges]) -> Matches:
     parts = [part for ranges in found for part in ranges]
     sizes = np.array([len(ranges) for ranges in found], np.int64)
     return Matches(np.array(parts, np.int64).reshape(-1, 2), np.append(0, sizes.cumsum()))
-
-
-def none() -> Matches:
-    """Return no match."""
-    return gapped([])
 
 
 def longest(matches: Matches) -> Matches:
@@ -197,7 +192,7 @@ class FoldedPhrases:
         """Return all occurrences."""
         spans = self._lexicon.spans(text.runs, text.batch.sentences, self._longest, self._degree)
         if not len(spans.first):
-            return none()
+            return gapped([])
         small = np.add.reduceat((~self._capitals[spans.name]).astype(np.int64), spans.ptr[:-1])
         upper = np.append(0, text.where(str.isupper).cumsum())
         shown = upper[spans.end] - upper[spans.first] == spans.end - spans.first
@@ -358,24 +353,14 @@ class LabelText:
         found: Mask = passed[ids]
         return found
 
-    def lacking(self, name: str) -> int:
-        """Return how many documents with tokens lack a column."""
-        return sum(1 for _ in self.batch.lacking(name))
-
     def _numbered(self, name: str) -> tuple[list[str], Int64]:
         """Return the distinct values of a column, and the number of each token's value, or -1."""
         values: list[str] = []
-        there: list[Sequence[bool]] = []
-        for document, size in zip(self.batch.documents, np.diff(self.batch.starts).tolist(), strict=True):
-            own = document.columns.get(name)
-            if own is not None and len(own) != size:
-                raise DataError(
-                    f"document {clip(document.id)} has {len(own)} values in column {name!r}, expected {size}, one a "
-                    "token"
-                )
-            values += own or ()
-            there.append([own is not None] * size)
+        sizes = np.diff(self.batch.starts).tolist()
+        there = [name in document.columns for document in self.batch.documents]
+        for document, size, own in zip(self.batch.documents, sizes, there, strict=True):
+            values += column_of(document, name, size) if own else ()
         distinct, numbers = numbered(values)
         ids = np.full(len(self), -1, np.int64)
-        ids[np.fromiter((one for part in there for one in part), np.bool_, len(self))] = numbers
+        ids[np.repeat(there, sizes)] = numbers
         return distinct, ids

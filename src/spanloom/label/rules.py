@@ -10,6 +10,7 @@ from warnings import warn
 
 from spanloom.errors import DataError, DataWarning, UsageError, clip, plural
 from spanloom.files.walk import read_toml, shown_value
+from spanloom.formats.source import decode, raw_lines
 from spanloom.label.expressions import REPEATS, Condition, Element, ExpressionError, Repeat, TokenExpression
 from spanloom.label.matches import MATCHES, OVERLAPS, FoldedPhrases, Match, Overlaps, words_of
 from spanloom.vocabulary import VOCABULARY_FORMATS, read_vocabulary
@@ -284,11 +285,9 @@ class _Reader:
     def _lines(self, table: Mapping[str, Any], place: str) -> list[str]:
         path = self._file(table, place)
         try:
-            lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-        except OSError as error:
-            self.fail(f"{clip(str(path))} cannot be read: {error.strerror}", place + "file")
-        except UnicodeDecodeError as error:
-            self.fail(f"{clip(str(path))} has bytes that are not UTF-8 ({error.reason}); convert it", place + "file")
+            lines = [decode(raw, path, number).strip() for number, raw in raw_lines(path)]
+        except DataError as error:
+            self.fail(str(error), place + "file")
         found = [line for line in lines if line]
         if not found:
             self.fail(f"{clip(str(path))} is empty, expected one phrase a line", place + "file")
@@ -307,12 +306,13 @@ class _Reader:
         if columns is not None and not isinstance(columns, str | Mapping):
             self.fail(f"found {shown_value(columns)}, expected a table or text such as id=cui,name=str", "columns")
         vocabulary = read_vocabulary(path, table.get("format"), columns=columns)
-        names: dict[str, None] = {}
-        for concept in vocabulary:
-            if categories is None or not categories.isdisjoint(concept.category.split("|")):
-                names.update(
-                    (name, None) for name in concept.names if len(name) >= shortest and any(map(str.isalnum, name))
-                )
+        names = dict.fromkeys(
+            name
+            for concept in vocabulary
+            if categories is None or not categories.isdisjoint(concept.category.split("|"))
+            for name in concept.names
+            if len(name) >= shortest and any(map(str.isalnum, name))
+        )
         if not names:
             kept = "" if categories is None else f" of the categories {', '.join(sorted(categories))}"
             self.fail(f"found no name{kept} of {shortest} characters or more in {clip(str(path))}", "file")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spanloom.document import Document, Mention
+from spanloom.document.document import named
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, clip, plural
 from spanloom.files import STDIO
@@ -117,14 +118,14 @@ def align_answers(
         if answer is None:
             report.without_answer += 1
             message = "has no answer; left out" if document.id else "has no id, and so no answer; left out"
-            report.problems.append(Problem("warning", "no answer", message, _named(document)))
+            report.problems.append(Problem("warning", "no answer", message, named(document)))
             continue
         unused.pop(document.id, None)
         quotes = report.quotes
         try:
             mentions = _aligned(document, answer, settings, report)
         except DataError as error:
-            place = _named(document)
+            place = named(document)
             leave_out(Problem("error", "no answer", error.message, place, path=answer.path, line=answer.line))
             continue
         some_empty |= report.quotes == quotes
@@ -152,7 +153,7 @@ def _aligned(document: Document, answer: Answer, settings: AnswerSettings, repor
     """Return the mentions that an answer quotes, and report its problems."""
 
     def report_problem(kind: str, place: str, message: str) -> None:
-        where = f"{_named(document)}: {place}".removesuffix(": ")
+        where = f"{named(document)}: {place}".removesuffix(": ")
         report.problems.append(Problem("warning", kind, message, where, path=answer.path, line=answer.line))
 
     finder = Finder(document.text)
@@ -166,10 +167,6 @@ def _aligned(document: Document, answer: Answer, settings: AnswerSettings, repor
     if added is not None:
         report_problem("other text", "", f"{added}; they are not used")
     return mentions
-
-
-def _named(document: Document) -> str:
-    return f"document {clip(document.id)}" if document.id else "a document"
 
 
 @dataclass(frozen=True, slots=True)

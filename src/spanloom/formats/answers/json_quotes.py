@@ -34,7 +34,10 @@ _IGNORED: Final = words(
 _NOTHING: Final = frozenset({"", "-", "none", "n/a", "null", "nothing", "none found", "not mentioned", "no mentions"})
 _DEEPEST: Final = 40  # levels of nested answers
 
-_FENCE: Final = "```"
+_FENCED: Final = re.compile(
+    r"^[ \t]*```(?:(?P<line>[^\n]+?)```[ \t\r]*$|[^\n]*(?:\n(?P<lines>.*?))?(?:^[ \t]*```[^\n]*|\Z))",
+    re.MULTILINE | re.DOTALL,
+)
 _OPENING: Final = re.compile(r"\{(?=\s*+[\"}])|\[(?=\s*+[\]\"{\[\d-])")
 _BUDGET: Final = 8  # characters tried per character of an answer, in the search for JSON
 _LEAST: Final = 1_000_000  # characters tried in any case
@@ -243,19 +246,8 @@ def blocks(text: str) -> list[str]:
     >>> blocks("Sure:\\n```json\\n[1]\\n```\\nAnything else?"), blocks("[1]")
     (['[1]\\n'], ['[1]'])
     """
-    found: list[list[str]] = []
-    inside = False
-    for line in text.splitlines(keepends=True):
-        bare = line.strip()
-        if bare.startswith(_FENCE) and not inside:
-            inside = not (len(bare) > 6 and bare.endswith(_FENCE))
-            found.append([] if inside else [bare[3:-3].removeprefix("json")])  # the other form is a block in one line
-        elif bare.startswith(_FENCE):
-            inside = False
-        elif inside:
-            found[-1].append(line)
-    contents = ["".join(lines) for lines in found]
-    return [content for content in contents if content.strip()] or [text]
+    found = [block["lines"] or (block["line"] or "").removeprefix("json") for block in _FENCED.finditer(text)]
+    return [content for content in found if content.strip()] or [text]
 
 
 def values(text: str) -> list[Salvaged]:

@@ -7,15 +7,16 @@ lists contain, too; last the unmarked text, which means that there is no mention
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from spanloom.document import Span
 from spanloom.errors import DataError, clip
 from spanloom.formats.answers.finding import CopyAlignment, Finder, Occurrences, fold
 from spanloom.formats.answers.json_quotes import Occurs, Quote, Quotes, blocks, is_nothing, quotes_in, values
+from spanloom.formats.inline_marks import edit
 from spanloom.formats.layouts import words
 
 MOST_QUOTES: Final = 100_000  # in one answer; a model that repeats itself endlessly writes more
@@ -27,17 +28,17 @@ _NEARLY_ALL: Final = 0.9  # share of the words of either that are aligned, for a
 _THOUGHTS: Final = "</think>"
 _TAGGED: Final = words("annotated_text tagged_text marked_text annotated tagged output answer result text")
 
-_SPECIAL: Final = re.compile(r"[<\[\]&]|\*\*|@@|##")
+_SPECIAL: Final = re.compile(r"</?\s*(?P<name>[^\W\d_][^<>]{0,196})>|</>|[\[\]]|@@|##|&(?:lt|gt|amp|quot|apos|#39);")
+_BEHIND: Final = re.compile(r"\(\s*([^\W\d_](?:(?!://)[^()\n]){0,196})\s*\)")  # a bracket: its type
 _BOLD: Final = re.compile(r"\*\*")
 _ATTRIBUTE: Final = re.compile(r"([\w:-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))")
-_LONGEST: Final = 200  # characters of a tag
 _MOST_FORMS: Final = 10_000  # distinct pieces of markup that are searched for in the document
 _KINDS: Final = ("type", "label", "class", "category", "entity_type", "name")
 _PLAIN: Final = {"mark", "span", "entity", "ent", "mention", "e", "em", "b", "strong", "i", "u"}
 _WRAPPERS: Final = {"answer", "output", "result", "response", "text", "document", "annotated_text", "annotated"}
 _ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&apos;": "'", "&#39;": "'"}
 
-_BULLETS: Final = ("- ", "* ", "• ", "+ ", "– ", "· ")
+_ITEM: Final = re.compile(r"(?:[-*•+–·]|\d{1,4}[.)]) (.*)", re.DOTALL)
 _ARROWS: Final = (" -> ", " → ", " => ", " – ", " — ", " - ")
 _QUOTES: Final = "\"'`“”‘’"
 
@@ -238,94 +239,72 @@ class _Scanner:
         self._literal: dict[str, bool] = {}
         self._tags: dict[str, list[tuple[int, str | None]]] = {}  # by name: the ends of open tags, and types
         self._opened: list[str] = []  # names, in the order of their tags
-        self._brackets: list[int] = []
-        self._pairs: list[int] = []
         self._changes: list[tuple[int, int, str]] = []  # start, end, and replacement
         self._marks: list[Mark] = []
         self._stray: list[str] = []
 
     def scan(self) -> Marked:
-        readers: dict[str, Callable[[int], int]] = {
-            "<": self._tag, "[": self._open_bracket, "]": self._close_bracket, "@@": self._open_pair,
-            "##": self._close_pair, "&": self._entity,
-        }  # fmt: skip
-        end = 0
-        for match in _SPECIAL.finditer(self._answer):
-            if match.start() >= end and match[0] in readers:
-                end = readers[match[0]](match.start())
+        brackets: list[int] = []
+        pairs: list[int] = []
+        done = 0
+        for found in _SPECIAL.finditer(self._answer):
+            markup, (at, end) = found[0], found.span()
+            if at < done:
+                continue
+            if markup == "[":
+                brackets.append(end)
+            elif markup == "]":
+                start, behind = brackets.pop() if brackets else None, _BEHIND.match(self._answer, end)
+                if start is not None and behind is not None and not self._is_text(markup + behind[0]):
+                    done = behind.end()
+                    self._changes += [(start - 1, start, ""), (at, done, "")]
+                    self._marks.append(Mark(behind[1].strip(), start, at))
+            elif markup == "##":
+                if pairs:
+                    self._changes.append((at, end, ""))
+                    self._marks.append(Mark(None, pairs.pop(), at))
+            elif not self._is_text(markup) and not (found["name"] or "").rstrip().endswith("/"):
+                self._changes.append((at, end, _ENTITIES.get(markup, "")))
+                if markup == "@@":
+                    pairs.append(end)
+                elif markup[:1] == "<":
+                    self._tag(markup, (found["name"] or "").strip(), at, end)
         for name, tags in self._tags.items():
             self._stray += [f"<{name}> is not closed"] * len(tags)
-        self._stray += ["@@ is not closed"] * len(self._pairs)
+        self._stray += ["@@ is not closed"] * len(pairs)
         bold = not self._marks and "**" in self._answer and "**" not in self._document
         if bold:
             self._read_bold()
-        return self._result(bold)
+        text, moved = edit(self._answer, self._changes, self._marks)
+        marks = [Mark(*one) for one in moved]
+        # a tag around the whole answer is no mark
+        marks = [
+            one
+            for one in marks
+            if (one.type or "").casefold() not in _WRAPPERS or 2 * (one.end - one.start) <= len(text)
+        ]
+        return Marked(text, marks, self._stray, bold)
 
     def _is_text(self, markup: str) -> bool:
         if markup not in self._literal and len(self._literal) < _MOST_FORMS:
             self._literal[markup] = markup in self._document
         return self._literal.get(markup, False)
 
-    def _tag(self, at: int) -> int:
-        end = self._answer.find(">", at, at + _LONGEST) + 1
-        tag = self._answer[at:end]
-        inner = tag[1:-1].removeprefix("/").strip()
-        is_name = (inner[:1].isalpha() and not inner.endswith("/")) or tag == "</>"
-        if not end or not is_name or "<" in inner or self._is_text(tag):
-            return at + 1
-        self._changes.append((at, end, ""))
-        if tag.startswith("</"):
-            self._close(inner, at, tag)
-        else:
+    def _tag(self, tag: str, inner: str, at: int, end: int) -> None:
+        """Open a mark, or close one; ``</>`` closes the last."""
+        if not tag.startswith("</"):
             name = inner.split()[0] if "=" in inner else inner
             self._tags.setdefault(name.casefold(), []).append((end, _kind(name, inner)))
             self._opened.append(name.casefold())
-        return end
-
-    def _close(self, name: str, at: int, tag: str) -> None:
-        key = name.casefold()
-        while not key and self._opened and not self._tags[self._opened[-1]]:
+            return
+        while not inner and self._opened and not self._tags[self._opened[-1]]:
             self._opened.pop()
-        key = key or (self._opened[-1] if self._opened else "")
+        key = inner.casefold() or (self._opened[-1] if self._opened else "")
         if self._tags.get(key):
             start, kind = self._tags[key].pop()
             self._marks.append(Mark(kind, start, at))
         else:
             self._stray.append(f"{tag} closes nothing")
-
-    def _open_bracket(self, at: int) -> int:
-        self._brackets.append(at)
-        return at + 1
-
-    def _close_bracket(self, at: int) -> int:
-        opened = self._brackets.pop() if self._brackets else None
-        end = self._answer.find(")", at, at + _LONGEST) + 1 if self._answer.startswith("](", at) else 0
-        kind = self._answer[at + 2 : end - 1].strip()
-        is_kind = kind[:1].isalpha() and "\n" not in kind and "(" not in kind and "://" not in kind
-        if opened is None or not end or not is_kind or self._is_text(self._answer[at:end]):
-            return at + 1
-        self._changes += [(opened, opened + 1, ""), (at, end, "")]
-        self._marks.append(Mark(kind, opened + 1, at))
-        return end
-
-    def _open_pair(self, at: int) -> int:
-        if not self._is_text("@@"):
-            self._pairs.append(at)
-            self._changes.append((at, at + 2, ""))
-        return at + 2
-
-    def _close_pair(self, at: int) -> int:
-        if self._pairs:
-            self._changes.append((at, at + 2, ""))
-            self._marks.append(Mark(None, self._pairs.pop() + 2, at))
-        return at + 2
-
-    def _entity(self, at: int) -> int:
-        end = self._answer.find(";", at, at + 6) + 1
-        plain = _ENTITIES.get(self._answer[at:end])
-        if plain is not None and not self._is_text(self._answer[at:end]):
-            self._changes.append((at, end, plain))
-        return max(end, at + 1)
 
     def _read_bold(self) -> None:
         """Read ``**``; a pair does not extend over a blank line."""
@@ -336,25 +315,6 @@ class _Scanner:
             pairs = zip(places[::2], places[1::2], strict=False)
             self._marks += [Mark(None, at + 2, stop) for at, stop in pairs if self._answer[at + 2 : stop].strip()]
             self._stray += ["** is not closed"] * (len(places) % 2)
-
-    def _result(self, bold: bool) -> Marked:
-        """Apply the changes, and adapt the marks to them."""
-        pieces: list[str] = []
-        end = 0
-        changes = sorted(self._changes)
-        for start, stop, plain in changes:
-            pieces += [self._answer[end:start], plain]
-            end = stop
-        text = "".join((*pieces, self._answer[end:]))
-        starts = [start for start, _, _ in changes]
-        removed = [0, *accumulate(stop - start - len(plain) for start, stop, plain in changes)]
-        marks: list[Mark] = []
-        for kind, *places in self._marks:
-            start, end = (place - removed[bisect_right(starts, place - 1)] for place in places)
-            # a tag around the whole answer is no mark
-            if (kind or "").casefold() not in _WRAPPERS or 2 * (end - start) <= len(text):
-                marks.append(Mark(kind, start, end))
-        return Marked(text, marks, self._stray, bold)
 
 
 def _kind(name: str, inner: str) -> str | None:
@@ -435,7 +395,8 @@ def _items(lines: Sequence[str]) -> list[tuple[str, str | None, str]]:
     found: list[tuple[str, str | None, str]] = []
     kind: str | None = None
     for number, line in enumerate(lines, 1):
-        text = _without_bullet(line.strip())
+        item = _ITEM.fullmatch(line.strip())
+        text = None if item is None else item[1].strip()
         heading = _heading(line.strip() if text is None else text)
         if heading is not None and (text is None or any(below.strip() for below in lines[number : number + 2])):
             kind = heading
@@ -444,14 +405,6 @@ def _items(lines: Sequence[str]) -> list[tuple[str, str | None, str]]:
         elif line.strip():
             kind = None  # prose ends the scope of a heading
     return found
-
-
-def _without_bullet(line: str) -> str | None:
-    bullet = next((bullet for bullet in _BULLETS if line.startswith(bullet)), None)
-    if bullet is not None:
-        return line[len(bullet) :].strip()
-    number, dot, rest = line.partition(". ") if ". " in line[:6] else line.partition(") ")
-    return rest.strip() if dot and number.isdecimal() and len(number) < 5 else None
 
 
 def _heading(line: str) -> str | None:
