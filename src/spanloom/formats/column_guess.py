@@ -198,9 +198,7 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
     head = _head(sentences)
     layout = ColumnLayout(names, head.divider, more=more, rest=rest, inline=head.inline, header=head.header)
     rows = [row for sentence in head.rows for row in sentence if layout.has_width(row)]
-    values = [
-        [value for row in rows for value in (row[i:] if i in layout.open_tags else [row[i]])] for i in layout.tags
-    ]
+    values = [[value for row in rows for value in row[where]] for where in layout.tag_fields]
     dialects = [USUAL if usual else Tagging(*letters[-1:]).see(column) for column in values]
     least = len(names) - 1 if more and _lacks_tags(head.tokens, len(names), dialects[-1]) else 0
     return replace(layout, dialects=tuple(dialects), least=least)
@@ -323,7 +321,8 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
         tags = others[-1:]
     if not tags and tagged:
         return _no_tags(columns[-1])
-    chunk = tags[0] if len(tags) > 1 and _are_chunks(columns[tags[0]]) else None
+    kinds = {tag.partition("-")[2] for tag in columns[tags[0]] if tag != "O"} if len(tags) > 1 else set()
+    chunk = tags[0] if kinds and kinds <= _CHUNKS else None
     unread = _again(tags[chunk is not None :], names, dialects, head)
     for i in others:
         names[i] = "tag" if i in tags and i not in unread else ""
@@ -400,11 +399,6 @@ def _word(names: Sequence[str], dialects: Sequence[TagDialect | None], typed: Se
     return rest[0] if before else first
 
 
-def _are_chunks(tags: Sequence[str]) -> bool:
-    kinds = {tag.partition("-")[2] for tag in tags if tag != "O"}
-    return bool(kinds) and kinds <= _CHUNKS
-
-
 def _again(tags: Sequence[int], names: list[str], dialects: Sequence[TagDialect | None], head: _Head) -> list[int]:
     """Return the columns of tags that mark the mentions of others again."""
     plain = [_plain(name) for name in head.header]
@@ -477,7 +471,7 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
         return False
     if marked:
         return True
-    values = [value.strip(" ") for row in good for i in layout.tags for value in row[i:][: None if layout.more else 1]]
+    values = [value.strip(" ") for row in good for where in layout.tag_fields for value in row[where]]
     words = [row[layout.word] for row in good]
     return _are_surely_tags(values, layout.dialects[0], words, layout.inline or 2 * len(sentences) <= len(words))
 

@@ -145,12 +145,9 @@ def _is_row(cells: list[str]) -> bool:
     numbers = [found for cell in cells if (found := _NUMBERS.fullmatch(cell)) is not None]
     lengths = {int(one[2]) - int(one[1]) for one in numbers if one[2]}
     lengths |= {int(end[1]) - int(start[1]) for start, end in pairwise(numbers)}
-    named = cells[0].endswith((".txt", ".text")) and len(cells) > 2
-    return (
-        named
-        if any(length > 0 for length in lengths) and named
-        else any(len(cell) in lengths or len(cell) - 1 in lengths for cell in cells if re.search(r"[^\W\d_]", cell))
-    )
+    if cells[0].endswith((".txt", ".text")) and len(cells) > 2 and any(length > 0 for length in lengths):
+        return True
+    return any(len(cell) in lengths or len(cell) - 1 in lengths for cell in cells if re.search(r"[^\W\d_]", cell))
 
 
 _KINDS: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
