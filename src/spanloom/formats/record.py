@@ -35,7 +35,7 @@ from spanloom.formats.base import Beside, Notices, Scanned, altered, writing_as
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
-from spanloom.formats.json_text import are, not_as_expected, some, to_json
+from spanloom.formats.json_text import are, is_offset, not_as_expected, some, to_json
 from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.looks import FHIR, shows_annotation
 from spanloom.formats.pipelines import sentences_of, with_sentences
@@ -100,7 +100,6 @@ _FEW: Final = 8  # pairs that Python writes in less time than a call of the kern
 _OTHERS: Final = attrgetter("id", "head", "concepts", "attributes", "attribute_scores", "concept_scores")
 _NO_OTHERS: Final = _OTHERS(Mention("", [(0, 1)]))
 _PLAIN: Final = frozenset(("id", "text"))
-_LARGEST = 2**62  # what an int64 holds with room to add
 
 
 def to_record(document: Document) -> dict[str, Any]:
@@ -443,14 +442,7 @@ def _meta(
 
 
 def _is_pair(value: object) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and len(value) == 2
-        and type(value[0]) is int
-        and type(value[1]) is int
-        and -_LARGEST < value[0] < _LARGEST
-        and -_LARGEST < value[1] < _LARGEST
-    )
+    return isinstance(value, list | tuple) and len(value) == 2 and is_offset(value[0]) and is_offset(value[1])
 
 
 def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | None:
