@@ -81,27 +81,22 @@ def read(
         raise UsageError(f"on_error is {on_error!r}, expected 'stop', 'skip' or a function")
     paths = [path] if isinstance(path, str | Path) else path
     scans = [scan_input(one, format, options, mentions) for one in paths]  # all formats are looked at before any file
-    return _documents(chain.from_iterable(scans), mentions, notice, on_error)
+    return _documents(chain.from_iterable(scans), notice, on_error)
 
 
-def _documents(
-    scans: Iterable[Scanned], mentions: bool, notice: Callable[[str], None] | None, on_error: OnError
-) -> Iterator[Document]:
+def _documents(scans: Iterable[Scanned], notice: Callable[[str], None] | None, on_error: OnError) -> Iterator[Document]:
     notices = Notices()
     leave_out = notices.leave_out if on_error == "skip" else on_error
     try:
         for scanned in scans:
-            problems = [problem for problem in scanned.problems if mentions or problem.mention is None]
-            error = next((problem for problem in problems if problem.severity == "error"), None)
+            error = next((problem for problem in scanned.problems if problem.severity == "error"), None)
             if error is not None:
                 if not callable(leave_out):
                     raise error.to_error()
                 leave_out(error)
                 continue
-            notices.add(problems)
+            notices.add(scanned.problems)
             if scanned.document is not None:
-                if not mentions:
-                    scanned.document.mentions = []
                 yield scanned.document
     finally:
         notices.report(notice)

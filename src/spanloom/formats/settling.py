@@ -69,13 +69,13 @@ def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
     """Yield the records of a file, whose way of counting is found out."""
     waiting: deque[Scanned] = deque()
     before: deque[Scanned] = deque(maxlen=_AROUND)
-    found, reported, ends = _CHARACTERS, False, _Ends()
+    found, reported, cut = _CHARACTERS, False, list[bool]()
     while (scanned := waiting.popleft() if waiting else next(scans, None)) is not None:
         if scanned.document is None:
             yield scanned
             continue
-        if ends.open:
-            ends.add(scanned)
+        if len(cut) < _JUDGED:
+            cut += _cut_ends(scanned)
         if found is _CHARACTERS and _is_clean(scanned):
             if scanned.beside is not None and any(surface is not None for surface in scanned.beside.surfaces):
                 before.append(scanned)
@@ -93,38 +93,23 @@ def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
             where, line = scanned.place_of(0)
             result.problems.insert(0, altered("unit of offsets", message, line, where))
         yield result
-    yield from ends.remarks(path)
+    if sum(cut) >= max(_FEWEST, _NEARLY_ALL * len(cut)):
+        shown = f"{sum(cut):,} of the first {len(cut):,} mentions end one character before the end of a word"
+        message = f"{shown}; if their ends are included, name it (--offsets inclusive)"
+        yield Scanned.altered("ends within words", message, path)
 
 
-class _Ends:
-    """Whether the mentions of a file, of which it gives no texts, end one character before the end of a word."""
-
-    def __init__(self) -> None:
-        self.open, self._count, self._cut = True, 0, 0
-
-    def add(self, scanned: Scanned) -> None:
-        """Count the mentions of a document that are one character short."""
-        document, beside = scanned.document, scanned.beside
-        if document is None or beside is None:
-            return
-        text = document.text
-        for mention, surface in zip(document.mentions, beside.surfaces, strict=True):
-            end = mention.end
-            if surface is not None or not 0 < end < len(text):
-                continue
-            self._count += 1
+def _cut_ends(scanned: Scanned) -> Iterator[bool]:
+    """Yield for each mention of which the file gives no text whether it ends one character before the end of a word."""
+    document, beside = scanned.document, scanned.beside
+    if document is None or beside is None:
+        return
+    text = document.text
+    for mention, surface in zip(document.mentions, beside.surfaces, strict=True):
+        end = mention.end
+        if surface is None and 0 < end < len(text):
             last = text[end + 1 : end + 2]
-            self._cut += (
-                text[end - 1].isalnum() and text[end].isalnum() and not (last.isalnum() or text[end] >= "\u2e80")
-            )
-        self.open = self._count < _JUDGED
-
-    def remarks(self, path: str) -> Iterator[Scanned]:
-        """Yield a warning if nearly all are."""
-        if self._cut >= _FEWEST and self._cut >= _NEARLY_ALL * self._count:
-            found = f"{self._cut:,} of the first {self._count:,} mentions end one character before the end of a word"
-            message = f"{found}; if their ends are included, name it (--offsets inclusive)"
-            yield Scanned.altered("ends within words", message, path)
+            yield text[end - 1].isalnum() and text[end].isalnum() and not (last.isalnum() or text[end] >= "\u2e80")
 
 
 def settled_one(scanned: Scanned) -> Scanned:

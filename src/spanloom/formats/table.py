@@ -361,7 +361,6 @@ _NUMBER: Final = re.compile(r"([0-9]{1,15})(?:\.0+)?")  # a table that lacks a v
 _PART: Final = re.compile(r"\s*[\[(]?\s*([0-9]{1,15})(?:\s*[-:,]\s*|\s+)([0-9]{1,15})\s*[\])]?\s*")
 _SCORE: Final = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,4})?|[0-9]+\.")
 _CONCEPT: Final = re.compile(r"(?:[^|\\]|\\.|\\$)+", re.DOTALL)
-_SHOWN: Final = 40
 
 
 class SpanRow(NamedTuple):
@@ -450,28 +449,28 @@ def _spans(cells: Mapping[str, str]) -> list[Span]:
     found = [_PART.fullmatch(part) for part in cell.split(";")]
     spans = [Span(int(part[1]), int(part[2])) for part in found if part is not None]
     if len(spans) < len(found):
-        raise DataError(f"spans is {_short(cell)}, expected START-END, joined by ; where there are gaps: 12-18;25-30")
+        raise DataError(
+            f"spans is {clip(cell)}, expected START-END, joined by ; where there are gaps: 12-18;25-30"
+        )
     whole = (min(spans).start, max(spans).end)
     if any(given) and whole != (_offset("start", given[0]), _offset("end", given[1])):
         both = f"{given[0][:20]} and {given[1][:20]}"
-        raise DataError(f"start and end are {both}, but spans {_short(cell)} goes from {whole[0]} to {whole[1]}")
+        raise DataError(f"start and end are {both}, but spans {clip(cell)} goes from {whole[0]} to {whole[1]}")
     return spans
 
 
 def _offset(name: str, cell: str) -> int:
     found = _NUMBER.fullmatch(cell)
     if found is None:
-        raise DataError(f"{name} is {_short(cell)}, expected a number of characters, from 0")
+        raise DataError(f"{name} is {clip(cell)}, expected a number of characters, from 0")
     return int(found[1])
 
 
 def _score(cell: str) -> float | None:
     cell = cell.strip()
-    if not cell:
-        return None
-    if _SCORE.fullmatch(cell) is None or not math.isfinite(float(cell)):
-        raise DataError(f"score is {_short(cell)}, expected a number from 0 to 1")
-    return float(cell)
+    if cell and (_SCORE.fullmatch(cell) is None or not math.isfinite(float(cell))):
+        raise DataError(f"score is {clip(cell)}, expected a number from 0 to 1")
+    return float(cell) if cell else None
 
 
 def _concepts(cell: str) -> tuple[str, ...]:
@@ -497,9 +496,5 @@ def _attributes(cells: Mapping[str, str]) -> Mapping[str, object]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise DataError(f'attributes is {_short(cell)}, expected an object of JSON, such as {{"negated": true}}')
+        raise DataError(f'attributes is {clip(cell)}, expected an object of JSON, such as {{"negated": true}}')
     return alone | found
-
-
-def _short(cell: str) -> str:
-    return clip(cell[:_SHOWN])
