@@ -118,22 +118,17 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     data += [file for other, file in found if file.suffix == ".py"]
     inputs = [(other, file) for other, file in found if file.suffix != ".py" and (kind is None or other.named(file))]
     if kind is not None and not inputs:
-        inputs = [(kind, file) for file in _of_one_ending(root, data, kind)]
+        endings = sorted({file.suffix for file in data})
+        if len(endings) > 1:
+            held = f"files that end in {', '.join(endings)}, and none in {_endings([kind])}"
+            raise UsageError(f"the folder {root} holds {held}; name the file to read")
+        inputs = [(kind, file) for file in data]
     if not inputs:
         hints = ((file, _hint(file)) for file in data) if kind is None else ()
         more = next((f"; {file.name} is not read: {hint}" for file, hint in hints if hint is not None), "")
         raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}{more}")
     taken = {file for _, file in inputs}
     return inputs, [file for file in data if file not in taken] + links
-
-
-def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[Path]:
-    """Return the files of a folder that lack the suffix of the format named by the user, if all have one suffix."""
-    endings = sorted({file.suffix for file in files})
-    if len(endings) > 1:
-        found = f"files that end in {', '.join(endings)}, and none in {_endings([kind])}"
-        raise UsageError(f"the folder {root} holds {found}; name the file to read")
-    return files
 
 
 def _endings(kinds: Sequence[Format]) -> str:

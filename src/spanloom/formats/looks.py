@@ -18,7 +18,7 @@ from spanloom.text.patterns import pattern
 
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
 _FIELD: Final = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
-_NAMED: Final = pattern(_FIELD)
+_RECORD: Final = pattern(r"\{(?=[^\n]*\}[ \t\r]*$)[^\n]*?" + _FIELD, re.MULTILINE)  # in the first line
 _RECORDS: Final = pattern(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)
 _INNER: Final = r"(?:[^<>]|</?(?:i|b|em|sub|sup|hi|italic)\b[^<>]{0,100}>){1,300}"
 _AROUND: Final = pattern(
@@ -106,12 +106,6 @@ def _is_typed(text: str) -> bool:
     return len(pairs) > 2 and len(pairs) >= 0.95 * len(rows) and few and all(map(_KIND.fullmatch, kinds))
 
 
-def _begins_with_record(text: str) -> bool:
-    """Return whether the first line is a JSON object that has a field of a record."""
-    line = text.partition("\n")[0].rstrip(" \t\r")
-    return line.startswith("{") and line.endswith("}") and _NAMED.search(line) is not None
-
-
 def _is_numbered(text: str) -> bool:
     """Return whether nearly all lines are a word and a small number, most often 0, as tags that are numbers are."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
@@ -151,7 +145,7 @@ def _is_row(cells: list[str]) -> bool:
 
 
 _KINDS: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
-    (_begins_with_record, "records; name their format (--input-format jsonl)"),
+    (_RECORD.match, "records; name their format (--input-format jsonl)"),
     (_RECORDS.match, "records; name their format (--input-format json)"),
     (_PUBTATOR.match, "PubTator; name its format (--input-format pubtator)"),
     (shows_elements, "a text with elements around mentions; name its format (--input-format markup)"),

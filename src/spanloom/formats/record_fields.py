@@ -62,15 +62,10 @@ class RecordFields:
         self.layout = described if names.keys() - {*_FIELDS, "tagging"} else None
         letters = names["tagging"] == "letters" if "tagging" in names else None
         self.tags, self.kinds = Tagging(letters), Tagging(letters)
-        type_names = check_names(tag_names)
-        self.types = (
-            type_names
-            if isinstance(type_names, dict)
-            else dict(zip(map(str, range(len(type_names))), type_names, strict=True))
-        )
-        tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), type_names) if type_names else {}
+        self.types = check_names(tag_names)
+        tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), self.types) if self.types else {}
         self._features = {**(features or {}), **tags}
-        self._beside = features.file if isinstance(features, NamesBeside) and not type_names else None
+        self._beside = features.file if isinstance(features, NamesBeside) and not self.types else None
         self._used = False
 
     def of(self, record: Any) -> Any:
@@ -104,21 +99,21 @@ class RecordFields:
             yield Scanned.altered("names of tags from another file", message, str(path))
 
 
-def check_names(names: TagNames) -> dict[str, str] | list[str]:
-    """Return the names of tags that the user gives.
+def check_names(names: TagNames) -> dict[str, str]:
+    """Return the names of tags that the user gives, by their numbers.
 
     Raises:
         UsageError: some have a number and others have none.
 
     >>> check_names("O, B-x,I-x"), check_names("12=problem,13=sign")
-    (['O', 'B-x', 'I-x'], {'12': 'problem', '13': 'sign'})
+    ({'0': 'O', '1': 'B-x', '2': 'I-x'}, {'12': 'problem', '13': 'sign'})
     """
     if isinstance(names, Mapping):
         return {str(number): name for number, name in names.items()}
     parts = [part.strip() for part in (names.split(",") if isinstance(names, str) else names or ())]
     pairs = [part.partition("=") for part in parts]
     if not any(sign for _, sign, _ in pairs):
-        return parts
+        return {str(number): name for number, name in enumerate(parts)}
     if not all(sign and number.strip() and name.strip() for number, sign, name in pairs):
         raise UsageError(
             f"tag names are {clip(','.join(parts))}, expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."

@@ -449,9 +449,7 @@ def _spans(cells: Mapping[str, str]) -> list[Span]:
     found = [_PART.fullmatch(part) for part in cell.split(";")]
     spans = [Span(int(part[1]), int(part[2])) for part in found if part is not None]
     if len(spans) < len(found):
-        raise DataError(
-            f"spans is {clip(cell)}, expected START-END, joined by ; where there are gaps: 12-18;25-30"
-        )
+        raise DataError(f"spans is {clip(cell)}, expected START-END, joined by ; where there are gaps: 12-18;25-30")
     whole = (min(spans).start, max(spans).end)
     if any(given) and whole != (_offset("start", given[0]), _offset("end", given[1])):
         both = f"{given[0][:20]} and {given[1][:20]}"
