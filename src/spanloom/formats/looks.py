@@ -289,8 +289,6 @@ _OF_LABELS: Final = pattern(
     r"(?:label|span_type|category_type|relation_type)s?(?:[_-]?config|[_-]?types?)?\.json", re.I
 )
 _LINES: Final = pattern(rb"\s*\{[^\n]*\}\s*(?:\n|\Z)")
-_MAGICS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_MAGIC)
-_MARKED_KINDS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_CONTENT)
 
 
 def advice(path: Path) -> str | None:
@@ -312,8 +310,8 @@ def advice(path: Path) -> str | None:
         return of_content(head) or _unnamed(head, _BY_ENDING[ending])
     if ending == ".json" and lists_labels(path, head):
         return _LABELS
-    kinds = _MARKED_KINDS if ending in (".json", ".xml") else ()
-    return next((advice for mark, advice in kinds if mark.search(head)), None) or of_content(head)
+    kinds = _BY_CONTENT if ending in (".json", ".xml") else ()
+    return next((advice for mark, advice in kinds if re.search(mark, head)), None) or of_content(head)
 
 
 def lists_labels(path: Path, head: bytes) -> bool:
@@ -355,4 +353,4 @@ def of_content(raw: bytes) -> str | None:
     >>> of_content(b"%PDF-1.7")
     'a PDF; get the text out first (pdftotext IN.pdf OUT.txt), one .txt file for each document'
     """
-    return next((advice for mark, advice in _MAGICS if mark.match(raw)), None)
+    return next((advice for mark, advice in _BY_MAGIC if re.match(mark, raw)), None)

@@ -62,7 +62,7 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
             else:
                 scanned.document.mentions = []
                 problems = [problem for problem in scanned.problems if problem.mention is None]
-                yield _checked(scanned, scanned.document, problems)
+                yield _checked(scanned._replace(problems=problems), scanned.document)
 
 
 def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
@@ -79,7 +79,7 @@ def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
         if found is _CHARACTERS and _is_clean(scanned):
             if scanned.beside is not None and any(surface is not None for surface in scanned.beside.surfaces):
                 before.append(scanned)
-            yield _checked(scanned, scanned.document, scanned.problems)
+            yield _checked(scanned, scanned.document)
             continue
         if found is _CHARACTERS and not _fits(scanned, found, CountedText(scanned.document.text)):
             waiting += islice(scans, _AROUND - len(waiting))
@@ -243,24 +243,22 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     if document.sections and counting is not _CHARACTERS:
         sections = [(name, counting.to_characters(text, span) or span) for name, span in document.sections]
         document = document.copy(sections=sections)
-    return _checked(scanned, document, problems)
+    return _checked(scanned, document)
 
 
-def _checked(scanned: Scanned, document: Document, problems: list[Problem]) -> Scanned:
+def _checked(scanned: Scanned, document: Document) -> Scanned:
     """Return a record with the errors of its document, where the reader left them to this step."""
-    found = scanned.problems
-    if scanned.beside is not None:
-        names, within = scanned.beside.names, scanned.beside.within
-        found = [*problems]
-        if errors := find_errors(document):
-            wrong = {problem.mention for problem in problems if problem.severity == "error"} - {None}
-            for error in errors:
-                if error.mention not in wrong:
-                    path, line = scanned.place_of(error.mention)
-                    place = error.place if names is None or error.mention is None else names[error.mention]
-                    found.append(replace(error, path=path, line=line, place=place))
-        if within:
-            found = [replace(one, place=f"{within}: {one.place}".removesuffix(": ")) for one in found]
+    found, beside = scanned.problems, scanned.beside
+    if beside is not None:
+        found = [*found]
+        wrong = {problem.mention for problem in found if problem.severity == "error"} - {None}
+        for error in find_errors(document):
+            if error.mention not in wrong:
+                path, line = scanned.place_of(error.mention)
+                place = error.place if beside.names is None or error.mention is None else beside.names[error.mention]
+                found.append(replace(error, path=path, line=line, place=place))
+        if beside.within:
+            found = [replace(one, place=f"{beside.within}: {one.place}".removesuffix(": ")) for one in found]
         found.sort(key=lambda problem: problem.line or 0)
     return Scanned(document, found, scanned.path, scanned.line, scanned.mention_places)
 

@@ -130,7 +130,7 @@ def from_tagged(
     if words and _is_list(words, list):
         lengths = list(map(len, words))
         words, tags = list(chain.from_iterable(words)), list(chain.from_iterable(tags))
-    rest = {name: value for name, value in record.items() if name not in (words_field, tags_field)}
+    rest = without(record, words_field, tags_field)
     try:
         _check_texts(words, words_field, "a word")
         if len(words) != len(tags):
@@ -258,7 +258,7 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
             if kind:
                 entities.append({"start": len(text), "end": len(text) + len(piece["text"]), "type": kind})
             text += piece["text"]
-        return {**_without(record, name), "text": text, "entities": entities}
+        return {**without(record, name), "text": text, "entities": entities}
     if next(named(record, (*OF_TEXT, *OF_WORDS)), None) is None:
         return record
     starts, ends = _side(record, "start"), _side(record, "end")
@@ -275,7 +275,7 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
         return record
     typed = zip(offsets, record[kind], strict=True)
     entities = [{"start": start, "end": end, "type": one} for (start, end), one in typed]
-    return {**_without(record, *own, kind), "entities": entities}
+    return {**without(record, *own, kind), "entities": entities}
 
 
 def with_tags(record: dict[str, Any]) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
         fields = [own for own in map(fields_of, parts) if own is not None]
         if parts and len(fields) == len(parts):
             columns = [[one[own[at]] for one, own in zip(parts, fields, strict=True)] for at in (0, 1)]
-            return {**_without(record, name), "tokens": columns[0], "ner_tags": columns[1]}
+            return {**without(record, name), "tokens": columns[0], "ner_tags": columns[1]}
     for name in named(record, OF_WORDS):
         tokens = record[name]
         if not some(tokens, dict):
@@ -361,5 +361,6 @@ def _side(record: Mapping[str, Any], role: str) -> str | None:
     return next((name for name in names if some(record[name], int)), None)
 
 
-def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def without(record: Mapping[str, Any], *names: str | None) -> dict[str, Any]:
+    """Return a record without some of its fields."""
     return {name: value for name, value in record.items() if name not in names}
