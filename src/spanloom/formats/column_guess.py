@@ -301,6 +301,7 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
     rows = head.fit
     columns = [[row[i] for sentence in rows for row in sentence] for i in range(head.width)]
     names = _roles(head) if head.header else _leading(rows, head.width)
+    names = ["_" if name and name in names[:i] else name for i, name in enumerate(names)]
     dialects = [None if name else detect(column) for name, column in zip(names, columns, strict=True)]
     typed = [  # columns of tags with letters, and not only those outside of mentions
         one is not None and bool(one.divider) and any(read_tag(value, one) for value in column)
@@ -349,7 +350,6 @@ def _roles(head: _Head) -> list[str]:
     plain = [_plain(name) for name in head.header[: head.width]]
     plain += [""] * (head.width - len(plain))
     names = [_ROLES.get(name, "") for name in plain]
-    names = ["_" if name and name in names[:i] else name for i, name in enumerate(names)]
     word = next((i for i, name in enumerate(plain) if name in _WORD_NAMES), None)
     if word is not None:
         names[word] = "word"
@@ -365,7 +365,7 @@ def _leading(rows: _Rows, width: int) -> list[str]:
             break
     if names.count(SENTENCE) > 1:
         names[names.index(SENTENCE)] = DOCUMENT
-    return ["_" if name and name in names[:i] else name for i, name in enumerate(names)]
+    return names
 
 
 def _number(sentences: list[list[str]]) -> str:

@@ -314,8 +314,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
         entry.fields["id"] = identifier
     if (score := parts.get("score", int, float)) is not None and 0 <= score <= 1:
         entry.fields["score"] = parts.take("score", int, float)
-    if (sentence := parts.take("sentence", int)) is not None:
-        entry.sentence = sentence
+    entry.sentence = parts.take("sentence", int)
     if (annotator := parts.take("annotator", str, int)) is not None:
         entry.annotator = str(annotator)
     if keys and plain(keys[-1]) in (*OF_MENTIONS, "mention"):  # the names of fields, and not of types

@@ -76,17 +76,14 @@ def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
             continue
         if len(cut) < _JUDGED:
             cut += _cut_ends(scanned)
-        if found is _CHARACTERS and _is_clean(scanned):
-            if scanned.beside is not None and any(surface is not None for surface in scanned.beside.surfaces):
-                before.append(scanned)
-            yield _checked(scanned, scanned.document)
-            continue
-        if found is _CHARACTERS and not _fits(scanned, found, CountedText(scanned.document.text)):
+        surfaces = () if scanned.beside is None else scanned.beside.surfaces
+        clean = found is _CHARACTERS and _is_clean(scanned)
+        if found is _CHARACTERS and not clean and not _fits(scanned, found, CountedText(scanned.document.text)):
             waiting += islice(scans, _AROUND - len(waiting))
             found = _decided([scanned, *before, *waiting]) or _CHARACTERS
-        elif found is _CHARACTERS and _given(scanned):
+        elif found is _CHARACTERS and any(surface is not None for surface in surfaces):
             before.append(scanned)
-        result = _settled(scanned, found)
+        result = _checked(scanned, scanned.document) if clean else _settled(scanned, found)
         if found is not _CHARACTERS and not reported:
             reported = True
             message = f"offsets are counted {found}; they were converted to characters"
