@@ -17,11 +17,10 @@ its place, such as ``"mentions[0].colour"``; but usual names of attributes, such
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -46,29 +45,13 @@ from spanloom.native import Kernel
 
 
 class Field(NamedTuple):
-    """A field of a record: the kind of its value, a key of `EXPECTED`, and its description."""
+    """A field of a record: the kind of its value, a key of `KINDS`, and its description."""
 
     kind: str
     about: str = ""
 
 
 # What a record is, once: the reader's messages and the server's schema are made of these tables.
-EXPECTED = {
-    "name": "a string or an integer",
-    "text": "a string",
-    "pair": "[start, end], two integers",
-    "pairs": "a list of [start, end] pairs of integers",
-    "spans": "[start, end] pairs of integers",
-    "texts": "a list of strings",
-    "probability": "a number from 0 to 1",
-    "columns": "an object of lists, one for each column",
-    "mentions": "a list of mentions",
-    "sections": "a list of objects with a name, a string, and a span, [start, end]",
-    "attributes": "an object of values: true, false or a string",
-    "named probabilities": "an object of numbers from 0 to 1",
-    "probabilities": "a list of numbers from 0 to 1, one for each concept",
-    "object": "an object",
-}
 RECORD = {
     "id": Field("name"),
     "text": Field("text"),
@@ -362,8 +345,8 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         return None, problems, None
     given = {name: record[name] for name in ("id", "columns", "mentions", "meta") if name in record}
     for name, value in given.items():
-        if value is not None and not _FITS[RECORD[name].kind](value):
-            _wrong(problems, "", name, value, EXPECTED[RECORD[name].kind])
+        if value is not None and not KINDS[RECORD[name].kind].fits(value):
+            _wrong(problems, "", name, value, KINDS[RECORD[name].kind].expected)
             given[name] = None
     document = Document(text, id="" if given.get("id") is None else str(given["id"]))
     if _PLAIN.issuperset(record):
@@ -376,7 +359,7 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if are(values, str):
             document.columns[name] = values
         else:
-            _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
+            _wrong(problems, f"columns[{clip(name)}]", "it", values, KINDS["texts"].expected)
     meta, unread = given.get("meta") or {}, dict[str, Any]()
     surfaces, places = [], []
     for i, item in enumerate(given.get("mentions") or ()):
@@ -393,12 +376,12 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
     sections = record.get("sections")
-    if sections is not None and _FITS["sections"](sections):
+    if sections is not None and KINDS["sections"].fits(sections):
         document.sections = [Section(one["name"], Span(*one["span"])) for one in sections]
     elif sections is not None:
         spans = isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
         if spans or ("mentions" in record and not names.places):
-            _wrong(problems, "", "sections", sections, EXPECTED["sections"])
+            _wrong(problems, "", "sections", sections, KINDS["sections"].expected)
         else:  # of another tool, and of another kind
             meta = {"sections": sections, **meta}
     document.meta = _meta(record, meta, unread, problems)
@@ -458,9 +441,9 @@ def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | Non
             return array.astype(np.int64, copy=False)
         for i, item in enumerate(value):
             if not _is_pair(item):
-                _wrong(problems, f"{name}[{i}]", "it", item, EXPECTED["pair"])
+                _wrong(problems, f"{name}[{i}]", "it", item, KINDS["pair"].expected)
                 return None
-    _wrong(problems, "", name, value, EXPECTED["pairs"])
+    _wrong(problems, "", name, value, KINDS["pairs"].expected)
     return None
 
 
@@ -474,7 +457,7 @@ def mention_of(item: object, place: str, names: Native, problems: list[Problem])
         value = item.get(name)
         if (value is None and name not in _REQUIRED) or fits(value):
             continue
-        expected = EXPECTED[MENTION[name].kind]
+        expected = KINDS[MENTION[name].kind].expected
         if name == "spans" and names.spans != "spans":
             expected = "integers"
         elif name == "type" and names.places and value is None:
@@ -482,7 +465,7 @@ def mention_of(item: object, place: str, names: Native, problems: list[Problem])
         _wrong(problems, place, {"type": names.type, "spans": names.spans}.get(name, name), value, expected)
     concepts, scores = item.get("concepts") or (), item.get("concept_scores") or ()
     if len(problems) == before and not isinstance(item.get("text", ""), str):
-        _wrong(problems, place, "text", item["text"], EXPECTED["text"])
+        _wrong(problems, place, "text", item["text"], KINDS["text"].expected)
     if len(problems) == before and scores and len(scores) != len(concepts):
         _wrong(problems, place, "concept_scores", scores, f"a number for each of its {len(concepts)} concepts")
     if len(problems) > before:
@@ -504,25 +487,44 @@ def _attributes(value: Any) -> dict[str, bool | str] | None:
     return {name: one for name, one in found.items() if one is not None}
 
 
-_FITS: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
-    {
-        "name": lambda value: type(value) in (str, int),
-        "text": lambda value: isinstance(value, str),
-        "pair": _is_pair,
-        "spans": lambda value: isinstance(value, list) and bool(value) and all(map(_is_pair, value)),
-        "texts": lambda value: not value or are(list(value) if isinstance(value, tuple) else value, str),
-        "probability": lambda value: type(value) in (int, float),
-        "mentions": lambda value: isinstance(value, list),
-        "columns": lambda value: isinstance(value, dict),
-        "object": lambda value: isinstance(value, dict),
-        "sections": lambda value: (
+class Kind(NamedTuple):
+    """A kind of values of fields: what is expected, for messages, and whether a value is one."""
+
+    expected: str
+    fits: Callable[[Any], bool] = bool  # arrays are checked where they are read
+
+
+KINDS: Final = {
+    "name": Kind("a string or an integer", lambda value: type(value) in (str, int)),
+    "text": Kind("a string", lambda value: isinstance(value, str)),
+    "pair": Kind("[start, end], two integers", _is_pair),
+    "pairs": Kind("a list of [start, end] pairs of integers"),
+    "spans": Kind(
+        "[start, end] pairs of integers",
+        lambda value: isinstance(value, list) and bool(value) and all(map(_is_pair, value)),
+    ),
+    "texts": Kind(
+        "a list of strings",
+        lambda value: not value or are(list(value) if isinstance(value, tuple) else value, str),
+    ),
+    "probability": Kind("a number from 0 to 1", lambda value: type(value) in (int, float)),
+    "columns": Kind("an object of lists, one for each column", lambda value: isinstance(value, dict)),
+    "mentions": Kind("a list of mentions", lambda value: isinstance(value, list)),
+    "sections": Kind(
+        "a list of objects with a name, a string, and a span, [start, end]",
+        lambda value: (
             are(value, dict) and all(isinstance(one.get("name"), str) and _is_pair(one.get("span")) for one in value)
         ),
-        "attributes": lambda value: not value or _attributes(value) is not None,
-        "named probabilities": lambda value: isinstance(value, dict) and are([*value.values()], int, float),
-        "probabilities": lambda value: are(value, int, float),
-    }
-)
-"""Kind of a value -> whether a value is of it; arrays are checked where they are read."""
-_CHECKS: Final = tuple((name, _FITS[field.kind]) for name, field in MENTION.items())
+    ),
+    "attributes": Kind(
+        "an object of values: true, false or a string", lambda value: not value or _attributes(value) is not None
+    ),
+    "named probabilities": Kind(
+        "an object of numbers from 0 to 1",
+        lambda value: isinstance(value, dict) and are([*value.values()], int, float),
+    ),
+    "probabilities": Kind("a list of numbers from 0 to 1, one for each concept", lambda value: are(value, int, float)),
+    "object": Kind("an object", lambda value: isinstance(value, dict)),
+}
+_CHECKS: Final = tuple((name, KINDS[field.kind].fits) for name, field in MENTION.items())
 _FEW_CHECKS: Final = tuple((name, fits) for name, fits in _CHECKS if name in _REQUIRED)
