@@ -197,23 +197,20 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     Traceback (most recent call last):
     spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
     """
-    found = parse_record(record)
-    notices = Notices()
-    for document, problems in found:
-        for problem in problems:
-            placed = replace(problem, path=None if path is None else str(path), line=line)
-            if problem.severity == "error" or document is None:  # or no gold, and the caller wants one
-                raise placed.to_error()
-            notices.add([placed])
+    found = [settled_one(scanned) for scanned in scan_record(record, path=str(path or ""), line=line)]
+    notices, documents = Notices(), []
+    for scanned in found:
+        for problem in scanned.problems:
+            if problem.severity == "error" or scanned.document is None:  # or no gold, and the caller wants one
+                raise problem.to_error()
+        notices.add(scanned.problems)
+        documents += [] if scanned.document is None else [scanned.document]
     notices.report(None)
-    document, _ = found[0]
-    if document is None:
-        raise AssertionError("a record without problems has a document")
-    if len(found) > 1:
-        names = ", ".join(clip(str(one.meta["annotator"])) for one, _ in found if one is not None)
-        message = f"the record has mentions of {len(found)} annotators ({names}), expected one; read it from a file"
+    if len(documents) > 1:
+        names = ", ".join(clip(str(one.meta["annotator"])) for one in documents)
+        message = f"the record has mentions of {len(documents)} annotators ({names}), expected one; read it from a file"
         raise DataError(message, path=path, line=line)
-    return document
+    return documents[0]
 
 
 Parsed: TypeAlias = tuple[Document | None, list[Problem]]
@@ -252,8 +249,8 @@ def scan_record(
     for document, problems, beside in _parsed(record, mentions, RecordFields(None, None) if fields is None else fields):
         if document is None and place:
             problems = [replace(one, place=f"{place}: {one.place}".removesuffix(": ")) for one in problems]
-        if path:
-            problems = [replace(one, path=path, line=line) for one in problems]
+        if path or line is not None:
+            problems = [replace(one, path=path or None, line=line) for one in problems]
         found.append(Scanned(document, problems, path, line, beside=beside and beside._replace(within=place)))
     return found
 
