@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -80,8 +79,6 @@ _write_pairs = Kernel("write_pairs")
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
 _REQUIRED = ("type", "spans")  # of a mention
 _FEW: Final = 8  # pairs that Python writes in less time than a call of the kernel takes
-_OTHERS: Final = attrgetter("id", "head", "concepts", "attributes", "attribute_scores", "concept_scores")
-_NO_OTHERS: Final = _OTHERS(Mention("", [(0, 1)]))
 _PLAIN: Final = frozenset(("id", "text"))
 
 
@@ -91,7 +88,7 @@ def to_record(document: Document) -> dict[str, Any]:
     >>> to_record(Document("mild pain", id="a", mentions=[Mention("problem", [(5, 9)], score=0.5)]))
     {'id': 'a', 'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]], 'score': 0.5}]}
     """
-    fields = _fields(document, mention_record)
+    fields = _fields(document)
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields.items()}
 
 
@@ -102,27 +99,16 @@ def record_text(document: Document) -> str:
     '{"text":"mild pain","tokens":[[0,4],[5,9]],"mentions":[]}'
     """
     fields = []
-    for name, value in _fields(document, _mention_text).items():
+    for name, value in _fields(document).items():
         if isinstance(value, np.ndarray) and len(value) <= _FEW:
             text = str(value.tolist()).replace(" ", "")
         elif isinstance(value, np.ndarray):
             written = np.empty(44 * len(value) + 2, np.uint8)
             text = written[: _write_pairs(value, written)].tobytes().decode("ascii")
-        elif name == "mentions":
-            text = f"[{','.join(value)}]"
         else:
             text = to_json(value)
         fields.append(f'"{name}":{text}')
     return f"{{{','.join(fields)}}}"
-
-
-def _mention_text(mention: Mention) -> str:
-    """Return a mention as JSON, as `to_json` writes its record, but that of most mentions faster."""
-    score = mention.score
-    if _OTHERS(mention) != _NO_OTHERS or type(score) is not float or not 0.0 <= score <= 1.0:
-        return to_json(mention_record(mention))
-    spans = ",".join([f"[{start},{end}]" for start, end in mention.spans])
-    return f'{{"type":{to_json(mention.type)},"spans":[{spans}],"score":{score!r}}}'
 
 
 def record_json(document: Document, path: str | Path) -> str:
@@ -138,8 +124,8 @@ def record_json(document: Document, path: str | Path) -> str:
             raise
 
 
-def _fields(document: Document, of_mention: Callable[[Mention], Any]) -> dict[str, Any]:
-    """Return the fields of a native record; tokens and sentences are arrays, and mentions as a function gives them."""
+def _fields(document: Document) -> dict[str, Any]:
+    """Return the fields of a native record; tokens and sentences are arrays."""
     record: dict[str, Any] = {"id": document.id} if document.id else {}
     record["text"] = document.text
     if document.tokens is not None:
@@ -148,7 +134,7 @@ def _fields(document: Document, of_mention: Callable[[Mention], Any]) -> dict[st
         record["columns"] = {name: list(values) for name, values in document.columns.items()}
     if document.sentences is not None:
         record["sentences"] = document.sentences
-    record["mentions"] = [of_mention(mention) for mention in document.mentions]
+    record["mentions"] = [mention_record(mention) for mention in document.mentions]
     if document.sections:
         record["sections"] = [
             {"name": name, "span": [int(start), int(end)]} for name, (start, end) in document.sections
