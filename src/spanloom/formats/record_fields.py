@@ -13,7 +13,7 @@ from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
 from spanloom.formats.base import Scanned
 from spanloom.formats.json_text import are
-from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at, words
+from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at, plain, words
 from spanloom.formats.source import opened
 from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import TAGS, with_names
@@ -127,35 +127,26 @@ Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 """Our name -> that in the file; or a list of ``ours=theirs``, which `read` also takes as a text with commas."""
 
 
-# our name -> names that mean the same, whatever their case; the first that a table has counts
+# our name -> names that mean the same, in small letters without marks between words; the first that a table has counts
 OF_TEXTS: Final = MappingProxyType(
     {
-        "id": ("id", "doc_id", "document_id", "note_id"),
-        "text": ("text", "note_text", "sentence", "content", "sentence_text", "document_text"),
+        "id": words("id docid documentid noteid"),
+        "text": words("text notetext sentence content sentencetext documenttext"),
     }
 )
 OF_SPANS: Final = MappingProxyType(
     {
-        "id": words("doc_id document_id note_id docid documentid filename file_name file document doc id pmid name"),
+        "id": words("docid documentid noteid filename file document doc id pmid name"),
         "start": words(
-            "start begin start_char start_offset begin_offset char_start start_idx start_index start_pos begin_char "
-            "startoffset beginoffset startchar startidx startindex "
-            "char_begin offset_start off0 start_span span_start"
+            "start begin startchar startoffset beginoffset charstart startidx startindex startpos beginchar charbegin "
+            "offsetstart off0 startspan spanstart"
         ),
-        "end": words(
-            "end end_char end_offset char_end end_idx end_index end_pos "
-            "endoffset endchar endidx endindex offset_end off1 end_span span_end"
-        ),
-        "spans": ("spans", "offsets", "span"),
-        "type": words(
-            "type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag "
-            "semantic_type entity"
-        ),
-        "text": words(
-            "text surface span_text entity_text mention_text covered_text surface_form quote span mention entity"
-        ),
+        "end": words("end endchar endoffset charend endidx endindex endpos offsetend off1 endspan spanend"),
+        "spans": words("spans offsets span"),
+        "type": words("type label entitytype entitylabel tag category nertype entitygroup nertag semantictype entity"),
+        "text": words("text surface spantext entitytext mentiontext coveredtext surfaceform quote span mention entity"),
         "score": ("score",),
-        "concepts": words("concepts concept concept_id cui code identifier norm_id normalized_id mesh_id"),
+        "concepts": words("concepts concept conceptid cui code identifier normid normalizedid meshid"),
         "attributes": ("attributes",),
     }
 )
@@ -194,7 +185,7 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
     """Return our name -> the place of that column in a table.
 
     Args:
-        header: names in the table; case, and white space at their ends, are ignored.
+        header: names in the table; case, white space at their ends, and marks between words of usual names are ignored.
         names: the user's names, from `given_names`.
         known: `OF_TEXTS` or `OF_SPANS`.
 
@@ -204,11 +195,11 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
     >>> places(["NOTE_ID", "NOTE_TEXT"], {}, OF_TEXTS)
     {'id': 0, 'text': 1}
     """
-    lower = [name.strip().lower() for name in header]
+    lower, usual = [name.strip().lower() for name in header], [plain(name.strip()) for name in header]
     found = {}
     for ours, others in known.items():
-        choices = [names[ours].strip().lower()] if ours in names else [*others]
-        place = next((lower.index(name) for name in choices if name in lower), None)
+        own, choices = (lower, [names[ours].strip().lower()]) if ours in names else (usual, others)
+        place = next((own.index(name) for name in choices if name in own), None)
         if place is None and ours in names:
             shown = ", ".join(map(clip, header[:20]))
             raise UsageError(f"there is no column {clip(names[ours])}; the table has: {shown}")
