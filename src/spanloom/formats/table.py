@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, groupby, islice
@@ -117,11 +117,19 @@ class _Table(NamedTuple):
             message = f"two columns are called {clip(self.header[wrong])}; rename one"
             raise DataError(message, path=self.path, line=1)
 
-    def not_read(self, names: list[str]) -> Iterator[Scanned]:
-        """Yield a warning about columns that are not read, if there are any."""
-        if names:
-            message = f"columns that are not read: {', '.join(map(clip, names[:20]))}"
+    def columns_of_mentions(self, text: str | None) -> Generator[Scanned, None, dict[str, int]]:
+        """Yield a warning about columns that are not read; return our names of the others -> their places.
+
+        Args:
+            text: the column of the texts, if there is one.
+        """
+        known, unread = columns_of(self.header, self.names)
+        at = {ours: place for ours, place in known.items() if self.header[place] != text}
+        self.check_once(at)
+        if others := [name for name in unread if name != text]:
+            message = f"columns that are not read: {', '.join(map(clip, others[:20]))}"
             yield Scanned.altered("columns not read", message, self.path, 1)
+        return at
 
 
 def _holds_spans(header: list[str], names: dict[str, str]) -> bool:
@@ -235,17 +243,13 @@ def _text_of_rows(table: _Table, first: Row) -> str | None:
 
 def _scan_rows_with_texts(table: _Table, text: str, mentions: bool) -> Iterator[Scanned]:
     """Yield a document for rows in a row that have one text and one identifier."""
-    path, header, names, below = table
-    known, unread = columns_of(header, names)
-    at = {ours: place for ours, place in known.items() if header[place] != text}
-    table.check_once(at)
-    yield from table.not_read([name for name in unread if name != text])
-    place = header.index(text)
+    path, place = table.path, table.header.index(text)
+    at = yield from table.columns_of_mentions(text)
 
     def key(row: Row) -> tuple[str, str] | None:
         return None if row.problem is not None else (row.cells[at["id"]] if "id" in at else "", row.cells[place])
 
-    for own, group in groupby(below, key):
+    for own, group in groupby(table.rows, key):
         if own is None:
             yield from (Scanned(None, [row.problem], path, row.line) for row in group if row.problem is not None)
             continue
@@ -256,17 +260,15 @@ def _scan_rows_with_texts(table: _Table, text: str, mentions: bool) -> Iterator[
 
 
 def _scan_spans(table: _Table, texts: Iterator[Scanned] | None, mentions: bool) -> Iterator[Scanned]:
-    path, header, names, below = table
+    path = table.path
     if texts is None:
         raise DataError(f"the table holds mentions and no texts; {_TEXTS}", path=path)
     if not mentions:
         yield from texts
         return
-    at, unread = columns_of(header, names)
-    table.check_once(at)
-    yield from table.not_read(unread)
+    at = yield from table.columns_of_mentions(None)
     groups: dict[str, list[SpanRow]] = {}
-    for row in below:
+    for row in table.rows:
         if row.problem is not None:
             yield Scanned(None, [row.problem], path, row.line)
         else:
