@@ -234,7 +234,7 @@ class _Parts:
     """The fields of a mention that is an object, by usual names, or by the paths of a layout; those read are noted."""
 
     def __init__(self, item: dict[str, Any], layout: Layout) -> None:
-        self.item, self.paths = item, layout.paths
+        self.paths = layout.paths
         self.own: dict[str, Any] = {}
         self.top: dict[str, str] = {}  # usual name -> the field of the item that it is, or is in
         self.used: set[str] = set()
@@ -250,31 +250,31 @@ class _Parts:
         self.names: dict[str, list[str]] = {}
         for _, role, known in sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ())):
             self.names.setdefault(role, []).append(known)
+        for role, path in layout.paths.items():
+            self.names[role], self.own[path] = [path], at(item, path)
+            self.top[path] = path if path in item else path.partition(".")[0]
 
     def name(self, role: str, *kinds: type) -> str | None:
         """Return the name of a role's field, or its path, if it has a value of one of these kinds."""
-        if (path := self.paths.get(role)) is not None:
-            return path if _is(at(self.item, path), kinds) else None
         for name in self.names.get(role, ()):
             # names of surfaces and types are those of other roles as well
-            if _is(self.own[name], kinds) and not (role in ("surface", "type") and self.top[name] in self.used):
+            taken = role in ("surface", "type") and role not in self.paths and self.top[name] in self.used
+            if _is(self.own[name], kinds) and not taken:
                 return name
         return None
 
     def get(self, role: str, *kinds: type) -> Any:
         """Return the value of a role; ``None`` without one of these kinds."""
-        if (name := self.name(role, *kinds)) is None:
-            return None
-        value = at(self.item, name) if role in self.paths else self.own[name]
+        name = self.name(role, *kinds)
+        value = None if name is None else self.own[name]
         return _whole(value) if kinds == (int,) else value
 
     def note(self, role: str, *kinds: type) -> str:
         """Note that a role's field is read; return its name for messages, empty without a value of these kinds."""
         if (name := self.name(role, *kinds)) is None:
             return ""
-        path = self.paths.get(role)
-        self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
-        return str(self.top.get(name, name))
+        self.used.add(self.top[name])
+        return name if role in self.paths else self.top[name]
 
     def take(self, role: str, *kinds: type) -> Any:
         """Return the value of a role, and note its field."""
@@ -323,7 +323,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
         entry.types = [keys[0]] if keys and not keys[0].isdigit() else []
         if not keys and not layout.kind:
             entry.types = ["mention"]
-    entry.names = (str(parts.top.get(name, name)) if name else "label", named)
+    entry.names = (name if "type" in parts.paths else parts.top[name]) if name else "label", named
     derived = entry.spans and not entry.tokens
     for key, value in item.items():
         if key not in parts.used and not (derived and plain(str(key)) in _DERIVED):

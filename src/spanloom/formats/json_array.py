@@ -202,10 +202,9 @@ def _placed(name: str, records: list[Any]) -> list[tuple[str, Any]]:
 
 def _is_one(value: dict[str, Any]) -> bool:
     """Return whether an object is a record itself: it has a text or words, and not a list of annotated sentences."""
-    held = {plain(str(name)): part for name, part in value.items()}
-    lists = any(_are_annotated(held.get(name)) for name in ("sentences", "sents"))
-    names = {*OF_TEXT, *OF_WORDS, "passages"} - ({"sentences", "sents"} if lists else set())
-    return not names.isdisjoint(held) or pieces_of(value) is not None
+    held = named(value, (*OF_TEXT, *OF_WORDS, "passages"))
+    own = any(plain(name) not in ("sentences", "sents") or not _are_annotated(value[name]) for name in held)
+    return own or pieces_of(value) is not None
 
 
 def _records_in(value: dict[str, Any]) -> list[tuple[str, Any]]:

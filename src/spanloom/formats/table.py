@@ -234,11 +234,9 @@ def _text_of_rows(table: _Table, first: Row) -> str | None:
     start, end = (first.cells[at[name]].strip() for name in ("start", "end"))
     if not (start.isdecimal() and end.isdecimal()):
         return None
-    for name in named(dict.fromkeys(table.header), OF_TEXT):
-        cell = first.cells[table.header.index(name)]
-        if len(cell) >= int(end) and len(cell) != int(end) - int(start):
-            return name
-    return None
+    cells = dict(zip(table.header, first.cells, strict=True))
+    texts = (name for name in named(cells, OF_TEXT) if len(cells[name]) >= int(end))
+    return next((name for name in texts if len(cells[name]) != int(end) - int(start)), None)
 
 
 def _scan_rows_with_texts(table: _Table, text: str, mentions: bool) -> Iterator[Scanned]:
