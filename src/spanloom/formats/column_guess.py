@@ -104,8 +104,9 @@ def _width(row: Sequence[str]) -> int:
 def _head(sentences: Sequence[Sequence[str]]) -> _Head:
     lines = [line for sentence in sentences for line in sentence]
     items = [line.split() for line in lines]
-    between = None if _has_tabs(lines) else _inline_divider(items)
-    divider = between or _divider(lines)
+    tabs = 2 * sum(TAB in line for line in lines) >= len(lines)
+    between = None if tabs else _inline_divider(items)
+    divider = TAB if tabs else between or _divider(lines)
     rows = [[split(line, divider) for line in sentence] for sentence in (items if between else sentences)]
     header = tuple(rows[0][0]) if rows and rows[0] and is_header(rows[0][0]) else ()
     if header:
@@ -135,13 +136,7 @@ def _inline_divider(items: Sequence[Sequence[str]]) -> str | None:
     return None
 
 
-def _has_tabs(lines: Sequence[str]) -> bool:
-    return 2 * sum(TAB in line for line in lines) >= len(lines)
-
-
 def _divider(lines: Sequence[str]) -> str:
-    if _has_tabs(lines):
-        return TAB
     rows = [split(line, BLANKS) for line in lines]
     by_blanks = 2 * sum(len(row) > 1 for row in rows) >= len(rows)
     for divider in ",;|/":

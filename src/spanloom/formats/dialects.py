@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import beginning, flat
@@ -455,12 +455,9 @@ def _spans(entry: Entry, way: _Reading, frame: _Frame) -> list[list[int]] | None
         base = low if way.nested == "sentence" else 0
     ranges = [(start + base, end + more + base) for start, end in entry.spans]
     if entry.indices is not None:
-        ranges = []
-        for place in sorted(set(entry.indices)):
-            if ranges and ranges[-1][1] == place + base:
-                ranges[-1] = (ranges[-1][0], place + base + 1)
-            else:
-                ranges.append((place + base, place + base + 1))
+        indices = enumerate(sorted(set(entry.indices)))
+        runs = [[place for _, place in run] for _, run in groupby(indices, lambda pair: pair[1] - pair[0])]
+        ranges = [(run[0] + base, run[-1] + base + 1) for run in runs]
     if not ranges or not all(low <= start < end <= high for start, end in ranges):
         return None
     return sorted([words[start][0], words[end - 1][1]] for start, end in ranges)
