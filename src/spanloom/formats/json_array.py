@@ -60,18 +60,17 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
         DataError: the bytes are no JSON.
     """
     try:
-        value, name = loads(raw, path), str(path)
+        value = loads(raw, path)
     except DataError:
-        if _LITERAL.match(raw) and (literal := literal_of(raw.decode("utf-8", "replace").strip())) is not None:
-            yield from _scan_places(literal, str(path), fields, mentions)
+        value = literal_of(raw.decode("utf-8", "replace").strip()) if _LITERAL.match(raw) else None
+        if value is None:
+            if not _LINES.match(raw):
+                raise
+            yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
             return
-        if not _LINES.match(raw):
-            raise
-        yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
-        return
-    yield from _scan_places(value, name, fields, mentions)
+    yield from _scan_places(value, str(path), fields, mentions)
     if not value:
-        yield no_document(name, "a list of records")
+        yield no_document(str(path), "a list of records")
 
 
 def _scan_places(
@@ -164,11 +163,9 @@ def _line_calls(
             yield partial(scan_array, raw + b"".join(line for _, line in lines), path, fields, mentions)
             return
         found = True
-        if isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
-            for place, part in records_of(record, fields.names.get("text", "text")):
-                yield partial(scan_any, part, mentions, fields, name, number, place)
-        else:
-            yield partial(scan_any, record, mentions, fields, name, number)
+        several = isinstance(record, dict) and "text" not in record  # perhaps a list of records in an object
+        for place, part in records_of(record, fields.names.get("text", "text")) if several else [("", record)]:
+            yield partial(scan_any, part, mentions, fields, name, number, place)
     if not found:
         yield partial(list, [no_document(name, "one JSON object a line")])
 
