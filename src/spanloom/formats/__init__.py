@@ -137,16 +137,11 @@ def _problems(scans: Iterator[Scanned]) -> Iterator[Problem]:
                 yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
             seen.add(name)
             if not any(problem.severity == "error" for problem in scanned.problems):
-                yield from (_placed(problem, scanned) for problem in validate_document(document))
+                for problem in validate_document(document):
+                    path, line = scanned.place_of(problem.mention)
+                    yield replace(problem, path=path, line=line)
     except DataError as error:  # what the system does not let us read
         yield Problem("error", "unreadable", error.message, path=error.path, line=error.line)
-
-
-def _placed(problem: Problem, scanned: Scanned) -> Problem:
-    if problem.mention is not None and scanned.mention_places is not None:
-        path, line = scanned.mention_places[problem.mention]
-        return replace(problem, path=path, line=line)
-    return replace(problem, path=scanned.path, line=scanned.line)
 
 
 def write(

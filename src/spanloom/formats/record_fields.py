@@ -64,7 +64,7 @@ class RecordFields:
         self.tags, self.kinds = Tagging(letters), Tagging(letters)
         self.types = check_names(tag_names)
         tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), self.types) if self.types else {}
-        self._features = {**(features or {}), **tags}
+        self._features: dict[str, Sequence[str] | Mapping[str, str]] = {**(features or {}), **tags}
         self._beside = features.file if isinstance(features, NamesBeside) and not self.types else None
         self._used = False
 
