@@ -15,7 +15,7 @@ from spanloom.files.staging import leftover
 from spanloom.files.walk import everything, is_closed_link
 from spanloom.formats.base import UNNAMED, Format, Losses, Scanned, name_of, repeated_name
 from spanloom.formats.looks import advice, looks_like
-from spanloom.formats.source import HEAD, bare, opened
+from spanloom.formats.source import bare, head_of
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -161,8 +161,7 @@ def _hint(file: Path) -> str | None:
     try:
         if (hint := advice(file)) is not None:
             return hint
-        with opened(file) as source:
-            looks = looks_like(source.read(HEAD).decode("utf-8", "replace"))
+        looks = looks_like(head_of(file).decode("utf-8", "replace"))
         return None if looks is None else f"it looks like {looks}"
     except DataError:  # it is not read in any case
         return None

@@ -22,7 +22,7 @@ from spanloom.formats.looks import lists_labels
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import as_object, record_json
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames, features_of, names_beside
-from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines, read_bytes
+from spanloom.formats.source import BOM, bare, decode, head_of, output_file, raw_lines, read_bytes
 from spanloom.formats.tag_dialects import in_turn
 from spanloom.formats.tagged import pieces_of, with_names
 
@@ -286,8 +286,7 @@ def claims(path: Path) -> bool:
     """Return whether a file may hold records: it begins as a list or an object does, and is of no other known kind."""
     if not path.is_file():
         return False
-    with opened(path) as file:
-        head = file.read(HEAD).removeprefix(BOM)
+    head = head_of(path)
     if bare(path).suffix.lower() == ".py":
         return _ASSIGNED.search(head) is not None and _ENTITIES.search(head) is not None
     if lists_labels(path, head):

@@ -13,7 +13,7 @@ from typing import Final
 from spanloom.errors import DataError, clip
 from spanloom.formats.inline_marks import SHAPE, shows_marks, unpaired
 from spanloom.formats.layouts import plain, words
-from spanloom.formats.source import BOM, HEAD, bare, opened
+from spanloom.formats.source import bare, head_of
 from spanloom.text.patterns import pattern
 
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
@@ -304,8 +304,7 @@ def advice(path: Path) -> str | None:
     table = ending in (".csv", ".tsv")
     if not table and ending not in (".json", ".xml") and (known := _BY_ENDING.get(path.suffix.lower())) is not None:
         return _PACKED_LINES if known is _PACKED and _holds_lines(path) else known
-    with opened(path) as file:
-        head = file.read(HEAD).removeprefix(BOM)
+    head = head_of(path)
     if table:
         return of_content(head) or _unnamed(head, _BY_ENDING[ending])
     if ending == ".json" and lists_labels(path, head):
@@ -329,8 +328,7 @@ def lists_labels(path: Path, head: bytes) -> bool:
 def _holds_lines(path: Path) -> bool:
     """Return whether a packed file holds JSON lines, regardless of its name."""
     try:
-        with opened(path) as file:
-            return _LINES.match(file.read(HEAD)) is not None
+        return _LINES.match(head_of(path)) is not None
     except DataError:  # not packed by gzip, or damaged
         return False
 
