@@ -18,7 +18,7 @@ from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import Format as Format
 from spanloom.formats.base import Losses as Losses
-from spanloom.formats.base import Notices, Scanned
+from spanloom.formats.base import Notices, Scanned, accepted
 from spanloom.formats.inputs import from_columns as from_columns
 from spanloom.formats.inputs import to_columns as to_columns
 from spanloom.formats.listed import FORMATS as FORMATS
@@ -86,18 +86,9 @@ def read(
 
 def _documents(scans: Iterable[Scanned], notice: Callable[[str], None] | None, on_error: OnError) -> Iterator[Document]:
     notices = Notices()
-    leave_out = notices.leave_out if on_error == "skip" else on_error
+    leave_out = notices.leave_out if on_error == "skip" else on_error if callable(on_error) else None
     try:
-        for scanned in scans:
-            error = next((problem for problem in scanned.problems if problem.severity == "error"), None)
-            if error is not None:
-                if not callable(leave_out):
-                    raise error.to_error()
-                leave_out(error)
-                continue
-            notices.add(scanned.problems)
-            if scanned.document is not None:
-                yield scanned.document
+        yield from accepted(scans, notices, leave_out)
     finally:
         notices.report(notice)
 

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.base import Beside, Notices, Scanned, name_of
+from spanloom.formats.base import Beside, Notices, Scanned, accepted, name_of
 from spanloom.formats.dialects import Native
 from spanloom.formats.entries import entries_of
 from spanloom.formats.json_text import not_as_expected, some
@@ -372,13 +372,8 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
     if rows:
         name, left = next(iter(rows.items()))
         raise DataError(f"row {left[0][0]}: no document is called {clip(name)}; give all that the table is about")
-    notices, read = Notices(), []
-    for scanned in settled(found):
-        for problem in scanned.problems:
-            if problem.severity == "error":
-                raise problem.to_error()
-        notices.add(scanned.problems)
-        read += [] if scanned.document is None else [scanned.document]
+    notices = Notices()
+    read = list(accepted(settled(found), notices))
     notices.report(None)
     return read
 

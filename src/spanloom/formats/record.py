@@ -29,7 +29,7 @@ from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
-from spanloom.formats.base import Beside, Notices, Scanned, altered, writing_as
+from spanloom.formats.base import Beside, Notices, Scanned, accepted, altered, writing_as
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
@@ -183,14 +183,11 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     Traceback (most recent call last):
     spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
     """
-    found = [settled_one(scanned) for scanned in scan_record(record, path=str(path or ""), line=line)]
-    notices, documents = Notices(), []
-    for scanned in found:
-        for problem in scanned.problems:
-            if problem.severity == "error" or scanned.document is None:  # or no gold, and the caller wants one
-                raise problem.to_error()
-        notices.add(scanned.problems)
-        documents += [] if scanned.document is None else [scanned.document]
+    scans = [settled_one(scanned) for scanned in scan_record(record, path=str(path or ""), line=line)]
+    if scans[0].document is None:  # also where it is no gold, as the caller wants one
+        raise scans[0].problems[0].to_error()
+    notices = Notices()
+    documents = list(accepted(scans, notices))
     notices.report(None)
     if len(documents) > 1:
         names = ", ".join(clip(str(one.meta["annotator"])) for one in documents)

@@ -170,9 +170,8 @@ def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T
             found = ()
             for tagging in taggings:
                 tagging.decide()
-        if held:
-            yield from chain.from_iterable(one() for one in held)
-            held.clear()
+        yield from chain.from_iterable(one() for one in held)
+        held.clear()
         yield from found
     for tagging in taggings:
         tagging.decide()
