@@ -19,7 +19,7 @@ from spanloom.document.surfaces import trimmed
 from spanloom.errors import DataError
 from spanloom.formats import from_record, read, to_record, validate, write
 from spanloom.formats.json_text import to_json
-from spanloom.formats.record import EXPECTED, MENTION, RECORD, record_text
+from spanloom.formats.record import KINDS, MENTION, RECORD, record_text
 
 TEXTS_OF = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 TEXTS = st.text(TEXTS_OF, min_size=1, max_size=30)
@@ -180,11 +180,11 @@ def test_every_field_that_the_tables_name_is_written_in_their_order_and_checked(
     assert list(written) == list(RECORD)
     assert list(written["mentions"][0]) == list(MENTION)
     for name, kind in RECORD.items():
-        expected = "the document's text" if name == "text" else EXPECTED[kind.kind]
+        expected = "the document's text" if name == "text" else KINDS[kind.kind].expected
         with pytest.raises(DataError, match=f"{name} is true, expected {re.escape(expected)}"):
             from_record(written | {name: True})
     for name, kind in MENTION.items():
-        with pytest.raises(DataError, match=f"{name} is true, expected {re.escape(EXPECTED[kind.kind])}"):
+        with pytest.raises(DataError, match=f"{name} is true, expected {re.escape(KINDS[kind.kind].expected)}"):
             from_record({"text": "mild pain", "mentions": [written["mentions"][0] | {name: True}]})
 
 

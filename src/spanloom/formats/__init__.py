@@ -18,7 +18,7 @@ from spanloom.document.validate import validate as validate_document
 from spanloom.errors import DataError, UsageError, clip
 from spanloom.formats.base import Format as Format
 from spanloom.formats.base import Losses as Losses
-from spanloom.formats.base import Notices, Scanned
+from spanloom.formats.base import Notices, Scanned, accepted
 from spanloom.formats.inputs import from_columns as from_columns
 from spanloom.formats.inputs import to_columns as to_columns
 from spanloom.formats.listed import FORMATS as FORMATS
@@ -81,29 +81,14 @@ def read(
         raise UsageError(f"on_error is {on_error!r}, expected 'stop', 'skip' or a function")
     paths = [path] if isinstance(path, str | Path) else path
     scans = [scan_input(one, format, options, mentions) for one in paths]  # all formats are looked at before any file
-    return _documents(chain.from_iterable(scans), mentions, notice, on_error)
+    return _documents(chain.from_iterable(scans), notice, on_error)
 
 
-def _documents(
-    scans: Iterable[Scanned], mentions: bool, notice: Callable[[str], None] | None, on_error: OnError
-) -> Iterator[Document]:
+def _documents(scans: Iterable[Scanned], notice: Callable[[str], None] | None, on_error: OnError) -> Iterator[Document]:
     notices = Notices()
-    leave_out = notices.leave_out if on_error == "skip" else on_error
+    leave_out = notices.leave_out if on_error == "skip" else on_error if callable(on_error) else None
     try:
-        for scanned in scans:
-            if scanned.problems:
-                problems = [problem for problem in scanned.problems if mentions or problem.mention is None]
-                error = next((problem for problem in problems if problem.severity == "error"), None)
-                if error is not None:
-                    if not callable(leave_out):
-                        raise error.to_error()
-                    leave_out(error)
-                    continue
-                notices.add(problems)
-            if scanned.document is not None:
-                if not mentions:
-                    scanned.document.mentions = []
-                yield scanned.document
+        yield from accepted(scans, notices, leave_out)
     finally:
         notices.report(notice)
 
@@ -143,16 +128,11 @@ def _problems(scans: Iterator[Scanned]) -> Iterator[Problem]:
                 yield Problem("warning", "duplicate document", message, path=scanned.path, line=scanned.line)
             seen.add(name)
             if not any(problem.severity == "error" for problem in scanned.problems):
-                yield from (_placed(problem, scanned) for problem in validate_document(document))
+                for problem in validate_document(document):
+                    path, line = scanned.place_of(problem.mention)
+                    yield replace(problem, path=path, line=line)
     except DataError as error:  # what the system does not let us read
         yield Problem("error", "unreadable", error.message, path=error.path, line=error.line)
-
-
-def _placed(problem: Problem, scanned: Scanned) -> Problem:
-    if problem.mention is not None and scanned.mention_places is not None:
-        path, line = scanned.mention_places[problem.mention]
-        return replace(problem, path=path, line=line)
-    return replace(problem, path=scanned.path, line=scanned.line)
 
 
 def write(

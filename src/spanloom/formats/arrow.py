@@ -233,18 +233,14 @@ def scan_parquet(
         columns: our names of columns -> those in the table.
         tag_names: of tags that are numbers, where the file does not name them.
     """
-    with extra("arrow", "a Parquet file"):
-        import pyarrow.parquet  # noqa: F401
-    return _scan(path, (mentions, columns, tag_names), lambda file: parquet_batches(file, _ROWS))
+    return _scan(path, (mentions, columns, tag_names), partial(parquet_batches, rows=_ROWS), "a Parquet file")
 
 
 def scan_arrow(
     path: str | Path, mentions: bool = True, columns: Columns = None, tag_names: TagNames = None
 ) -> Iterator[Scanned]:
     """Yield the documents of an Arrow file; see `scan_parquet`."""
-    with extra("arrow", "an Arrow file"):
-        import pyarrow  # noqa: F401
-    return _scan(path, (mentions, columns, tag_names), arrow_batches)
+    return _scan(path, (mentions, columns, tag_names), arrow_batches, "an Arrow file")
 
 
 def native_file(file: BinaryIO, path: str | Path) -> Any:
@@ -318,10 +314,10 @@ def _bounded(batches: Iterable[Any], file: Any, what: str) -> Iterator[Any]:
 
 
 def _scan(
-    path: str | Path, options: tuple[bool, Columns, TagNames], batches: Callable[[Any], Iterable[Any]]
+    path: str | Path, options: tuple[bool, Columns, TagNames], batches: Callable[[Any], Iterable[Any]], what: str
 ) -> Iterator[Scanned]:
-    import pyarrow as pa
-
+    with extra("arrow", what):
+        import pyarrow as pa
     name, number = str(path), 0
     mentions, columns, tag_names = options
     fields = None

@@ -390,3 +390,25 @@ class Notices:
                 notice(line)
             elif not sys.is_finalizing():  # an unfinished reader may end with the interpreter
                 warnings.warn(line, DataWarning, stacklevel=3)
+
+
+def accepted(
+    scans: Iterable[Scanned], notices: Notices, leave_out: Callable[[Problem], None] | None = None
+) -> Iterator[Document]:
+    """Yield the documents of records, and count in `notices` what was changed.
+
+    Args:
+        scans: checked records.
+        notices: to add to.
+        leave_out: takes the first error of a record, which is left out; without it, the error is raised.
+    """
+    for scanned in scans:
+        error = next((problem for problem in scanned.problems if problem.severity == "error"), None)
+        if error is not None:
+            if leave_out is None:
+                raise error.to_error()
+            leave_out(error)
+            continue
+        notices.add(scanned.problems)
+        if scanned.document is not None:
+            yield scanned.document

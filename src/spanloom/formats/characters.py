@@ -70,15 +70,11 @@ def scan_spaced(path: str | Path) -> Iterator[Scanned]:
 def _of_words(words: list[str]) -> FileSentence:
     text, tokens = "", []
     for word in words:
-        if text and _is_latin(text[-1]) and _is_latin(word[0]):
+        if text and all(one.isascii() and one.isalnum() for one in (text[-1], word[0])):
             text += " "
         tokens.append((len(text), len(text) + len(word)))
         text += word
     return FileSentence(text, tokens)
-
-
-def _is_latin(character: str) -> bool:
-    return character.isascii() and character.isalnum()
 
 
 def write_spaced(documents: Iterable[Document], path: str | Path, force: bool = False) -> Losses:

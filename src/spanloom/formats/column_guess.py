@@ -104,8 +104,9 @@ def _width(row: Sequence[str]) -> int:
 def _head(sentences: Sequence[Sequence[str]]) -> _Head:
     lines = [line for sentence in sentences for line in sentence]
     items = [line.split() for line in lines]
-    between = None if _has_tabs(lines) else _inline_divider(items)
-    divider = between or _divider(lines)
+    tabs = 2 * sum(TAB in line for line in lines) >= len(lines)
+    between = None if tabs else _inline_divider(items)
+    divider = TAB if tabs else between or _divider(lines)
     rows = [[split(line, divider) for line in sentence] for sentence in (items if between else sentences)]
     header = tuple(rows[0][0]) if rows and rows[0] and is_header(rows[0][0]) else ()
     if header:
@@ -135,13 +136,7 @@ def _inline_divider(items: Sequence[Sequence[str]]) -> str | None:
     return None
 
 
-def _has_tabs(lines: Sequence[str]) -> bool:
-    return 2 * sum(TAB in line for line in lines) >= len(lines)
-
-
 def _divider(lines: Sequence[str]) -> str:
-    if _has_tabs(lines):
-        return TAB
     rows = [split(line, BLANKS) for line in lines]
     by_blanks = 2 * sum(len(row) > 1 for row in rows) >= len(rows)
     for divider in ",;|/":
@@ -198,9 +193,7 @@ def named_layout(columns: Sequence[str], sentences: Sequence[Sequence[str]], usu
     head = _head(sentences)
     layout = ColumnLayout(names, head.divider, more=more, rest=rest, inline=head.inline, header=head.header)
     rows = [row for sentence in head.rows for row in sentence if layout.has_width(row)]
-    values = [
-        [value for row in rows for value in (row[i:] if i in layout.open_tags else [row[i]])] for i in layout.tags
-    ]
+    values = [[value for row in rows for value in row[where]] for where in layout.tag_fields]
     dialects = [USUAL if usual else Tagging(*letters[-1:]).see(column) for column in values]
     least = len(names) - 1 if more and _lacks_tags(head.tokens, len(names), dialects[-1]) else 0
     return replace(layout, dialects=tuple(dialects), least=least)
@@ -303,6 +296,7 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
     rows = head.fit
     columns = [[row[i] for sentence in rows for row in sentence] for i in range(head.width)]
     names = _roles(head) if head.header else _leading(rows, head.width)
+    names = ["_" if name and name in names[:i] else name for i, name in enumerate(names)]
     dialects = [None if name else detect(column) for name, column in zip(names, columns, strict=True)]
     typed = [  # columns of tags with letters, and not only those outside of mentions
         one is not None and bool(one.divider) and any(read_tag(value, one) for value in column)
@@ -323,7 +317,8 @@ def _of_table(head: _Head, tagged: bool) -> ColumnLayout | str:
         tags = others[-1:]
     if not tags and tagged:
         return _no_tags(columns[-1])
-    chunk = tags[0] if len(tags) > 1 and _are_chunks(columns[tags[0]]) else None
+    kinds = {tag.partition("-")[2] for tag in columns[tags[0]] if tag != "O"} if len(tags) > 1 else set()
+    chunk = tags[0] if kinds and kinds <= _CHUNKS else None
     unread = _again(tags[chunk is not None :], names, dialects, head)
     for i in others:
         names[i] = "tag" if i in tags and i not in unread else ""
@@ -350,7 +345,6 @@ def _roles(head: _Head) -> list[str]:
     plain = [_plain(name) for name in head.header[: head.width]]
     plain += [""] * (head.width - len(plain))
     names = [_ROLES.get(name, "") for name in plain]
-    names = ["_" if name and name in names[:i] else name for i, name in enumerate(names)]
     word = next((i for i, name in enumerate(plain) if name in _WORD_NAMES), None)
     if word is not None:
         names[word] = "word"
@@ -366,7 +360,7 @@ def _leading(rows: _Rows, width: int) -> list[str]:
             break
     if names.count(SENTENCE) > 1:
         names[names.index(SENTENCE)] = DOCUMENT
-    return ["_" if name and name in names[:i] else name for i, name in enumerate(names)]
+    return names
 
 
 def _number(sentences: list[list[str]]) -> str:
@@ -398,11 +392,6 @@ def _word(names: Sequence[str], dialects: Sequence[TagDialect | None], typed: Se
     first, *rest = free
     before = typed[first] and rest and not any(dialects[i] for i in rest)
     return rest[0] if before else first
-
-
-def _are_chunks(tags: Sequence[str]) -> bool:
-    kinds = {tag.partition("-")[2] for tag in tags if tag != "O"}
-    return bool(kinds) and kinds <= _CHUNKS
 
 
 def _again(tags: Sequence[int], names: list[str], dialects: Sequence[TagDialect | None], head: _Head) -> list[int]:
@@ -477,7 +466,7 @@ def is_tagged(sentences: Sequence[Sequence[str]], marked: bool = False) -> bool:
         return False
     if marked:
         return True
-    values = [value.strip(" ") for row in good for i in layout.tags for value in row[i:][: None if layout.more else 1]]
+    values = [value.strip(" ") for row in good for where in layout.tag_fields for value in row[where]]
     words = [row[layout.word] for row in good]
     return _are_surely_tags(values, layout.dialects[0], words, layout.inline or 2 * len(sentences) <= len(words))
 

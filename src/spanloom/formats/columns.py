@@ -331,7 +331,8 @@ def _sentence(block: Block, layout: ColumnLayout, mentions: bool, counts: Counte
 def _rows(block: Block, layout: ColumnLayout, tagged: bool, problems: list[Problem]) -> list[list[str]]:
     """Return the fields of the lines with the right number of fields, and valid words and tags."""
     rows = []
-    word, place, width = layout.word, layout.number, len(layout.names)
+    word, names, width = layout.word, layout.names, len(layout.names)
+    place = names.index("id") if "id" in names else None
     for i, (number, line) in enumerate(block.lines, start=1):
         row = layout.fields(line)
         message = ""

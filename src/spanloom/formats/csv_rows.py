@@ -21,7 +21,7 @@ from spanloom.document.validate import Problem
 from spanloom.errors import DataError
 from spanloom.files.output import Sink
 from spanloom.formats.json_text import loads
-from spanloom.formats.source import BOM, HEAD, bare, decode, opened, raw_lines
+from spanloom.formats.source import bare, decode, head_of, raw_lines
 from spanloom.text.patterns import pattern
 
 _DELIMITERS: Final = (",", ";", "\t")  # spreadsheets of many countries write semicolons
@@ -120,8 +120,7 @@ def header_of(path: Path) -> list[str]:
     Raises:
         DataError: the file cannot be read.
     """
-    with opened(path) as file:
-        line = file.readline(HEAD).removeprefix(BOM).decode("utf-8", "replace")
+    line = head_of(path).partition(b"\n")[0].decode("utf-8", "replace")
     try:
         return next(csv.reader([line], delimiter=_delimiter(line, path)), [])
     except csv.Error:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
 from spanloom.document.surfaces import beginning, flat
@@ -49,7 +49,6 @@ from spanloom.formats.layouts import (
     named,
     plain,
     text_of_passages,
-    without_texts,
     words,
 )
 from spanloom.formats.record_fields import RecordFields
@@ -62,6 +61,7 @@ from spanloom.formats.tagged import (
     laid_out,
     with_tags,
     with_words,
+    without,
 )
 from spanloom.formats.unread import holds_records, warn_unread
 
@@ -182,8 +182,7 @@ def _with_attributes(record: dict[str, Any]) -> dict[str, Any]:
             others.append(one)
     own = [found.get(str(item.get("id"))) if isinstance(item, dict) else None for item in denotations]
     made = [{**item, "attributes": one} if one else item for item, one in zip(denotations, own, strict=True)]
-    rest = {name: value for name, value in record.items() if name != "attributes"}
-    return {**rest, "denotations": made} | ({"attributes": others} if others else {})
+    return {**without(record, "attributes"), "denotations": made} | ({"attributes": others} if others else {})
 
 
 def _renamed(record: dict[str, Any]) -> dict[str, Any]:
@@ -215,7 +214,7 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
     {'text': 'mild pain', 'mentions': [{'type': 'problem', 'spans': [[5, 9]]}]}
     """
     if some(tracks := record.get("tracks"), dict):
-        others = {name: value for name, value in record.items() if name != "tracks"}  # of PubAnnotation
+        others = without(record, "tracks")  # of PubAnnotation
         return [
             native._replace(record=_annotated(native.record, track.get("project") or number))
             for number, track in enumerate(tracks, start=1)
@@ -227,11 +226,10 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
         record = step(record)
     if not by_layout and (tagged := fields_of(record)) is not None:
         native = from_tagged(record, *tagged, problems, mentions, fields.tags)
-        others = {name: value for name, value in native.items() if name not in ("mentions", "columns")}
-        warn_unread(others, problems, mentions)
+        warn_unread(without(native, "mentions", "columns"), problems, mentions)
         return [Native(identified(native))]
     field, found, layout = _mentions_of(record, described) if mentions else (None, Found(), PRESUMED)
-    rest = {name: value for name, value in record.items() if name != field}
+    rest = without(record, field)
     texts = _texts_of(rest, found, problems)
     for place, value in found.others:
         message = not_as_expected("it", value, "a mention: offsets and a type")
@@ -258,7 +256,7 @@ def to_native(record: dict[str, Any], problems: list[Problem], mentions: bool, f
         problems.append(Problem("error", NO_TEXT, f"{message}text, or name its field: --columns text=NAME (columns=)"))
     if frame.words is not None:
         rest |= {"tokens": frame.words, "sentences": [pair for pair in frame.sentences or () if pair[0] < pair[1]]}
-    warn_unread({name: value for name, value in rest.items() if name not in ("text", "meta")}, problems, mentions)
+    warn_unread(without(rest, "text", "meta"), problems, mentions)
     native = identified(rest)
     if field is None:
         return [Native(native)]
@@ -330,12 +328,12 @@ def _texts_of(rest: dict[str, Any], found: Found, problems: list[Problem]) -> _F
         text = rest.pop(name)
     elif "passages" in rest and "text" not in rest:
         text = text_of_passages(rest["passages"], problems)
-        rest["passages"] = without_texts(rest["passages"])
+        rest["passages"] = [] if text is None else [without(one, "text") for one in rest["passages"]]
     name = next((name for name in named(rest, OF_WORDS) if _words(rest[name]) is not None), None)
     if text is None and name is None:
         for key, part in rest.items():
             if isinstance(part, dict) and (held := field_of_text(part)) is not None:
-                text, rest[key] = part[held], {other: value for other, value in part.items() if other != held}
+                text, rest[key] = part[held], without(part, held)
                 break
     if text is None and name is None and found.entries:
         if (text := _of_title(rest, found.entries)) is not None:
@@ -457,12 +455,9 @@ def _spans(entry: Entry, way: _Reading, frame: _Frame) -> list[list[int]] | None
         base = low if way.nested == "sentence" else 0
     ranges = [(start + base, end + more + base) for start, end in entry.spans]
     if entry.indices is not None:
-        ranges = []
-        for place in sorted(set(entry.indices)):
-            if ranges and ranges[-1][1] == place + base:
-                ranges[-1] = (ranges[-1][0], place + base + 1)
-            else:
-                ranges.append((place + base, place + base + 1))
+        indices = enumerate(sorted(set(entry.indices)))
+        runs = [[place for _, place in run] for _, run in groupby(indices, lambda pair: pair[1] - pair[0])]
+        ranges = [(run[0] + base, run[-1] + base + 1) for run in runs]
     if not ranges or not all(low <= start < end <= high for start, end in ranges):
         return None
     return sorted([words[start][0], words[end - 1][1]] for start, end in ranges)
@@ -526,7 +521,7 @@ def identified(record: dict[str, Any]) -> dict[str, Any]:
     name = next((name for name in named(record, OF_ID) if type(record[name]) in (str, int)), None)
     if name is None or name == "id":
         return record
-    rest = {key: value for key, value in record.items() if key not in (name, "id")}
+    rest = without(record, name, "id")
     if record.get("id") not in (None, record[name]):
         rest["record_id"] = record["id"]
     return {"id": record[name], **rest}

@@ -17,7 +17,8 @@ from typing import Any, Final
 from spanloom.document.validate import Problem
 from spanloom.errors import plural
 from spanloom.formats.attributes import is_attribute, take_attributes
-from spanloom.formats.json_text import are, some
+from spanloom.formats.base import altered
+from spanloom.formats.json_text import are, is_offset, some
 from spanloom.formats.layouts import LEFT_OUT, OF_MENTIONS, PLAIN, PRESUMED, SURE, USUAL, Layout, at, plain, words
 from spanloom.formats.tag_dialects import LETTERED, Tagging
 
@@ -28,7 +29,6 @@ _DEEPEST: Final = 6  # lists and objects between a record's field and a mention
 _NEAR: Final = 2  # characters, or tokens, between the tokens of a mention
 _DIVIDING: Final = frozenset(("token", "spacetoken", "sentence", "split"))
 _NESTED: Final = 3  # objects in objects within a mention
-_LARGEST: Final = 2**62
 _ABOUT: Final = frozenset(words("author createdby updatedby confidence validation metadata coordinates"))  # mentions
 _ROLES: Final[dict[str, list[tuple[str, int]]]] = {}  # a usual name -> its roles, and how early it counts in each
 for _role, _names in USUAL.items():
@@ -164,11 +164,7 @@ def _are_offsets(value: Any) -> bool:
     if not isinstance(value, list) or not value:
         return False
     parts = [list(part.values()) if isinstance(part, dict) else part for part in value]
-    return all(_is_offset(part) or (isinstance(part, list) and part and all(map(_is_offset, part))) for part in parts)
-
-
-def _is_offset(value: object) -> bool:
-    return type(value) is int and -_LARGEST < value < _LARGEST
+    return all(is_offset(part) or (isinstance(part, list) and part and all(map(is_offset, part))) for part in parts)
 
 
 def _pairs(value: Any) -> list[tuple[int, int]]:
@@ -177,9 +173,9 @@ def _pairs(value: Any) -> list[tuple[int, int]]:
         found = [_PAIR.fullmatch(part) for part in re.split(r"[;|](?=\s*[0-9]+\s*[-:, ])|[|]", value)]
         return [(int(pair[1]), int(pair[2])) for pair in found if pair] if all(found) else []
     pairs: list[tuple[int, int]] = []
-    single = isinstance(value, dict) or (isinstance(value, list | tuple) and any(map(_is_offset, value)))
+    single = isinstance(value, dict) or (isinstance(value, list | tuple) and any(map(is_offset, value)))
     for item in [value] if single else value or ():
-        if isinstance(item, list | tuple) and len(item) == 2 and all(map(_is_offset, item)):
+        if isinstance(item, list | tuple) and len(item) == 2 and all(map(is_offset, item)):
             pairs.append((item[0], item[1]))
         elif isinstance(item, dict):
             parts = _Parts(item, PRESUMED)
@@ -194,7 +190,7 @@ def _pairs(value: Any) -> list[tuple[int, int]]:
 
 def _of_list(value: list[Any] | tuple[Any, ...], place: str, keys: tuple[str, ...]) -> Entry | None:
     """Return the mention of a list: offsets, and a type, which may be the key above."""
-    offsets = [item for item in value if _is_offset(item)]
+    offsets = [item for item in value if is_offset(item)]
     texts = [item for item in value if isinstance(item, str)]
     lists = [item for item in value if isinstance(item, list | tuple)]
     if offsets and len(offsets) % 2 == 0:
@@ -230,15 +226,15 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, str):
         return int(value) if value.isdecimal() and len(value) < 12 else None
     if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) < _LARGEST else None
-    return value if _is_offset(value) else None
+        value = int(value) if value.is_integer() else None
+    return value if is_offset(value) else None
 
 
 class _Parts:
     """The fields of a mention that is an object, by usual names, or by the paths of a layout; those read are noted."""
 
     def __init__(self, item: dict[str, Any], layout: Layout) -> None:
-        self.item, self.paths = item, layout.paths
+        self.paths = layout.paths
         self.own: dict[str, Any] = {}
         self.top: dict[str, str] = {}  # usual name -> the field of the item that it is, or is in
         self.used: set[str] = set()
@@ -254,31 +250,31 @@ class _Parts:
         self.names: dict[str, list[str]] = {}
         for _, role, known in sorted((rank, role, name) for name in self.own for role, rank in _ROLES.get(name, ())):
             self.names.setdefault(role, []).append(known)
+        for role, path in layout.paths.items():
+            self.names[role], self.own[path] = [path], at(item, path)
+            self.top[path] = path if path in item else path.partition(".")[0]
 
     def name(self, role: str, *kinds: type) -> str | None:
         """Return the name of a role's field, or its path, if it has a value of one of these kinds."""
-        if (path := self.paths.get(role)) is not None:
-            return path if _is(at(self.item, path), kinds) else None
         for name in self.names.get(role, ()):
             # names of surfaces and types are those of other roles as well
-            if _is(self.own[name], kinds) and not (role in ("surface", "type") and self.top[name] in self.used):
+            taken = role in ("surface", "type") and role not in self.paths and self.top[name] in self.used
+            if _is(self.own[name], kinds) and not taken:
                 return name
         return None
 
     def get(self, role: str, *kinds: type) -> Any:
         """Return the value of a role; ``None`` without one of these kinds."""
-        if (name := self.name(role, *kinds)) is None:
-            return None
-        value = at(self.item, name) if role in self.paths else self.own[name]
+        name = self.name(role, *kinds)
+        value = None if name is None else self.own[name]
         return _whole(value) if kinds == (int,) else value
 
     def note(self, role: str, *kinds: type) -> str:
         """Note that a role's field is read; return its name for messages, empty without a value of these kinds."""
         if (name := self.name(role, *kinds)) is None:
             return ""
-        path = self.paths.get(role)
-        self.used.add(path.partition(".")[0] if path and path not in self.item else path or self.top[name])
-        return str(self.top.get(name, name))
+        self.used.add(self.top[name])
+        return name if role in self.paths else self.top[name]
 
     def take(self, role: str, *kinds: type) -> Any:
         """Return the value of a role, and note its field."""
@@ -318,8 +314,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
         entry.fields["id"] = identifier
     if (score := parts.get("score", int, float)) is not None and 0 <= score <= 1:
         entry.fields["score"] = parts.take("score", int, float)
-    if (sentence := parts.take("sentence", int)) is not None:
-        entry.sentence = sentence
+    entry.sentence = parts.take("sentence", int)
     if (annotator := parts.take("annotator", str, int)) is not None:
         entry.annotator = str(annotator)
     if keys and plain(keys[-1]) in (*OF_MENTIONS, "mention"):  # the names of fields, and not of types
@@ -328,7 +323,7 @@ def _of_object(item: dict[str, Any], place: str, layout: Layout, keys: tuple[str
         entry.types = [keys[0]] if keys and not keys[0].isdigit() else []
         if not keys and not layout.kind:
             entry.types = ["mention"]
-    entry.names = (str(parts.top.get(name, name)) if name else "label", named)
+    entry.names = (name if "type" in parts.paths else parts.top[name]) if name else "label", named
     derived = entry.spans and not entry.tokens
     for key, value in item.items():
         if key not in parts.used and not (derived and plain(str(key)) in _DERIVED):
@@ -403,13 +398,13 @@ def without_others(entries: Sequence[Entry], field: str, problems: list[Problem]
     gold = [entry for entry in entries if not any(entry.fields.get(name) is value for name, value in LEFT_OUT)]
     if count := len(entries) - len(gold):
         message = f"{plural(count, 'mention')} of {field} marked as deleted or wrong: left out"
-        problems.append(Problem("warning", "mentions marked as wrong", message, altered=True))
+        problems.append(altered("mentions marked as wrong", message))
     kept = [entry for entry in gold if not all(plain(str(kind)) in _DIVIDING for kind in entry.types or ["-"])]
     if not kept or len(kept) == len(gold):
         return gold
     those = plural(len(gold) - len(kept), "annotation that divides the text", "annotations that divide the text")
     message = f"left out {those}, such as Token of {field}"
-    problems.append(Problem("warning", "annotations that divide the text", message, altered=True))
+    problems.append(altered("annotations that divide the text", message))
     return kept
 
 
@@ -450,7 +445,7 @@ def joined(
     message = (
         f"types of {field} are tags such as B-{found[0].types[0]}; {len(entries):,} tokens are {len(found):,} mentions"
     )
-    problems.append(Problem("warning", "tags as types", message, altered=True))
+    problems.append(altered("tags as types", message))
     return found
 
 
@@ -473,14 +468,14 @@ def doubts(field: str, entries: Sequence[Entry], named: bool) -> Iterator[Proble
     """
     if entries and all(entry.surface and entry.types == [entry.surface] for entry in entries):
         message = f"the types of {field} are the texts of the mentions; name the field with types: --columns type=NAME"
-        yield Problem("warning", "types that are texts", f"{message} (columns=)", altered=True)
+        yield altered("types that are texts", f"{message} (columns=)")
     if not named and entries and all(str(kind).isdecimal() for entry in entries for kind in entry.types or ["-"]):
         message = (
             f"the types of {field} are numbers, such as {entries[0].types[0]}; their names are given as --tag-names"
         )
-        yield Problem("warning", "types that are numbers", f"{message} 1=NAME,2=NAME (tag_names=)", altered=True)
+        yield altered("types that are numbers", f"{message} 1=NAME,2=NAME (tag_names=)")
     for entry in entries:
         for name, value in entry.fields.items():
             if isinstance(value, list) and value and all(isinstance(one, dict) and has_offsets(one) for one in value):
                 message = f"{name.removeprefix('record_')} of a mention holds further mentions, which are not read"
-                yield Problem("warning", "mentions within mentions", message, entry.place, altered=True)
+                yield altered("mentions within mentions", message, place=entry.place)

@@ -15,7 +15,7 @@ from spanloom.files.staging import leftover
 from spanloom.files.walk import everything, is_closed_link
 from spanloom.formats.base import UNNAMED, Format, Losses, Scanned, name_of, repeated_name
 from spanloom.formats.looks import advice, looks_like
-from spanloom.formats.source import HEAD, bare, opened
+from spanloom.formats.source import bare, head_of
 
 _ESCAPED = re.compile(r'[\x00-\x1f/\\:*?"<>|]|^\.|%(?=[01][0-9A-F]|2[2AEF5]|3[ACEF]|5C|7C)')
 _LONGEST = 255  # bytes of a name, on nearly all file systems
@@ -118,22 +118,17 @@ def files_of(root: Path, kind: Format | None, kinds: Iterable[Format]) -> tuple[
     data += [file for other, file in found if file.suffix == ".py"]
     inputs = [(other, file) for other, file in found if file.suffix != ".py" and (kind is None or other.named(file))]
     if kind is not None and not inputs:
-        inputs = [(kind, file) for file in _of_one_ending(root, data, kind)]
+        endings = sorted({file.suffix for file in data})
+        if len(endings) > 1:
+            held = f"files that end in {', '.join(endings)}, and none in {_endings([kind])}"
+            raise UsageError(f"the folder {root} holds {held}; name the file to read")
+        inputs = [(kind, file) for file in data]
     if not inputs:
         hints = ((file, _hint(file)) for file in data) if kind is None else ()
         more = next((f"; {file.name} is not read: {hint}" for file, hint in hints if hint is not None), "")
         raise UsageError(f"the folder {root} holds no file that ends in one of: {_endings(choices)}{more}")
     taken = {file for _, file in inputs}
     return inputs, [file for file in data if file not in taken] + links
-
-
-def _of_one_ending(root: Path, files: Sequence[Path], kind: Format) -> Sequence[Path]:
-    """Return the files of a folder that lack the suffix of the format named by the user, if all have one suffix."""
-    endings = sorted({file.suffix for file in files})
-    if len(endings) > 1:
-        found = f"files that end in {', '.join(endings)}, and none in {_endings([kind])}"
-        raise UsageError(f"the folder {root} holds {found}; name the file to read")
-    return files
 
 
 def _endings(kinds: Sequence[Format]) -> str:
@@ -166,8 +161,7 @@ def _hint(file: Path) -> str | None:
     try:
         if (hint := advice(file)) is not None:
             return hint
-        with opened(file) as source:
-            looks = looks_like(source.read(HEAD).decode("utf-8", "replace"))
+        looks = looks_like(head_of(file).decode("utf-8", "replace"))
         return None if looks is None else f"it looks like {looks}"
     except DataError:  # it is not read in any case
         return None

@@ -18,12 +18,12 @@ from typing import Any, Final, TypeAlias, TypeVar, cast
 from spanloom.document import Document, Mention
 from spanloom.document.validate import Problem
 from spanloom.errors import DataError, UsageError, clip
-from spanloom.formats.base import Beside, Notices, Scanned, name_of
+from spanloom.formats.base import Beside, Notices, Scanned, accepted, name_of
 from spanloom.formats.dialects import Native
 from spanloom.formats.entries import entries_of
-from spanloom.formats.json_text import not_as_expected
+from spanloom.formats.json_text import not_as_expected, some
 from spanloom.formats.layouts import OF_TEXT, OF_WORDS, PRESUMED, named
-from spanloom.formats.record import AS_TEXT, MENTION, from_record, mention_of, mention_record
+from spanloom.formats.record import AS_TEXT, MENTION, as_object, from_record, mention_of, mention_record
 from spanloom.formats.settling import settled
 
 One: TypeAlias = str | Document | Mapping[str, Any]
@@ -47,7 +47,7 @@ def is_one(X: object) -> bool:
 
 def _is_record(value: object) -> bool:
     """Return whether a value is a dictionary with a text or words."""
-    return isinstance(value, dict) and any(True for _ in named(value, (*OF_TEXT, *OF_WORDS)))
+    return isinstance(value, dict) and any(named(value, (*OF_TEXT, *OF_WORDS)))
 
 
 def answer(X: Given, found: Iterable[Answer]) -> Answer | list[Answer]:
@@ -212,13 +212,12 @@ def _record(item: object) -> Any:
     """Return the record of an item (a dictionary, a pair or a list of words) as plain values; ``None`` for others."""
     if isinstance(item, Mapping):
         return _plain(item) if _is_record(dict(item)) else None
-    if not isinstance(item, tuple | list) or not item:
+    if not isinstance(item, tuple | list):
         return None
-    if all(isinstance(word, str) for word in item):
-        return {"tokens": list(item)}
-    pair = len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], Mapping | list | tuple)
-    tagged = all(isinstance(row, tuple | list) for row in item)
-    return _plain(item) if pair or tagged else None
+    plain = _plain(item)
+    if some(plain, str):
+        return {"tokens": plain}
+    return plain if some(plain, list) or as_object(plain) is not plain else None
 
 
 def _plain(value: Any) -> Any:
@@ -373,13 +372,8 @@ def from_columns(table: Any, documents: Iterable[Document]) -> list[Document]:
     if rows:
         name, left = next(iter(rows.items()))
         raise DataError(f"row {left[0][0]}: no document is called {clip(name)}; give all that the table is about")
-    notices, read = Notices(), []
-    for scanned in settled(found):
-        for problem in scanned.problems:
-            if problem.severity == "error":
-                raise problem.to_error()
-        notices.add(scanned.problems)
-        read += [] if scanned.document is None else [scanned.document]
+    notices = Notices()
+    read = list(accepted(settled(found), notices))
     notices.report(None)
     return read
 

@@ -23,7 +23,7 @@ from spanloom.formats.looks import lists_labels
 from spanloom.formats.pipelines import sentences_of
 from spanloom.formats.record import WITHOUT_MENTIONS, as_object, plain_document, record_json, record_lines
 from spanloom.formats.record_fields import Columns, RecordFields, TagNames, features_of, names_beside
-from spanloom.formats.source import BOM, HEAD, bare, decode, opened, output_file, raw_lines, read_bytes
+from spanloom.formats.source import BOM, bare, decode, head_of, output_file, raw_lines, read_bytes
 from spanloom.formats.tag_dialects import in_turn
 from spanloom.formats.tagged import pieces_of, with_names
 
@@ -61,18 +61,17 @@ def scan_array(raw: bytes, path: str | Path, fields: RecordFields, mentions: boo
         DataError: the bytes are no JSON.
     """
     try:
-        value, name = loads(raw, path), str(path)
+        value = loads(raw, path)
     except DataError:
-        if _LITERAL.match(raw) and (literal := literal_of(raw.decode("utf-8", "replace").strip())) is not None:
-            yield from _scan_places(literal, str(path), fields, mentions)
+        value = literal_of(raw.decode("utf-8", "replace").strip()) if _LITERAL.match(raw) else None
+        if value is None:
+            if not _LINES.match(raw):
+                raise
+            yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
             return
-        if not _LINES.match(raw):
-            raise
-        yield from scan_lines(enumerate(raw.splitlines(keepends=True), 1), path, fields, mentions)
-        return
-    yield from _scan_places(value, name, fields, mentions)
+    yield from _scan_places(value, str(path), fields, mentions)
     if not value:
-        yield no_document(name, "a list of records")
+        yield no_document(str(path), "a list of records")
 
 
 def _scan_places(
@@ -167,11 +166,10 @@ def _line_calls(
         found = True
         if plain and (document := plain_document(record)) is not None:
             yield partial(list, [Scanned(document, [], name, number, beside=WITHOUT_MENTIONS)])
-        elif isinstance(record, dict) and "text" not in record:  # perhaps a list of records in an object
-            for place, part in records_of(record, fields.names.get("text", "text")):
-                yield partial(scan_any, part, mentions, fields, name, number, place)
-        else:
-            yield partial(scan_any, record, mentions, fields, name, number)
+            continue
+        several = isinstance(record, dict) and "text" not in record  # perhaps a list of records in an object
+        for place, part in records_of(record, fields.names.get("text", "text")) if several else [("", record)]:
+            yield partial(scan_any, part, mentions, fields, name, number, place)
     if not found:
         yield partial(list, [no_document(name, "one JSON object a line")])
 
@@ -205,10 +203,9 @@ def _placed(name: str, records: list[Any]) -> list[tuple[str, Any]]:
 
 def _is_one(value: dict[str, Any]) -> bool:
     """Return whether an object is a record itself: it has a text or words, and not a list of annotated sentences."""
-    held = {plain(str(name)): part for name, part in value.items()}
-    lists = any(_are_annotated(held.get(name)) for name in ("sentences", "sents"))
-    names = {*OF_TEXT, *OF_WORDS, "passages"} - ({"sentences", "sents"} if lists else set())
-    return not names.isdisjoint(held) or pieces_of(value) is not None
+    held = named(value, (*OF_TEXT, *OF_WORDS, "passages"))
+    own = any(plain(name) not in ("sentences", "sents") or not _are_annotated(value[name]) for name in held)
+    return own or pieces_of(value) is not None
 
 
 def _records_in(value: dict[str, Any]) -> list[tuple[str, Any]]:
@@ -293,8 +290,7 @@ def claims(path: Path) -> bool:
     """Return whether a file may hold records: it begins as a list or an object does, and is of no other known kind."""
     if not path.is_file():
         return False
-    with opened(path) as file:
-        head = file.read(HEAD).removeprefix(BOM)
+    head = head_of(path)
     if bare(path).suffix.lower() == ".py":
         return _ASSIGNED.search(head) is not None and _ENTITIES.search(head) is not None
     if lists_labels(path, head):

@@ -13,6 +13,7 @@ from spanloom.errors import DataError, clip
 from spanloom.files.output import Sink
 from spanloom.formats.source import decode
 
+_LARGEST = 2**62  # what an int64 holds with room to add
 _SHOWN = 60  # characters of a wrong value in a message
 
 
@@ -150,6 +151,11 @@ def are(value: object, *types: type) -> TypeGuard[list[Any]]:
 def some(value: object, *types: type) -> TypeGuard[list[Any]]:
     """Return whether a value is such a list, and not empty."""
     return bool(value) and are(value, *types)
+
+
+def is_offset(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer, and small enough for an offset."""
+    return type(value) is int and -_LARGEST < value < _LARGEST
 
 
 def is_pair(value: object) -> TypeGuard[list[int]]:

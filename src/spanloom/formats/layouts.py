@@ -259,13 +259,3 @@ def _unit(text: str, length: int) -> str:
         if size * length == len(text.encode(encoding, "surrogatepass")):
             return f"; they are counted in {unit}: count Unicode characters"
     return ""
-
-
-def without_texts(passages: object) -> object:
-    """Return passages without what the text of the document holds."""
-    if not isinstance(passages, list):
-        return passages
-    return [
-        {name: value for name, value in passage.items() if name != "text"} if isinstance(passage, dict) else passage
-        for passage in passages
-    ]

@@ -13,12 +13,12 @@ from typing import Final
 from spanloom.errors import DataError, clip
 from spanloom.formats.inline_marks import SHAPE, shows_marks, unpaired
 from spanloom.formats.layouts import plain, words
-from spanloom.formats.source import BOM, HEAD, bare, opened
+from spanloom.formats.source import bare, head_of
 from spanloom.text.patterns import pattern
 
 _SAMPLE: Final = 1 << 16  # characters in which annotation must show
 _FIELD: Final = r"[\"'](?:text|tokens|words|content|sentence|sentences|entities|label|labels|data)[\"']\s*:"
-_NAMED: Final = pattern(_FIELD)
+_RECORD: Final = pattern(r"\{(?=[^\n]*\}[ \t\r]*$)[^\n]*?" + _FIELD, re.MULTILINE)  # in the first line
 _RECORDS: Final = pattern(r"\s*[\[{](?:\s|[\[({]){0,20}(?:[\"']|\Z)(?s:.){0,2000}?" + _FIELD)
 _INNER: Final = r"(?:[^<>]|</?(?:i|b|em|sub|sup|hi|italic)\b[^<>]{0,100}>){1,300}"
 _AROUND: Final = pattern(
@@ -106,12 +106,6 @@ def _is_typed(text: str) -> bool:
     return len(pairs) > 2 and len(pairs) >= 0.95 * len(rows) and few and all(map(_KIND.fullmatch, kinds))
 
 
-def _begins_with_record(text: str) -> bool:
-    """Return whether the first line is a JSON object that has a field of a record."""
-    line = text.partition("\n")[0].rstrip(" \t\r")
-    return line.startswith("{") and line.endswith("}") and _NAMED.search(line) is not None
-
-
 def _is_numbered(text: str) -> bool:
     """Return whether nearly all lines are a word and a small number, most often 0, as tags that are numbers are."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
@@ -145,16 +139,13 @@ def _is_row(cells: list[str]) -> bool:
     numbers = [found for cell in cells if (found := _NUMBERS.fullmatch(cell)) is not None]
     lengths = {int(one[2]) - int(one[1]) for one in numbers if one[2]}
     lengths |= {int(end[1]) - int(start[1]) for start, end in pairwise(numbers)}
-    named = cells[0].endswith((".txt", ".text")) and len(cells) > 2
-    return (
-        named
-        if any(length > 0 for length in lengths) and named
-        else any(len(cell) in lengths or len(cell) - 1 in lengths for cell in cells if re.search(r"[^\W\d_]", cell))
-    )
+    if cells[0].endswith((".txt", ".text")) and len(cells) > 2 and any(length > 0 for length in lengths):
+        return True
+    return any(len(cell) in lengths or len(cell) - 1 in lengths for cell in cells if re.search(r"[^\W\d_]", cell))
 
 
 _KINDS: Final[tuple[tuple[Callable[[str], object], str], ...]] = (
-    (_begins_with_record, "records; name their format (--input-format jsonl)"),
+    (_RECORD.match, "records; name their format (--input-format jsonl)"),
     (_RECORDS.match, "records; name their format (--input-format json)"),
     (_PUBTATOR.match, "PubTator; name its format (--input-format pubtator)"),
     (shows_elements, "a text with elements around mentions; name its format (--input-format markup)"),
@@ -298,8 +289,6 @@ _OF_LABELS: Final = pattern(
     r"(?:label|span_type|category_type|relation_type)s?(?:[_-]?config|[_-]?types?)?\.json", re.I
 )
 _LINES: Final = pattern(rb"\s*\{[^\n]*\}\s*(?:\n|\Z)")
-_MAGICS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_MAGIC)
-_MARKED_KINDS: Final = tuple((re.compile(mark), advice) for mark, advice in _BY_CONTENT)
 
 
 def advice(path: Path) -> str | None:
@@ -315,14 +304,13 @@ def advice(path: Path) -> str | None:
     table = ending in (".csv", ".tsv")
     if not table and ending not in (".json", ".xml") and (known := _BY_ENDING.get(path.suffix.lower())) is not None:
         return _PACKED_LINES if known is _PACKED and _holds_lines(path) else known
-    with opened(path) as file:
-        head = file.read(HEAD).removeprefix(BOM)
+    head = head_of(path)
     if table:
         return of_content(head) or _unnamed(head, _BY_ENDING[ending])
     if ending == ".json" and lists_labels(path, head):
         return _LABELS
-    kinds = _MARKED_KINDS if ending in (".json", ".xml") else ()
-    return next((advice for mark, advice in kinds if mark.search(head)), None) or of_content(head)
+    kinds = _BY_CONTENT if ending in (".json", ".xml") else ()
+    return next((advice for mark, advice in kinds if re.search(mark, head)), None) or of_content(head)
 
 
 def lists_labels(path: Path, head: bytes) -> bool:
@@ -340,8 +328,7 @@ def lists_labels(path: Path, head: bytes) -> bool:
 def _holds_lines(path: Path) -> bool:
     """Return whether a packed file holds JSON lines, regardless of its name."""
     try:
-        with opened(path) as file:
-            return _LINES.match(file.read(HEAD)) is not None
+        return _LINES.match(head_of(path)) is not None
     except DataError:  # not packed by gzip, or damaged
         return False
 
@@ -364,4 +351,4 @@ def of_content(raw: bytes) -> str | None:
     >>> of_content(b"%PDF-1.7")
     'a PDF; get the text out first (pdftotext IN.pdf OUT.txt), one .txt file for each document'
     """
-    return next((advice for mark, advice in _MAGICS if mark.match(raw)), None)
+    return next((advice for mark, advice in _BY_MAGIC if re.match(mark, raw)), None)

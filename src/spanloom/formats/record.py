@@ -17,12 +17,10 @@ its place, such as ``"mentions[0].colour"``; but usual names of attributes, such
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,11 +33,11 @@ from spanloom.document.span import attribute_value, found_mention
 from spanloom.document.validate import Problem, place_of
 from spanloom.errors import DataError, clip
 from spanloom.formats.attributes import take_attributes
-from spanloom.formats.base import Beside, Notices, Scanned, altered, writing_as
+from spanloom.formats.base import Beside, Notices, Scanned, accepted, altered, writing_as
 from spanloom.formats.blocks import TAG
 from spanloom.formats.dialects import NO_TEXT, Native, rejected, to_native
 from spanloom.formats.entries import entries_of
-from spanloom.formats.json_text import are, not_as_expected, some, to_json
+from spanloom.formats.json_text import are, is_offset, not_as_expected, some, to_json
 from spanloom.formats.layouts import PRESUMED
 from spanloom.formats.looks import FHIR, shows_annotation
 from spanloom.formats.pipelines import sentences_of, with_sentences
@@ -50,29 +48,13 @@ from spanloom.native import Kernel
 
 
 class Field(NamedTuple):
-    """A field of a record: the kind of its value, a key of `EXPECTED`, and its description."""
+    """A field of a record: the kind of its value, a key of `KINDS`, and its description."""
 
     kind: str
     about: str = ""
 
 
 # What a record is, once: the reader's messages and the server's schema are made of these tables.
-EXPECTED = {
-    "name": "a string or an integer",
-    "text": "a string",
-    "pair": "[start, end], two integers",
-    "pairs": "a list of [start, end] pairs of integers",
-    "spans": "[start, end] pairs of integers",
-    "texts": "a list of strings",
-    "probability": "a number from 0 to 1",
-    "columns": "an object of lists, one for each column",
-    "mentions": "a list of mentions",
-    "sections": "a list of objects with a name, a string, and a span, [start, end]",
-    "attributes": "an object of values: true, false or a string",
-    "named probabilities": "an object of numbers from 0 to 1",
-    "probabilities": "a list of numbers from 0 to 1, one for each concept",
-    "object": "an object",
-}
 RECORD = {
     "id": Field("name"),
     "text": Field("text"),
@@ -101,8 +83,6 @@ _write_pairs = Kernel("write_pairs")
 _MENTION_FIELDS = frozenset((*MENTION, "text"))
 _REQUIRED = ("type", "spans")  # of a mention
 _FEW: Final = 8  # pairs that Python writes in less time than a call of the kernel takes
-_OTHERS: Final = attrgetter("id", "head", "concepts", "attributes", "attribute_scores", "concept_scores")
-_NO_OTHERS: Final = _OTHERS(Mention("", [(0, 1)]))
 _PLAIN: Final = frozenset(("id", "text"))
 WITHOUT_MENTIONS: Final = Beside([], names=[])
 _LARGEST = 2**62  # what an int64 holds with room to add
@@ -136,10 +116,8 @@ def record_text(document: Document) -> str:
     >>> record_text(Document("mild pain", tokens=[[0, 4], [5, 9]]))
     '{"text":"mild pain","tokens":[[0,4],[5,9]],"mentions":[]}'
     """
-    mentions = ",".join(map(_mention_text, document.mentions))
-    return _text_of(
-        document, _pairs_text(document.tokens), _pairs_text(document.sentences), f"[{mentions}]", document.meta
-    )
+    mentions = to_json(list(map(mention_record, document.mentions)))
+    return _text_of(document, _pairs_text(document.tokens), _pairs_text(document.sentences), mentions, document.meta)
 
 
 def record_lines(found: MentionArrays) -> str:
@@ -205,15 +183,6 @@ def _pairs_texts(pairs: Offsets, ptr: NDArray[np.int64]) -> list[str]:
     return [text[first:end] for first, end in pairwise([0, *ends.tolist()])]
 
 
-def _mention_text(mention: Mention) -> str:
-    """Return a mention as JSON, as `to_json` writes its record, but that of most mentions faster."""
-    score = mention.score
-    if _OTHERS(mention) != _NO_OTHERS or type(score) is not float or not 0.0 <= score <= 1.0:
-        return to_json(mention_record(mention))
-    spans = ",".join([f"[{start},{end}]" for start, end in mention.spans])
-    return f'{{"type":{to_json(mention.type)},"spans":[{spans}],"score":{score!r}}}'
-
-
 def record_json(document: Document, path: str | Path) -> str:
     """Return `record_text`.
 
@@ -266,23 +235,17 @@ def from_record(record: object, path: str | Path | None = None, line: int | None
     Traceback (most recent call last):
     spanloom.errors.DataError: a.jsonl:1: mentions[0]: spans is [[5, "9"]], expected [start, end] pairs of integers
     """
-    found = parse_record(record)
+    scans = [settled_one(scanned) for scanned in scan_record(record, path=str(path or ""), line=line)]
+    if scans[0].document is None:  # also where it is no gold, as the caller wants one
+        raise scans[0].problems[0].to_error()
     notices = Notices()
-    for document, problems in found:
-        for problem in problems:
-            placed = replace(problem, path=None if path is None else str(path), line=line)
-            if problem.severity == "error" or document is None:  # or no gold, and the caller wants one
-                raise placed.to_error()
-            notices.add([placed])
+    documents = list(accepted(scans, notices))
     notices.report(None)
-    document, _ = found[0]
-    if document is None:
-        raise AssertionError("a record without problems has a document")
-    if len(found) > 1:
-        names = ", ".join(clip(str(one.meta["annotator"])) for one, _ in found if one is not None)
-        message = f"the record has mentions of {len(found)} annotators ({names}), expected one; read it from a file"
+    if len(documents) > 1:
+        names = ", ".join(clip(str(one.meta["annotator"])) for one in documents)
+        message = f"the record has mentions of {len(documents)} annotators ({names}), expected one; read it from a file"
         raise DataError(message, path=path, line=line)
-    return document
+    return documents[0]
 
 
 Parsed: TypeAlias = tuple[Document | None, list[Problem]]
@@ -321,8 +284,8 @@ def scan_record(
     for document, problems, beside in _parsed(record, mentions, RecordFields(None, None) if fields is None else fields):
         if document is None and place:
             problems = [replace(one, place=f"{place}: {one.place}".removesuffix(": ")) for one in problems]
-        if path:
-            problems = [replace(one, path=path, line=line) for one in problems]
+        if path or line is not None:
+            problems = [replace(one, path=path or None, line=line) for one in problems]
         found.append(Scanned(document, problems, path, line, beside=beside and beside._replace(within=place)))
     return found
 
@@ -426,8 +389,8 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         return None, problems, None
     given = {name: record[name] for name in ("id", "columns", "mentions", "meta") if name in record}
     for name, value in given.items():
-        if value is not None and not _FITS[RECORD[name].kind](value):
-            _wrong(problems, "", name, value, EXPECTED[RECORD[name].kind])
+        if value is not None and not KINDS[RECORD[name].kind].fits(value):
+            _wrong(problems, "", name, value, KINDS[RECORD[name].kind].expected)
             given[name] = None
     document = Document(text, id="" if given.get("id") is None else str(given["id"]))
     if _PLAIN.issuperset(record):
@@ -440,7 +403,7 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if are(values, str):
             document.columns[name] = values
         else:
-            _wrong(problems, f"columns[{clip(name)}]", "it", values, EXPECTED["texts"])
+            _wrong(problems, f"columns[{clip(name)}]", "it", values, KINDS["texts"].expected)
     meta, unread = given.get("meta") or {}, dict[str, Any]()
     surfaces, places = [], []
     for i, item in enumerate(given.get("mentions") or ()):
@@ -457,12 +420,12 @@ def _document(record: dict[str, Any], names: Native, problems: list[Problem]) ->
         if not _MENTION_FIELDS.issuperset(item):
             unread |= {f"{place}.{key}": item[key] for key in item if key not in _MENTION_FIELDS}
     sections = record.get("sections")
-    if sections is not None and _FITS["sections"](sections):
+    if sections is not None and KINDS["sections"].fits(sections):
         document.sections = [Section(one["name"], Span(*one["span"])) for one in sections]
     elif sections is not None:
         spans = isinstance(sections, list) and any(isinstance(one, dict) and "span" in one for one in sections)
         if spans or ("mentions" in record and not names.places):
-            _wrong(problems, "", "sections", sections, EXPECTED["sections"])
+            _wrong(problems, "", "sections", sections, KINDS["sections"].expected)
         else:  # of another tool, and of another kind
             meta = {"sections": sections, **meta}
     document.meta = _meta(record, meta, unread, problems)
@@ -506,14 +469,7 @@ def _meta(
 
 
 def _is_pair(value: object) -> bool:
-    return (
-        isinstance(value, list | tuple)
-        and len(value) == 2
-        and type(value[0]) is int
-        and type(value[1]) is int
-        and -_LARGEST < value[0] < _LARGEST
-        and -_LARGEST < value[1] < _LARGEST
-    )
+    return isinstance(value, list | tuple) and len(value) == 2 and is_offset(value[0]) and is_offset(value[1])
 
 
 def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | None:
@@ -529,9 +485,9 @@ def _offsets(value: object, name: str, problems: list[Problem]) -> Offsets | Non
             return array.astype(np.int64, copy=False)
         for i, item in enumerate(value):
             if not _is_pair(item):
-                _wrong(problems, f"{name}[{i}]", "it", item, EXPECTED["pair"])
+                _wrong(problems, f"{name}[{i}]", "it", item, KINDS["pair"].expected)
                 return None
-    _wrong(problems, "", name, value, EXPECTED["pairs"])
+    _wrong(problems, "", name, value, KINDS["pairs"].expected)
     return None
 
 
@@ -545,7 +501,7 @@ def mention_of(item: object, place: str, names: Native, problems: list[Problem])
         value = item.get(name)
         if (value is None and name not in _REQUIRED) or fits(value):
             continue
-        expected = EXPECTED[MENTION[name].kind]
+        expected = KINDS[MENTION[name].kind].expected
         if name == "spans" and names.spans != "spans":
             expected = "integers"
         elif name == "type" and names.places and value is None:
@@ -553,7 +509,7 @@ def mention_of(item: object, place: str, names: Native, problems: list[Problem])
         _wrong(problems, place, {"type": names.type, "spans": names.spans}.get(name, name), value, expected)
     concepts, scores = item.get("concepts") or (), item.get("concept_scores") or ()
     if len(problems) == before and not isinstance(item.get("text", ""), str):
-        _wrong(problems, place, "text", item["text"], EXPECTED["text"])
+        _wrong(problems, place, "text", item["text"], KINDS["text"].expected)
     if len(problems) == before and scores and len(scores) != len(concepts):
         _wrong(problems, place, "concept_scores", scores, f"a number for each of its {len(concepts)} concepts")
     if len(problems) > before:
@@ -575,25 +531,44 @@ def _attributes(value: Any) -> dict[str, bool | str] | None:
     return {name: one for name, one in found.items() if one is not None}
 
 
-_FITS: Final[Mapping[str, Callable[[Any], bool]]] = MappingProxyType(
-    {
-        "name": lambda value: type(value) in (str, int),
-        "text": lambda value: isinstance(value, str),
-        "pair": _is_pair,
-        "spans": lambda value: isinstance(value, list) and bool(value) and all(map(_is_pair, value)),
-        "texts": lambda value: not value or are(list(value) if isinstance(value, tuple) else value, str),
-        "probability": lambda value: type(value) in (int, float),
-        "mentions": lambda value: isinstance(value, list),
-        "columns": lambda value: isinstance(value, dict),
-        "object": lambda value: isinstance(value, dict),
-        "sections": lambda value: (
+class Kind(NamedTuple):
+    """A kind of values of fields: what is expected, for messages, and whether a value is one."""
+
+    expected: str
+    fits: Callable[[Any], bool] = bool  # arrays are checked where they are read
+
+
+KINDS: Final = {
+    "name": Kind("a string or an integer", lambda value: type(value) in (str, int)),
+    "text": Kind("a string", lambda value: isinstance(value, str)),
+    "pair": Kind("[start, end], two integers", _is_pair),
+    "pairs": Kind("a list of [start, end] pairs of integers"),
+    "spans": Kind(
+        "[start, end] pairs of integers",
+        lambda value: isinstance(value, list) and bool(value) and all(map(_is_pair, value)),
+    ),
+    "texts": Kind(
+        "a list of strings",
+        lambda value: not value or are(list(value) if isinstance(value, tuple) else value, str),
+    ),
+    "probability": Kind("a number from 0 to 1", lambda value: type(value) in (int, float)),
+    "columns": Kind("an object of lists, one for each column", lambda value: isinstance(value, dict)),
+    "mentions": Kind("a list of mentions", lambda value: isinstance(value, list)),
+    "sections": Kind(
+        "a list of objects with a name, a string, and a span, [start, end]",
+        lambda value: (
             are(value, dict) and all(isinstance(one.get("name"), str) and _is_pair(one.get("span")) for one in value)
         ),
-        "attributes": lambda value: not value or _attributes(value) is not None,
-        "named probabilities": lambda value: isinstance(value, dict) and are([*value.values()], int, float),
-        "probabilities": lambda value: are(value, int, float),
-    }
-)
-"""Kind of a value -> whether a value is of it; arrays are checked where they are read."""
-_CHECKS: Final = tuple((name, _FITS[field.kind]) for name, field in MENTION.items())
+    ),
+    "attributes": Kind(
+        "an object of values: true, false or a string", lambda value: not value or _attributes(value) is not None
+    ),
+    "named probabilities": Kind(
+        "an object of numbers from 0 to 1",
+        lambda value: isinstance(value, dict) and are([*value.values()], int, float),
+    ),
+    "probabilities": Kind("a list of numbers from 0 to 1, one for each concept", lambda value: are(value, int, float)),
+    "object": Kind("an object", lambda value: isinstance(value, dict)),
+}
+_CHECKS: Final = tuple((name, KINDS[field.kind].fits) for name, field in MENTION.items())
 _FEW_CHECKS: Final = tuple((name, fits) for name, fits in _CHECKS if name in _REQUIRED)

@@ -13,7 +13,7 @@ from spanloom.errors import DataError, UsageError, clip
 from spanloom.files import STDIO
 from spanloom.formats.base import Scanned
 from spanloom.formats.json_text import are
-from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at, words
+from spanloom.formats.layouts import CHARACTERS, EXCLUSIVE, INCLUSIVE, TOKENS, USUAL, Layout, at, plain, words
 from spanloom.formats.source import opened
 from spanloom.formats.tag_dialects import Tagging
 from spanloom.formats.tagged import TAGS, with_names
@@ -62,15 +62,10 @@ class RecordFields:
         self.layout = described if names.keys() - {*_FIELDS, "tagging"} else None
         letters = names["tagging"] == "letters" if "tagging" in names else None
         self.tags, self.kinds = Tagging(letters), Tagging(letters)
-        type_names = check_names(tag_names)
-        self.types = (
-            type_names
-            if isinstance(type_names, dict)
-            else dict(zip(map(str, range(len(type_names))), type_names, strict=True))
-        )
-        tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), type_names) if type_names else {}
-        self._features = {**(features or {}), **tags}
-        self._beside = features.file if isinstance(features, NamesBeside) and not type_names else None
+        self.types = check_names(tag_names)
+        tags = dict.fromkeys((*TAGS, *filter(None, [self.names.get("tags")])), self.types) if self.types else {}
+        self._features: dict[str, Sequence[str] | Mapping[str, str]] = {**(features or {}), **tags}
+        self._beside = features.file if isinstance(features, NamesBeside) and not self.types else None
         self._used = False
         self.plain = not (names or self._features)
         """Whether records are read as they are."""
@@ -106,21 +101,21 @@ class RecordFields:
             yield Scanned.altered("names of tags from another file", message, str(path))
 
 
-def check_names(names: TagNames) -> dict[str, str] | list[str]:
-    """Return the names of tags that the user gives.
+def check_names(names: TagNames) -> dict[str, str]:
+    """Return the names of tags that the user gives, by their numbers.
 
     Raises:
         UsageError: some have a number and others have none.
 
     >>> check_names("O, B-x,I-x"), check_names("12=problem,13=sign")
-    (['O', 'B-x', 'I-x'], {'12': 'problem', '13': 'sign'})
+    ({'0': 'O', '1': 'B-x', '2': 'I-x'}, {'12': 'problem', '13': 'sign'})
     """
     if isinstance(names, Mapping):
         return {str(number): name for number, name in names.items()}
     parts = [part.strip() for part in (names.split(",") if isinstance(names, str) else names or ())]
     pairs = [part.partition("=") for part in parts]
     if not any(sign for _, sign, _ in pairs):
-        return parts
+        return {str(number): name for number, name in enumerate(parts)}
     if not all(sign and number.strip() and name.strip() for number, sign, name in pairs):
         raise UsageError(
             f"tag names are {clip(','.join(parts))}, expected NAME,NAME,... or NUMBER=NAME,NUMBER=NAME,..."
@@ -134,35 +129,26 @@ Columns: TypeAlias = Mapping[str, str] | Sequence[str] | None
 """Our name -> that in the file; or a list of ``ours=theirs``, which `read` also takes as a text with commas."""
 
 
-# our name -> names that mean the same, whatever their case; the first that a table has counts
+# our name -> names that mean the same, in small letters without marks between words; the first that a table has counts
 OF_TEXTS: Final = MappingProxyType(
     {
-        "id": ("id", "doc_id", "document_id", "note_id"),
-        "text": ("text", "note_text", "sentence", "content", "sentence_text", "document_text"),
+        "id": words("id docid documentid noteid"),
+        "text": words("text notetext sentence content sentencetext documenttext"),
     }
 )
 OF_SPANS: Final = MappingProxyType(
     {
-        "id": words("doc_id document_id note_id docid documentid filename file_name file document doc id pmid name"),
+        "id": words("docid documentid noteid filename file document doc id pmid name"),
         "start": words(
-            "start begin start_char start_offset begin_offset char_start start_idx start_index start_pos begin_char "
-            "startoffset beginoffset startchar startidx startindex "
-            "char_begin offset_start off0 start_span span_start"
+            "start begin startchar startoffset beginoffset charstart startidx startindex startpos beginchar charbegin "
+            "offsetstart off0 startspan spanstart"
         ),
-        "end": words(
-            "end end_char end_offset char_end end_idx end_index end_pos "
-            "endoffset endchar endidx endindex offset_end off1 end_span span_end"
-        ),
-        "spans": ("spans", "offsets", "span"),
-        "type": words(
-            "type label entity_type entity_label entitytype tag category ner_type entity_group ner_tag "
-            "semantic_type entity"
-        ),
-        "text": words(
-            "text surface span_text entity_text mention_text covered_text surface_form quote span mention entity"
-        ),
+        "end": words("end endchar endoffset charend endidx endindex endpos offsetend off1 endspan spanend"),
+        "spans": words("spans offsets span"),
+        "type": words("type label entitytype entitylabel tag category nertype entitygroup nertag semantictype entity"),
+        "text": words("text surface spantext entitytext mentiontext coveredtext surfaceform quote span mention entity"),
         "score": ("score",),
-        "concepts": words("concepts concept concept_id cui code identifier norm_id normalized_id mesh_id"),
+        "concepts": words("concepts concept conceptid cui code identifier normid normalizedid meshid"),
         "attributes": ("attributes",),
     }
 )
@@ -201,7 +187,7 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
     """Return our name -> the place of that column in a table.
 
     Args:
-        header: names in the table; case, and white space at their ends, are ignored.
+        header: names in the table; case, white space at their ends, and marks between words of usual names are ignored.
         names: the user's names, from `given_names`.
         known: `OF_TEXTS` or `OF_SPANS`.
 
@@ -211,11 +197,11 @@ def places(header: Sequence[str], names: Mapping[str, str], known: Mapping[str, 
     >>> places(["NOTE_ID", "NOTE_TEXT"], {}, OF_TEXTS)
     {'id': 0, 'text': 1}
     """
-    lower = [name.strip().lower() for name in header]
+    lower, usual = [name.strip().lower() for name in header], [plain(name.strip()) for name in header]
     found = {}
     for ours, others in known.items():
-        choices = [names[ours].strip().lower()] if ours in names else [*others]
-        place = next((lower.index(name) for name in choices if name in lower), None)
+        own, choices = (lower, [names[ours].strip().lower()]) if ours in names else (usual, others)
+        place = next((own.index(name) for name in choices if name in own), None)
         if place is None and ours in names:
             shown = ", ".join(map(clip, header[:20]))
             raise UsageError(f"there is no column {clip(names[ours])}; the table has: {shown}")

@@ -61,70 +61,52 @@ def settled(scans: Iterable[Scanned], counting: Counting | None = None, mentions
                 yield _settled(scanned, counting or _CHARACTERS)
             else:
                 scanned.document.mentions = []
-                problems = scanned.problems and [one for one in scanned.problems if one.mention is None]
-                yield _checked(scanned, scanned.document, problems)
+                problems = scanned.problems and [problem for problem in scanned.problems if problem.mention is None]
+                yield _checked(scanned._replace(problems=problems), scanned.document)
 
 
 def _of_file(scans: Iterator[Scanned], path: str) -> Iterator[Scanned]:
     """Yield the records of a file, whose way of counting is found out."""
     waiting: deque[Scanned] = deque()
     before: deque[Scanned] = deque(maxlen=_AROUND)
-    found, reported, ends = _CHARACTERS, False, _Ends()
+    found, reported, cut = _CHARACTERS, False, list[bool]()
     while (scanned := waiting.popleft() if waiting else next(scans, None)) is not None:
         if scanned.document is None:
             yield scanned
             continue
-        if ends.open:
-            ends.add(scanned)
-        if found is _CHARACTERS and _is_clean(scanned):
-            if scanned.beside is not None and any(surface is not None for surface in scanned.beside.surfaces):
-                before.append(scanned)
-            yield _checked(scanned, scanned.document, scanned.problems)
-            continue
-        if found is _CHARACTERS and not _fits(scanned, found, CountedText(scanned.document.text)):
+        if len(cut) < _JUDGED:
+            cut += _cut_ends(scanned)
+        surfaces = () if scanned.beside is None else scanned.beside.surfaces
+        clean = found is _CHARACTERS and _is_clean(scanned)
+        if found is _CHARACTERS and not clean and not _fits(scanned, found, CountedText(scanned.document.text)):
             waiting += islice(scans, _AROUND - len(waiting))
             found = _decided([scanned, *before, *waiting]) or _CHARACTERS
-        elif found is _CHARACTERS and _given(scanned):
+        elif found is _CHARACTERS and any(surface is not None for surface in surfaces):
             before.append(scanned)
-        result = _settled(scanned, found)
+        result = _checked(scanned, scanned.document) if clean else _settled(scanned, found)
         if found is not _CHARACTERS and not reported:
             reported = True
             message = f"offsets are counted {found}; they were converted to characters"
             where, line = scanned.place_of(0)
             result.problems.insert(0, altered("unit of offsets", message, line, where))
         yield result
-    yield from ends.remarks(path)
+    if sum(cut) >= max(_FEWEST, _NEARLY_ALL * len(cut)):
+        shown = f"{sum(cut):,} of the first {len(cut):,} mentions end one character before the end of a word"
+        message = f"{shown}; if their ends are included, name it (--offsets inclusive)"
+        yield Scanned.altered("ends within words", message, path)
 
 
-class _Ends:
-    """Whether the mentions of a file, of which it gives no texts, end one character before the end of a word."""
-
-    def __init__(self) -> None:
-        self.open, self._count, self._cut = True, 0, 0
-
-    def add(self, scanned: Scanned) -> None:
-        """Count the mentions of a document that are one character short."""
-        document, beside = scanned.document, scanned.beside
-        if document is None or beside is None:
-            return
-        text = document.text
-        for mention, surface in zip(document.mentions, beside.surfaces, strict=True):
-            end = mention.end
-            if surface is not None or not 0 < end < len(text):
-                continue
-            self._count += 1
+def _cut_ends(scanned: Scanned) -> Iterator[bool]:
+    """Yield for each mention of which the file gives no text whether it ends one character before the end of a word."""
+    document, beside = scanned.document, scanned.beside
+    if document is None or beside is None:
+        return
+    text = document.text
+    for mention, surface in zip(document.mentions, beside.surfaces, strict=True):
+        end = mention.end
+        if surface is None and 0 < end < len(text):
             last = text[end + 1 : end + 2]
-            self._cut += (
-                text[end - 1].isalnum() and text[end].isalnum() and not (last.isalnum() or text[end] >= "\u2e80")
-            )
-        self.open = self._count < _JUDGED
-
-    def remarks(self, path: str) -> Iterator[Scanned]:
-        """Yield a warning if nearly all are."""
-        if self._cut >= _FEWEST and self._cut >= _NEARLY_ALL * self._count:
-            found = f"{self._cut:,} of the first {self._count:,} mentions end one character before the end of a word"
-            message = f"{found}; if their ends are included, name it (--offsets inclusive)"
-            yield Scanned.altered("ends within words", message, path)
+            yield text[end - 1].isalnum() and text[end].isalnum() and not (last.isalnum() or text[end] >= "\u2e80")
 
 
 def settled_one(scanned: Scanned) -> Scanned:
@@ -258,24 +240,23 @@ def _settled(scanned: Scanned, counting: Counting) -> Scanned:
     if document.sections and counting is not _CHARACTERS:
         sections = [(name, counting.to_characters(text, span) or span) for name, span in document.sections]
         document = document.copy(sections=sections)
-    return _checked(scanned, document, problems)
+    return _checked(scanned, document)
 
 
-def _checked(scanned: Scanned, document: Document, problems: list[Problem]) -> Scanned:
+def _checked(scanned: Scanned, document: Document) -> Scanned:
     """Return a record with the errors of its document, where the reader left them to this step."""
-    found = scanned.problems
-    if scanned.beside is not None:
-        names, within = scanned.beside.names, scanned.beside.within
-        found = [*problems]
+    found, beside = scanned.problems, scanned.beside
+    if beside is not None:
+        found = [*found]
         if errors := find_errors(document):
-            wrong = {problem.mention for problem in problems if problem.severity == "error"} - {None}
+            wrong = {problem.mention for problem in found if problem.severity == "error"} - {None}
             for error in errors:
                 if error.mention not in wrong:
                     path, line = scanned.place_of(error.mention)
-                    place = error.place if names is None or error.mention is None else names[error.mention]
-                    found.append(replace(error, path=path, line=line, place=place))
-        if within:
-            found = [replace(one, place=f"{within}: {one.place}".removesuffix(": ")) for one in found]
+                    named = None if beside.names is None or error.mention is None else beside.names[error.mention]
+                    found.append(replace(error, path=path, line=line, place=error.place if named is None else named))
+        if beside.within:
+            found = [replace(one, place=f"{beside.within}: {one.place}".removesuffix(": ")) for one in found]
         if len(found) > 1:
             found.sort(key=lambda problem: problem.line or 0)
     return Scanned(document, found, scanned.path, scanned.line, scanned.mention_places)

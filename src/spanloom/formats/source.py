@@ -118,6 +118,16 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
         raise unreadable(path, error) from error
 
 
+def head_of(path: str | Path) -> bytes:
+    """Return the beginning of a file, without a byte order mark.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    with opened(path) as file:
+        return file.read(HEAD).removeprefix(BOM)
+
+
 def head_of_input() -> bytes:
     """Return the beginning of standard input, which stays unread: some lines, if the first does not show its format.
 
@@ -159,10 +169,7 @@ def _unread(head: bytes, rest: TextIO) -> Iterator[bytes]:
 
 def begins_with(mark: re.Pattern[bytes], ending: str, path: Path) -> bool:
     """Return whether a path is a file of this suffix with the mark near its beginning."""
-    if bare(path).suffix.lower() != ending or not path.is_file():
-        return False
-    with opened(path) as file:
-        return mark.search(file.read(HEAD)) is not None
+    return bare(path).suffix.lower() == ending and path.is_file() and mark.search(head_of(path)) is not None
 
 
 def has_pair(suffixes: str, path: Path) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain, groupby, islice
@@ -117,11 +117,19 @@ class _Table(NamedTuple):
             message = f"two columns are called {clip(self.header[wrong])}; rename one"
             raise DataError(message, path=self.path, line=1)
 
-    def not_read(self, names: list[str]) -> Iterator[Scanned]:
-        """Yield a warning about columns that are not read, if there are any."""
-        if names:
-            message = f"columns that are not read: {', '.join(map(clip, names[:20]))}"
+    def columns_of_mentions(self, text: str | None) -> Generator[Scanned, None, dict[str, int]]:
+        """Yield a warning about columns that are not read; return our names of the others -> their places.
+
+        Args:
+            text: the column of the texts, if there is one.
+        """
+        known, unread = columns_of(self.header, self.names)
+        at = {ours: place for ours, place in known.items() if self.header[place] != text}
+        self.check_once(at)
+        if others := [name for name in unread if name != text]:
+            message = f"columns that are not read: {', '.join(map(clip, others[:20]))}"
             yield Scanned.altered("columns not read", message, self.path, 1)
+        return at
 
 
 def _holds_spans(header: list[str], names: dict[str, str]) -> bool:
@@ -226,26 +234,20 @@ def _text_of_rows(table: _Table, first: Row) -> str | None:
     start, end = (first.cells[at[name]].strip() for name in ("start", "end"))
     if not (start.isdecimal() and end.isdecimal()):
         return None
-    for name in named(dict.fromkeys(table.header), OF_TEXT):
-        cell = first.cells[table.header.index(name)]
-        if len(cell) >= int(end) and len(cell) != int(end) - int(start):
-            return name
-    return None
+    cells = dict(zip(table.header, first.cells, strict=True))
+    texts = (name for name in named(cells, OF_TEXT) if len(cells[name]) >= int(end))
+    return next((name for name in texts if len(cells[name]) != int(end) - int(start)), None)
 
 
 def _scan_rows_with_texts(table: _Table, text: str, mentions: bool) -> Iterator[Scanned]:
     """Yield a document for rows in a row that have one text and one identifier."""
-    path, header, names, below = table
-    known, unread = columns_of(header, names)
-    at = {ours: place for ours, place in known.items() if header[place] != text}
-    table.check_once(at)
-    yield from table.not_read([name for name in unread if name != text])
-    place = header.index(text)
+    path, place = table.path, table.header.index(text)
+    at = yield from table.columns_of_mentions(text)
 
     def key(row: Row) -> tuple[str, str] | None:
         return None if row.problem is not None else (row.cells[at["id"]] if "id" in at else "", row.cells[place])
 
-    for own, group in groupby(below, key):
+    for own, group in groupby(table.rows, key):
         if own is None:
             yield from (Scanned(None, [row.problem], path, row.line) for row in group if row.problem is not None)
             continue
@@ -256,17 +258,15 @@ def _scan_rows_with_texts(table: _Table, text: str, mentions: bool) -> Iterator[
 
 
 def _scan_spans(table: _Table, texts: Iterator[Scanned] | None, mentions: bool) -> Iterator[Scanned]:
-    path, header, names, below = table
+    path = table.path
     if texts is None:
         raise DataError(f"the table holds mentions and no texts; {_TEXTS}", path=path)
     if not mentions:
         yield from texts
         return
-    at, unread = columns_of(header, names)
-    table.check_once(at)
-    yield from table.not_read(unread)
+    at = yield from table.columns_of_mentions(None)
     groups: dict[str, list[SpanRow]] = {}
-    for row in below:
+    for row in table.rows:
         if row.problem is not None:
             yield Scanned(None, [row.problem], path, row.line)
         else:
@@ -361,7 +361,6 @@ _NUMBER: Final = re.compile(r"([0-9]{1,15})(?:\.0+)?")  # a table that lacks a v
 _PART: Final = re.compile(r"\s*[\[(]?\s*([0-9]{1,15})(?:\s*[-:,]\s*|\s+)([0-9]{1,15})\s*[\])]?\s*")
 _SCORE: Final = re.compile(r"[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]{1,4})?|[0-9]+\.")
 _CONCEPT: Final = re.compile(r"(?:[^|\\]|\\.|\\$)+", re.DOTALL)
-_SHOWN: Final = 40
 
 
 class SpanRow(NamedTuple):
@@ -450,28 +449,26 @@ def _spans(cells: Mapping[str, str]) -> list[Span]:
     found = [_PART.fullmatch(part) for part in cell.split(";")]
     spans = [Span(int(part[1]), int(part[2])) for part in found if part is not None]
     if len(spans) < len(found):
-        raise DataError(f"spans is {_short(cell)}, expected START-END, joined by ; where there are gaps: 12-18;25-30")
+        raise DataError(f"spans is {clip(cell)}, expected START-END, joined by ; where there are gaps: 12-18;25-30")
     whole = (min(spans).start, max(spans).end)
     if any(given) and whole != (_offset("start", given[0]), _offset("end", given[1])):
         both = f"{given[0][:20]} and {given[1][:20]}"
-        raise DataError(f"start and end are {both}, but spans {_short(cell)} goes from {whole[0]} to {whole[1]}")
+        raise DataError(f"start and end are {both}, but spans {clip(cell)} goes from {whole[0]} to {whole[1]}")
     return spans
 
 
 def _offset(name: str, cell: str) -> int:
     found = _NUMBER.fullmatch(cell)
     if found is None:
-        raise DataError(f"{name} is {_short(cell)}, expected a number of characters, from 0")
+        raise DataError(f"{name} is {clip(cell)}, expected a number of characters, from 0")
     return int(found[1])
 
 
 def _score(cell: str) -> float | None:
     cell = cell.strip()
-    if not cell:
-        return None
-    if _SCORE.fullmatch(cell) is None or not math.isfinite(float(cell)):
-        raise DataError(f"score is {_short(cell)}, expected a number from 0 to 1")
-    return float(cell)
+    if cell and (_SCORE.fullmatch(cell) is None or not math.isfinite(float(cell))):
+        raise DataError(f"score is {clip(cell)}, expected a number from 0 to 1")
+    return float(cell) if cell else None
 
 
 def _concepts(cell: str) -> tuple[str, ...]:
@@ -497,9 +494,5 @@ def _attributes(cells: Mapping[str, str]) -> Mapping[str, object]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise DataError(f'attributes is {_short(cell)}, expected an object of JSON, such as {{"negated": true}}')
+        raise DataError(f'attributes is {clip(cell)}, expected an object of JSON, such as {{"negated": true}}')
     return alone | found
-
-
-def _short(cell: str) -> str:
-    return clip(cell[:_SHOWN])

@@ -171,9 +171,8 @@ def in_turn(taggings: Iterable[Tagging], calls: Iterable[Callable[[], Iterable[T
             found = ()
             for tagging in taggings:
                 tagging.decide()
-        if held:
-            yield from chain.from_iterable(one() for one in held)
-            held.clear()
+        yield from chain.from_iterable(one() for one in held)
+        held.clear()
         yield from found
     for tagging in taggings:
         tagging.decide()
@@ -394,8 +393,8 @@ class ColumnLayout:
 
     def wrong_tag(self, row: Sequence[str]) -> tuple[str, TagDialect] | None:
         """Return the first field with an invalid tag, and the expected dialect."""
-        for i, end, dialect, read in self._readers:
-            for value in row[i:end]:
+        for where, dialect, read in self._readers:
+            for value in row[where]:
                 if read(value) is None:
                     return value, dialect
         return None
@@ -403,8 +402,9 @@ class ColumnLayout:
     def mentions(self, rows: Sequence[Sequence[str]]) -> list[TypedRange]:
         """Return the mentions of a sentence, of which all tags are valid."""
         found: list[TypedRange] = []
-        for i, end, dialect, read in self._readers:
-            if end is None:
+        for where, dialect, read in self._readers:
+            i = where.start
+            if where.stop is None:
                 found += of_levels([tuple(tag for value in row[i:] for tag in read(value) or ("O",)) for row in rows])
             elif dialect.divider == BRACKETS:
                 found += in_brackets(row[i] for row in rows)
@@ -415,11 +415,11 @@ class ColumnLayout:
         return found
 
     @cached_property
-    def _readers(self) -> list[tuple[int, int | None, TagDialect, Callable[[str], tuple[str, ...] | None]]]:
-        """For each column of tags where it begins and ends, its dialect, and a function that reads a value of it."""
+    def _readers(self) -> list[tuple[slice, TagDialect, Callable[[str], tuple[str, ...] | None]]]:
+        """For each column of tags its fields, its dialect, and a function that reads a value of it."""
         return [
-            (i, None if i in self.open_tags else i + 1, dialect, lru_cache(1 << 12)(partial(read_tag, dialect=dialect)))
-            for i, dialect in zip(self.tags, self.dialects, strict=True)
+            (where, dialect, lru_cache(1 << 12)(partial(read_tag, dialect=dialect)))
+            for where, dialect in zip(self.tag_fields, self.dialects, strict=True)
         ]
 
     @cached_property
@@ -433,14 +433,9 @@ class ColumnLayout:
         return [i for i, name in enumerate(self.names) if name == "tag"]
 
     @cached_property
-    def open_tags(self) -> list[int]:
-        """The index of the tag column that any number of tags may follow, if there is one."""
-        return self.tags[-1:] if self.more else []
-
-    @cached_property
-    def number(self) -> int | None:
-        """The index of the column of token numbers, if there is one."""
-        return self.names.index("id") if "id" in self.names else None
+    def tag_fields(self) -> list[slice]:
+        """The fields of each tag column; any number of them if more tags may follow the last."""
+        return [slice(i, None if self.more and i == self.tags[-1] else i + 1) for i in self.tags]
 
     @cached_property
     def counters(self) -> dict[str, int]:

@@ -42,18 +42,16 @@ def fields_of(record: Mapping[str, Any]) -> tuple[str, str] | None:
     if words is not None and tags is not None:
         return words, tags
     for name, other in product(named(record, OF_WORDS), named(record, OF_TAGS)):
-        if other != name and _shape(record[name], str) == _shape(record[other], str | int) is not None:
+        if other != name and _shape(record[name], str) == _shape(record[other], str, int) is not None:
             return name, other
     return None
 
 
-def _shape(value: object, kind: Any) -> int | list[int] | None:
+def _shape(value: object, *kinds: type) -> int | list[int] | None:
     """Return the length of a list, or of the list of each sentence; ``None`` if the items are of another kind."""
-    if not isinstance(value, list) or not value:
-        return None
-    if _is_list(value, kind):
+    if some(value, *kinds):
         return len(value)
-    return list(map(len, value)) if all(_is_list(item, kind) for item in value) else None
+    return list(map(len, value)) if some(value, list) and all(are(item, *kinds) for item in value) else None
 
 
 def with_words(record: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +66,7 @@ def with_words(record: dict[str, Any]) -> dict[str, Any]:
     for name in named(record, OF_TAGS):
         value = record[name]
         tags = re.split(r"[\s,]+", value.strip()) if isinstance(value, str) else value
-        if not tags or not _is_list(tags, str) or not all(map(TAG.fullmatch, tags)):
+        if not tags or not are(tags, str) or not all(map(TAG.fullmatch, tags)):
             continue
         for words in (text.split(), list(text), [one for one in text if not one.isspace()]):
             if len(words) == len(tags):
@@ -79,10 +77,6 @@ def with_words(record: dict[str, Any]) -> dict[str, Any]:
 def _has_some(value: object, kind: Any) -> bool:
     """Return whether a value is an empty list, or one with an item of a kind; others are reported when it is read."""
     return isinstance(value, list) and (not value or any(isinstance(item, kind) for item in value))
-
-
-def _is_list(value: object, kind: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
 def with_names(record: dict[str, Any], names: Mapping[str, Sequence[str] | Mapping[str, str]]) -> dict[str, Any]:
@@ -127,10 +121,10 @@ def from_tagged(
     tagging = Tagging() if tagging is None else tagging
     words, tags = record[words_field], record[tags_field]
     lengths = [len(words)]
-    if words and _is_list(words, list):
+    if words and are(words, list):
         lengths = list(map(len, words))
         words, tags = list(chain.from_iterable(words)), list(chain.from_iterable(tags))
-    rest = {name: value for name, value in record.items() if name not in (words_field, tags_field)}
+    rest = without(record, words_field, tags_field)
     try:
         _check_texts(words, words_field, "a word")
         if len(words) != len(tags):
@@ -164,7 +158,7 @@ def from_tagged(
 
 def _pos(rest: dict[str, Any], kept: list[int], length: int) -> dict[str, Any]:
     """Take the parts of speech out of the rest of the record, and return them as a column, if any."""
-    name = next((name for name in _POS if _is_list(rest.get(name), str) and len(rest[name]) == length), None)
+    name = next((name for name in _POS if are(rest.get(name), str) and len(rest[name]) == length), None)
     if name is None or "columns" in rest:
         return {}
     values = rest.pop(name)
@@ -258,7 +252,7 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
             if kind:
                 entities.append({"start": len(text), "end": len(text) + len(piece["text"]), "type": kind})
             text += piece["text"]
-        return {**_without(record, name), "text": text, "entities": entities}
+        return {**without(record, name), "text": text, "entities": entities}
     if next(named(record, (*OF_TEXT, *OF_WORDS)), None) is None:
         return record
     starts, ends = _side(record, "start"), _side(record, "end")
@@ -275,7 +269,7 @@ def in_usual_shape(record: dict[str, Any]) -> dict[str, Any]:
         return record
     typed = zip(offsets, record[kind], strict=True)
     entities = [{"start": start, "end": end, "type": one} for (start, end), one in typed]
-    return {**_without(record, *own, kind), "entities": entities}
+    return {**without(record, *own, kind), "entities": entities}
 
 
 def with_tags(record: dict[str, Any]) -> dict[str, Any]:
@@ -289,7 +283,7 @@ def with_tags(record: dict[str, Any]) -> dict[str, Any]:
         fields = [own for own in map(fields_of, parts) if own is not None]
         if parts and len(fields) == len(parts):
             columns = [[one[own[at]] for one, own in zip(parts, fields, strict=True)] for at in (0, 1)]
-            return {**_without(record, name), "tokens": columns[0], "ner_tags": columns[1]}
+            return {**without(record, name), "tokens": columns[0], "ner_tags": columns[1]}
     for name in named(record, OF_WORDS):
         tokens = record[name]
         if not some(tokens, dict):
@@ -361,5 +355,6 @@ def _side(record: Mapping[str, Any], role: str) -> str | None:
     return next((name for name in names if some(record[name], int)), None)
 
 
-def _without(record: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def without(record: Mapping[str, Any], *names: str | None) -> dict[str, Any]:
+    """Return a record without some of its fields."""
     return {name: value for name, value in record.items() if name not in names}

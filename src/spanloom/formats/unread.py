@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
@@ -10,6 +11,7 @@ from typing import Any, Final
 from spanloom.document import Document
 from spanloom.document.validate import Problem
 from spanloom.errors import clip, plural
+from spanloom.formats.base import altered
 from spanloom.formats.csv_rows import value_of
 from spanloom.formats.json_text import are, are_pairs, is_pair, some
 from spanloom.formats.layouts import OF_MENTIONS, OF_TAGS, USUAL, is_other, plain, words
@@ -54,24 +56,25 @@ def looks_annotated(name: str, value: Any, length: int) -> bool:
     >>> looks_annotated("labels", ["sad", "angry"], 30), looks_annotated("found", ["O", "B-problem"], 30)
     (False, True)
     """
-    called, found = plain(name), False
-    listed = isinstance(value, list) and bool(value)
-    if isinstance(value, str):
-        shown = value[:_MOST]
-        found = bool(_LISTED.search(shown) or _WITH_TAGS.search(shown)) or shows_annotation(shown)
-    elif isinstance(value, dict) and value:
-        tagged = any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values())
-        found = tagged or bool(value.get("answer_start")) or _are_ranges(value, length)
-    elif listed:
-        found = all(isinstance(one, str) and _LISTED.search(one[:_MOST]) for one in value)
-        found = found or (called in _STARTS and are(value, int))
-    if found or (not _PLACES.search(called) and listed and all(map(_has_ends, value))):
-        return True
-    if called in _OF_ANSWERS and (isinstance(value, str) or are(value, str)):
-        return any(map(_MARKED.search, [value] if isinstance(value, str) else value[:_LOOKED_AT]))
-    if value and (called in _SURE or (called in _LISTS and isinstance(value, list | dict))):
-        return True
-    return any(islice(_signs({name: value}, length, False, -1), _MOST))
+    return bool(value) and any(islice(_signs_of_field(plain(name), value, length), _MOST))
+
+
+def _signs_of_field(name: str, value: Any, length: int) -> Iterator[object]:
+    """Yield for each sign of annotation whether a field has it, and then for each of its parts."""
+    texts = [value] if isinstance(value, str) else value if are(value, str) else []
+    shown = value[:_MOST] if isinstance(value, str) else ""
+    yield name in (_LISTS if isinstance(value, list | dict) else _SURE)
+    yield texts and all(_LISTED.search(one[:_MOST]) for one in texts)
+    yield _WITH_TAGS.search(shown) or shows_annotation(shown)
+    yield name in _OF_ANSWERS and any(map(_MARKED.search, texts[:_LOOKED_AT]))
+    yield name in _STARTS and are(value, int)
+    yield not _PLACES.search(name) and isinstance(value, list) and all(map(_has_ends, value))
+    if isinstance(value, dict):
+        yield any(isinstance(one, str) and _TAG.fullmatch(one) for one in value.values())
+        yield value.get("answer_start")
+        ranges = [_RANGE.fullmatch(str(key)) for key in value]
+        yield all(one and _ordered((int(one[1]), int(one[2])), length) for one in ranges)
+    yield from _signs({name: value}, length, False, -1)
 
 
 def of_each_token(name: str, value: Any, count: int) -> bool:
@@ -91,11 +94,6 @@ def holds_records(value: Any) -> bool:
     """Return whether a list of parts of a text, such as sentences, holds mentions of their own."""
     parts = [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
     return any(part[name] for part in parts for name in part if plain(str(name)) in _LISTS)
-
-
-def _are_ranges(keys: Iterable[Any], length: int) -> bool:
-    ranges = [_RANGE.fullmatch(key) if isinstance(key, str) else None for key in keys]
-    return all(one is not None and _ordered((int(one[1]), int(one[2])), length) for one in ranges)
 
 
 def _has_ends(value: Any) -> bool:
@@ -236,16 +234,11 @@ def warn_unread(rest: dict[str, Any], problems: list[Problem], mentions: bool) -
         if of_each_token(name, value, count):
             how = "has a value for each token, and is not read; write tags as ner_tags"
         elif looks_annotated(name, value, length) if not is_other(name) else holds_records(value):
-            how = f"looks like annotation and is not read; {advice(name, value)}"
-            if isinstance(kept, str) and not isinstance(value, str):
-                how = (
-                    "looks like annotation and is not read; it is JSON within a text; make an object of it first "
-                    f"(jq -c '.{name} |= fromjson' IN > OUT)"
-                )
+            unpack = f"it is JSON within a text; make an object of it first (jq -c '.{name} |= fromjson' IN > OUT)"
+            how = f"looks like annotation and is not read; {advice(name, value) if value is kept else unpack}"
         else:
             continue
-        message = f"the field {clip(name)} {how}"
-        problems.append(Problem("warning", f"annotation not read: {name}", message, altered=True))
+        problems.append(altered(f"annotation not read: {name}", f"the field {clip(name)} {how}"))
 
 
 def _held(value: Any) -> Any:
@@ -260,18 +253,16 @@ def unread_fields(documents: Iterable[Document]) -> str | None:
     "the field 'found' of 1 document looks like annotation that was not read; describe it: --columns mentions=found \
 (columns=)"
     """
-    counts: dict[str, int] = {}
-    samples: dict[str, Any] = {}
+    counts, samples = Counter[str](), dict[str, Any]()
     for document in documents:
         for name, kept in document.meta.items():
             value = _held(kept)
             if name not in _OF_READERS and not is_other(name) and looks_annotated(name, value, len(document.text)):
-                counts[name] = counts.get(name, 0) + 1
+                counts[name] += 1
                 samples.setdefault(name, value)
     if not counts:
         return None
-    name = max(counts, key=lambda name: counts[name])
-    names = [name, *(other for other in counts if other != name)][:_SHOWN]
+    names = [name for name, _ in counts.most_common(_SHOWN)]
     fields, look = ("field", "looks") if len(names) == 1 else ("fields", "look")
-    shown = f"the {fields} {' and '.join(map(clip, names))} of {plural(counts[name], 'document')}"
-    return f"{shown} {look} like annotation that was not read; {advice(name, samples[name])}"
+    shown = f"the {fields} {' and '.join(map(clip, names))} of {plural(counts[names[0]], 'document')}"
+    return f"{shown} {look} like annotation that was not read; {advice(names[0], samples[names[0]])}"
