@@ -12,11 +12,14 @@
    ten most frequent predictions forbidden; a third of the gold mentions kept, where the structure holds them; both,
    with types that may not nest. Processor time, the least of several turns; with the second stage, which has the
    target, and without.
+
+The record is of a whole run, both parts of it; by default, others write to ``build``.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections import Counter
@@ -27,18 +30,20 @@ from typing import Any
 
 import numpy as np
 
-from common import ROOT, Result, one_core, options, parts_of, say, timed
+from common import RESULTS, ROOT, Result, one_core, options, parts_of, say, timed
 from spanloom import Document, Recognizer
 from spanloom.errors import DataError
 
 sys.path.append(str(ROOT / "tests" / "recognize"))
 from constraint_cases import NAMES, Case
 
+CASES = 100_000
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.add_argument("--cases", type=int, default=100_000, help="random cases; 0 for none [100000]")
-    parser.add_argument("--seconds", type=float, default=1e9, help="stop drawing cases after so long")
+    parser.add_argument("--cases", type=int, default=CASES, help=f"random cases; 0 for none [{CASES}]")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop drawing cases after so long")
     parser.add_argument("--data", type=Path, help="the folder that holds the corpora")
     parser.add_argument("--corpus", default="genia", help="one of them [genia]")
     parser.add_argument("--limit", type=int, help="of training documents")
@@ -119,6 +124,9 @@ def measure(result: Result, parts: Sequence[list[Document]], structures: Sequenc
 def main() -> None:
     """Run what is asked for."""
     chosen = options("constraints", __doc__, add, corpora=False)
+    is_whole = chosen.cases >= CASES and chosen.seconds == math.inf and chosen.data is not None
+    if not is_whole and chosen.out == RESULTS / "constraints.json":
+        chosen.out = ROOT / "build" / "constraints.json"
     one_core()
     result = Result("Constraints are never violated, and cost little", chosen.seed)
     if chosen.cases:

@@ -152,9 +152,10 @@ html_theme_options = {
     "dark_css_variables": colors("dark", DARK),
 }
 html_logo = html_favicon = "_static/mark.svg"
+templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["spanloom.css"]
-html_js_files = [("copy.js", {"defer": "defer"})]
+html_js_files = [(name, {"defer": "defer"}) for name in ("copy.js", "scroll.js")]
 html_extra_path = ["site"]  # a page at the top that leads to the first one
 html_copy_source = False
 html_show_copyright = False

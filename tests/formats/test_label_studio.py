@@ -413,6 +413,29 @@ def test_new_mentions_of_html_and_dialogues_read_back(tmp_path: Path, data: dict
     assert {one["type"] for one in written(tmp_path, document)["predictions"][0]["result"]} == {kind, "relation"}
 
 
+@pytest.mark.parametrize(("data", "start"), [("<p>💩 pain</p>", "/p[1]/text()[1]"), ([{"text": "💩 pain"}], "0")])
+def test_offsets_in_nodes_and_paragraphs_are_those_at_which_the_page_shows_them(data: Any, start: str) -> None:
+    shown = text_of(data, True)
+    assert shown is not None
+    _, value = shown.region(2, 6, "x")
+    assert {"text": "pain", "start": start, "startOffset": 3, "end": start, "endOffset": 7}.items() <= value.items()
+    del value["text"]
+    assert shown.span(value) == (2, 6)
+
+
+def test_predictions_that_are_numbers_are_reported_and_replaced(tmp_path: Path) -> None:
+    # as version 1.23 exports them
+    path = tasks(tmp_path / "a.json", {"data": {"text": "No pain."}, "annotations": [], "predictions": [4, 5]})
+    found: list[str] = []
+    [document] = read(path, notice=found.append)
+    assert "the file has the numbers of predictions and no regions" in found[0]
+    document.mentions = [Mention("x", [(3, 7)], score=0.5)]
+    assert [one["score"] for one in written(tmp_path, document)["predictions"]] == [0.5]
+    annotated = one(result=[region("a", 0, 4, "mild", "x")]) | {"predictions": [4]}
+    [document] = read(tasks(tmp_path / "a.json", annotated), notice=found.append)
+    assert ([one.text(document.text) for one in document.mentions], len(found)) == (["mild"], 1)
+
+
 def test_regions_outside_the_text_are_counted(tmp_path: Path) -> None:
     lost = [
         node("/div[1]/p[9]/text()[1]", 0, "/div[1]/p[9]/text()[1]", 3, "gone", hypertextlabels=["x"]),

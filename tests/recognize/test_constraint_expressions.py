@@ -25,7 +25,9 @@ def expression(draw: random.Random, depth: int = 0) -> str:
 
 def found(pattern: re.Pattern[str], text: str, automaton: object) -> list[tuple[int, int]]:
     tokens = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
-    return sorted(one for some in ranges(pattern, automaton, text, tokens) for one in some) if tokens else []
+    return (
+        sorted((one, end) for some, end in ranges(pattern, automaton, text, tokens) for one in some) if tokens else []
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))

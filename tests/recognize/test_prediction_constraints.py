@@ -111,6 +111,13 @@ def test_an_expression_that_matches_half_a_million_ranges(trained):
         trained.predict("pain " * 900, constraints={"forbid": ["*: /.*/"]})
 
 
+def test_ranges_that_overlap_in_many_ways_take_few_states(trained):
+    text = "mild chest pain and pain of the left arm " * 12
+    assert any(len(one.text(text)) >= 5 for one in trained.predict(text).mentions)
+    found = trained.predict(text, constraints={"forbid": ["*: /.{5,90}/"]}).mentions
+    assert [one.text(text) for one in found if len(one.spans) == 1 and 5 <= len(one.text(text)) <= 90] == []
+
+
 @pytest.mark.parametrize("expression", ["/(?i)ASPIRIN/", "/(?x)aspirin #c/", "/(?i:A)spirin/"])
 def test_required_expressions_may_have_flags(trained, expression):
     found = trained.predict("Aspirins and aspirin.", constraints={"require": [f"drug: {expression}"]})

@@ -1,7 +1,7 @@
 """Every page of the built site, and the README: contrast, order of headings, descriptions of pictures, and width.
 
 In light on a desktop and in dark on a phone, after WCAG 2.2: 1.4.3 (contrast), 1.3.1 (headings), 1.1.1 (pictures) and
-1.4.10 (nothing is wider than the screen).
+1.4.10 (nothing is wider than the screen). One page of each kind also has all the rules of axe-core.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -70,6 +70,11 @@ DEFECTS = """
   return found;
 }
 """
+# of each kind: the first, an index, the search, a long one with classes, one with tables, with sessions, and a record
+KINDS = (
+    *("docs/index", "genindex", "search", "docs/api", "docs/formats", "docs/tutorials/recognize"),
+    "benchmarks/results/genia",
+)
 LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1200), ("dark", MAKE["PHONE"])]
 
 
@@ -108,6 +113,16 @@ def test_pages_of_the_site(opened: Page, site: Path) -> None:
         opened.goto(page.as_uri())
         found += [(page.relative_to(site).as_posix(), *defect) for defect in defects(opened)]
     assert found == []
+
+
+@pytest.mark.parametrize("width", [1200, MAKE["PHONE"]])
+def test_rules_of_accessibility(opened: Page, site: Path, violations: Callable[..., list[str]], width: int) -> None:
+    opened.set_viewport_size({"width": width, "height": 800})
+    found = {}
+    for name in KINDS:
+        opened.goto((site / f"{name}.html").as_uri())
+        found[name] = violations(opened)
+    assert found == {name: [] for name in KINDS}
 
 
 def test_the_method_has_four_printed_pages(opened: Page, site: Path) -> None:

@@ -231,9 +231,11 @@ def _add_group(found: Understood, names: list[str], parts: list[_Region]) -> Non
 # Offsets of a region count
 #
 # - in plain text, its characters (``start``, ``end``);
-# - in HTML, the characters of one node, which ``start`` and ``end`` name as ``/p[1]/b[1]/text()[1]`` (``startOffset``,
-#   ``endOffset``), and those of all nodes (``globalOffsets``), in which ``<br>`` is one;
-# - in a dialogue, the characters of the paragraph whose number ``start`` or ``end`` is.
+# - in HTML, the UTF-16 units of one node, which ``start`` and ``end`` name as ``/p[1]/b[1]/text()[1]``
+#   (``startOffset``, ``endOffset``), and the characters of all nodes (``globalOffsets``), in which ``<br>`` is one;
+# - in a dialogue, the UTF-16 units of the paragraph whose number ``start`` or ``end`` is.
+#
+# Label Studio shows a region of HTML at its ``startOffset``. Characters were written there, too: see `Task.span`.
 #
 # The document's text is what is shown: without tags, with a line end between blocks and between paragraphs.
 
@@ -416,7 +418,7 @@ class Task(NamedTuple):
         first, last = value.get("start"), value.get("end")
         outer, inner, whole = _offsets(value)
         if not self.is_plain and inner is not None:
-            for wide in (False, True):
+            for wide in (True, False):
                 ends = [self._at(str(name), at, wide) for name, at in zip((first, last), inner, strict=True)]
                 yield None if None in ends else (ends[0] or 0, ends[1] or 0)
         elif outer is not None and inner is None and self.kind != PARAGRAPHS:
@@ -433,6 +435,10 @@ class Task(NamedTuple):
             raw = self.text[start : start + max(min(length, offset), 0)].encode("utf-16-le", "surrogatepass")
             offset = len(raw[: 2 * offset].decode("utf-16-le", "ignore"))
         return start + offset if 0 <= offset <= length else None
+
+    def _units(self, node: _Node, offset: int) -> int:
+        """Return an offset in a node, in UTF-16 units."""
+        return len(self.text[node.start : node.start + offset].encode("utf-16-le", "surrogatepass")) // 2
 
     def _shown(self, pair: _Pair) -> _Pair | None:
         """Return the place in the text of offsets that, in HTML, count the characters of all nodes."""
@@ -456,7 +462,8 @@ class Task(NamedTuple):
             one, other = self._around(start, end, attrgetter("start"))
             near, far = min(start - one.start, one.length), min(end - other.start, other.length)
             if one.path is not None and other.path is not None:
-                value |= {"start": one.path, "startOffset": near, "end": other.path, "endOffset": far}
+                value |= {"start": one.path, "startOffset": self._units(one, near)}
+                value |= {"end": other.path, "endOffset": self._units(other, far)}
             if self.kind == HTML:
                 value["globalOffsets"] = {"start": one.counted + near, "end": other.counted + far}
         return self.kind, {**value, self.kind: [label]}

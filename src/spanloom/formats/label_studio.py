@@ -4,7 +4,8 @@ A region (``"type": "labels"``) is a mention. Regions that a relation labelled `
 mention, because a region has no gaps; the text area ``concept`` of a region holds its concepts. Choices, a taxonomy, a
 rating, a number or another text area of a region are an attribute, under the name of their control. Of several
 annotations of a task, the one that is marked as ground truth is read, else the first that was not skipped; predictions
-are read if there is no annotation. The task is kept in ``Document.meta["label_studio"]``.
+are read if there is no annotation, and cannot be read where the file has their numbers alone. The task is kept in
+``Document.meta["label_studio"]``.
 
 The text may be plain, HTML, or the paragraphs of a dialogue (see `spanloom.formats.label_regions`).
 
@@ -176,6 +177,10 @@ def understand(task: object, names: Mapping[str, str] = MappingProxyType({}), ht
     known = (str(name) for name in ids if isinstance(name, str | int) and not isinstance(name, bool))
     found = Understood(Document(shown.text, id=next(known, "")), shown, name)
     if slot is None:
+        if numbered := [kind for kind in _KINDS if some(task.get(kind), int)]:  # type: ignore[attr-defined]
+            kinds = " and ".join(numbered)
+            message = f"the file has the numbers of {kinds} and no regions; export them whole ('only_id': false)"
+            found.problems.append(altered("annotation not read", message))
         drafts = task.get("drafts")  # type: ignore[attr-defined]
         if isinstance(drafts, list) and any(isinstance(one, dict) and one.get("result") for one in drafts):
             message = "the task has drafts and no annotation; drafts are not read: submit them in Label Studio"
@@ -243,14 +248,14 @@ def chosen(task: dict[str, Any]) -> Slot | None:
     """Return the annotation to read, else the prediction; ``None`` if there is neither.
 
     Raises:
-        DataError: they are no lists of objects.
+        DataError: they are no lists of objects, or of numbers.
     """
     slots: list[Slot] = []
     for kind in _KINDS:
         values = task.get(kind) or []
-        if not are(values, dict):
+        if not are(values, dict, int):
             raise DataError(f"{kind} is no list of objects; export the tasks as JSON")
-        done = [(i, value) for i, value in enumerate(values) if not value.get("was_cancelled")]
+        done = [(i, value) for i, value in enumerate(values) if type(value) is dict and not value.get("was_cancelled")]
         if done:
             index, value = next(((i, value) for i, value in done if value.get("ground_truth")), done[0])
             slots.append(Slot(kind, index, value, len(done) - 1))
@@ -313,7 +318,8 @@ def _task(document: Document) -> dict[str, Any]:
     if before.document.mentions == document.mentions:
         return task
     if scores := [float(mention.score) for mention in document.mentions if mention.score is not None]:
-        others = [one for one in task.get("predictions") or () if one.get("model_version") != _MODEL]
+        others = [one for one in task.get("predictions") or () if isinstance(one, dict)]  # a number is of no use
+        others = [one for one in others if one.get("model_version") != _MODEL]
         # the least sure mention decides, so that tasks can be sorted by what most needs a look
         own = {"model_version": _MODEL, "score": min(scores), "result": new_results(document, shown)}
         return task | {"predictions": [*others, own]}

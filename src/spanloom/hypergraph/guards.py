@@ -7,14 +7,15 @@ followed a forbidden path to its end, or none of the ways of a required one. The
 of a template has a path for each remaining structure, so sums, the best structure and probabilities are exact: see
 `native/guards.c`.
 
-Paths with the same requirements from a token on are one there, so that a guard of all mentions of some words is small.
+Paths with the same requirements from a token on are one there, and paths that differ in their ends alone are one up to
+the first of these, so that a guard of all mentions that a pattern matches is small.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain
 from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
@@ -40,10 +41,9 @@ from spanloom.hypergraph.subgraphs import IndependentPart, SubgraphEngine
 from spanloom.hypergraph.tables import Automaton, Paths
 from spanloom.native import Kernel
 from spanloom.parallel import Executor
+from spanloom.sparse import ascending
 
 Bools = NDArray[np.bool_]
-Run = tuple[int, int]  # a row, and for how many tokens
-Way = tuple[int, bool, int, tuple[Run, ...]]  # number of its demand, whether it is required, first token, and the runs
 Letters = dict[tuple[int, ...], tuple[Ints, list[set[int]]]]
 MOST_STATES: Final = 1024  # of a guard at a token
 NO_EDGES: Final = np.zeros((0, 0, 0), np.int16)
@@ -71,6 +71,124 @@ class Demands(NamedTuple):
         return Demands(paths, (np.cumsum(chosen) - 1)[self.owner[kept]], self.required[chosen])
 
 
+class _Rests:
+    """What remains of some paths, from tokens on; equal remains are one.
+
+    A *rest* is a row that is kept up to an end, the set of rests that may follow there, and the rest of the same row
+    with the next end: paths that differ in this end alone are one rest up to the first end. A path that has ended is
+    the rest -1, or -2 - d for one of the required demand d. A set has one rest a row at most: two are one with the
+    ends of both, so that equal sets are equal demands on what comes.
+
+    1. In order, paths are a tree of their runs.
+    2. From the last runs on, what may follow the same runs becomes one set of rests.
+
+    Args:
+        ways: (Q, 2 + 2 R) the paths, as in `Guards.build`.
+
+    Attributes: ``row``, ``end``, ``after`` and ``other`` by rest; ``begins``, the sets by their first token.
+    """
+
+    def __init__(self, ways: Ints) -> None:
+        self.row: list[int] = []
+        self.end: list[int] = []
+        self.after: list[frozenset[int]] = []
+        self.other: list[int] = []
+        self._number: dict[tuple[int, int, frozenset[int], int], int] = {}
+        self._joined: dict[tuple[int, int], int] = {}
+        marks, child = np.unique(ways[:, -1], return_inverse=True)
+        self._sets = [frozenset([mark]) for mark in marks.tolist()]
+        order = ascending(*ways.T)
+        ways, child = ways[order], child.reshape(-1)[order]
+        new = np.logical_or.accumulate(np.diff(ways, axis=0, prepend=ways[:1] - 1) != 0, axis=1)
+        for column in range(ways.shape[1] - 3, 0, -2):
+            begin = np.flatnonzero(new[:, column - 1])
+            child = self._folded(ways[:, column], ways[:, column + 1], child, begin)
+            ways, new = ways[begin], new[begin]
+        self.begins = dict(zip(ways[:, 0].tolist(), (self._sets[i] for i in child.tolist()), strict=True))
+
+    def _folded(self, row: Ints, end: Ints, child: Ints, begin: Ints) -> Ints:
+        """Return the number of the set of rests of each group of runs, given where groups begin."""
+        code = ((row + 1) * (end.max() + 2) + end + 1) * len(self._sets) + child
+        _, sample, kind = np.unique(code, return_index=True, return_inverse=True)
+        kind = kind.reshape(-1)
+        found = np.empty(len(begin), np.int64)
+        alone = np.diff(np.append(begin, len(code))) == 1
+        some, of_group = np.unique(kind[begin[alone]], return_inverse=True)
+        numbers = [self._set(row[i : i + 1], end[i : i + 1], child[i : i + 1]) for i in sample[some].tolist()]
+        found[alone] = np.array(numbers, np.int64)[of_group.reshape(-1)]
+        known: dict[bytes, int] = {}
+        for group in np.flatnonzero(~alone).tolist():
+            own = slice(begin[group], begin[group + 1] if group + 1 < len(begin) else None)
+            key = kind[own].tobytes()
+            if key not in known:
+                known[key] = self._set(row[own], end[own], child[own])
+            found[group] = known[key]
+        return found
+
+    def _set(self, row: Ints, end: Ints, child: Ints) -> int:
+        """Return the number of a new set of rests, of runs in order."""
+        found: frozenset[int] = frozenset()
+        other = -1
+        for one, until, number in zip(row[::-1].tolist(), end[::-1].tolist(), child[::-1].tolist(), strict=True):
+            after = self._sets[number]
+            if other >= 0 and self.row[other] != one:
+                found, other = found | {other}, -1
+            if one < 0:  # no run, but what follows
+                found = self.union((found, after))
+            elif other >= 0 and self.end[other] == until:
+                other = self._rest(one, until, self.union((after, self.after[other])), self.other[other])
+            else:
+                other = self._rest(one, until, after, other)
+        self._sets.append(found if other < 0 else found | {other})
+        return len(self._sets) - 1
+
+    def _rest(self, row: int, end: int, after: frozenset[int], other: int) -> int:
+        number = self._number.setdefault((row, end, after, other), len(self.row))
+        if number == len(self.row):
+            self.row.append(row)
+            self.end.append(end)
+            self.after.append(after)
+            self.other.append(other)
+        return number
+
+    def _join(self, one: int, other: int) -> int:
+        """Return the rest of a row that has the ends of two, each of which may be -1: no end."""
+        waiting = []
+        while one != other and min(one, other) >= 0 and (one, other) not in self._joined:
+            waiting.append((one, other))
+            end = min(self.end[one], self.end[other])
+            one, other = (self.other[rest] if self.end[rest] == end else rest for rest in (one, other))
+        found = self._joined.get((one, other), max(one, other))
+        for pair in reversed(waiting):
+            end = min(self.end[rest] for rest in pair)
+            after = self.union({self.after[rest] for rest in pair if self.end[rest] == end})
+            found = self._joined[pair] = self._rest(self.row[pair[0]], end, after, found)
+        return found
+
+    def union(self, sets: Collection[frozenset[int]]) -> frozenset[int]:
+        """Return the set that demands what each of some sets does."""
+        if len(sets) == 1:
+            return next(iter(sets))
+        found: set[int] = set()
+        of_row: dict[int, int] = {}
+        for rest in chain.from_iterable(sets):
+            if rest < 0:
+                found.add(rest)
+            else:
+                before = of_row.setdefault(self.row[rest], rest)
+                if before != rest:
+                    of_row[self.row[rest]] = self._join(before, rest)
+        return frozenset(found.union(of_row.values()))
+
+    def at_end(self, state: frozenset[int], token: int) -> frozenset[int]:
+        """Return the set behind the rests that were kept up to before a token."""
+        ended = [rest for rest in state if self.end[rest] == token]
+        if not ended:
+            return state
+        goes_on = {self.other[rest] for rest in ended}.union(state.difference(ended)) - {-1}
+        return self.union([frozenset(goes_on), *(self.after[rest] for rest in ended)])
+
+
 class Guards(NamedTuple):
     """Guards side by side: automata with states of their own at each of their tokens, in which they begin in state 0.
 
@@ -89,11 +207,12 @@ class Guards(NamedTuple):
     exit: Ints
 
     @classmethod
-    def build(cls, ways: Iterable[Way], allowed: Bools, length: int, letters: Letters) -> Guards:
+    def build(cls, ways: Ints, allowed: Bools, length: int, letters: Letters) -> Guards:
         """Make the guard of some paths.
 
         Args:
-            ways: the paths.
+            ways: (Q, 2 + 2 R) the paths: first token, row and end of each run, -1 behind the last one, and -1, or
+                -2 - d for one of the required demand d.
             allowed: (M, E) the hyperedges that a row allows.
             length: tokens, T.
             letters: the letter of each hyperedge, and the rows that keep each letter, by the rows asked about; filled.
@@ -101,32 +220,19 @@ class Guards(NamedTuple):
         Raises:
             UsageError: it would have more than `MOST_STATES` states at a token.
         """
-        # 1. Paths from their ends on, so that equal rests are one: a rest is a row and the rest behind it. Those of a
-        #    run are kept as a chain, for shorter and longer runs of the row before the same rest.
-        rests: dict[tuple[int, int], int] = {}
-        chains: dict[tuple[int, int], list[int]] = {}
-        rest_of: list[tuple[int, int]] = []
-        begins: list[set[int]] = [set() for _ in range(length + 1)]
-        closes: list[set[int]] = [set() for _ in range(length)]  # the required demands that end at a token, as ends
-        for demand, required, first, runs in ways:
-            end = following = -2 - demand if required else -1
-            for row, count in reversed(runs):
-                chain = chains.setdefault((row, following), [following])
-                while len(chain) <= count:
-                    key = row, chain[-1]
-                    if key not in rests:
-                        rests[key] = len(rest_of)
-                        rest_of.append(key)
-                    chain.append(rests[key])
-                following = chain[count]
-            begins[first].add(following)
-            if required:
-                closes[first + sum(count for _, count in runs) - 1].add(end)
-        # 2. Sets of rests, from token to token: what is picked takes rests away, and a token's end continues.
+        rests = _Rests(ways)
         nothing: frozenset[int] = frozenset()
+        begins = [rests.begins.get(token, nothing) for token in range(length + 1)]
+        closes: list[set[int]] = [set() for _ in range(length)]  # the required demands that end at a token
+        required = ways[ways[:, -1] < -1]
+        for last, mark in zip(
+            (required[:, 2:-1:2].max(1, initial=0) - 1).tolist(), required[:, -1].tolist(), strict=True
+        ):
+            closes[last].add(mark)
+        # Sets of rests, from token to token: what is picked takes rests away, and a token's end continues.
         letter = np.zeros((length, allowed.shape[1]), np.int64)
         ptr, following_states, exits = [0], [], []
-        states = [frozenset(begins[0])]
+        states = [begins[0]]
         for token in range(length):
             entering: dict[frozenset[int], int] = {}
             here: list[list[int]]
@@ -134,9 +240,9 @@ class Guards(NamedTuple):
                 here = [[0]]
                 exits.append(-1 if closes[token] else 0)
                 if not closes[token]:
-                    entering[frozenset(begins[token + 1])] = 0
+                    entering[begins[token + 1]] = 0
             else:
-                rows = tuple(sorted({rest_of[rest][0] for state in states for rest in state}))
+                rows = tuple(sorted({rests.row[rest] for state in states for rest in state}))
                 if rows not in letters:
                     kinds, of_edge = np.unique(allowed[list(rows)], axis=1, return_inverse=True)
                     keeping = [{row for row, kept in zip(rows, kind, strict=True) if kept} for kind in kinds.T.tolist()]
@@ -150,17 +256,17 @@ class Guards(NamedTuple):
                             f"constraints on mentions that overlap at one token make more than {MOST_STATES:,} states; "
                             "name fewer of them"
                         )
-                    own = [frozenset(rest for rest in state if rest_of[rest][0] in kept) for kept in keeping]
+                    own = [frozenset(rest for rest in state if rests.row[rest] in kept) for kept in keeping]
                     for one in own:
                         if one not in number:
                             number[one] = len(states)
                             states.append(one)
                     here.append([number[one] for one in own])
-                    after = {rest_of[rest][1] for rest in state}
+                    after = rests.at_end(state, token + 1)
                     if -1 in after or not closes[token] <= after:
                         exits.append(-1)
                         continue
-                    later = frozenset(begins[token + 1].union(rest for rest in after if rest >= 0))
+                    later = rests.union((begins[token + 1], frozenset(rest for rest in after if rest >= 0)))
                     exits.append(entering.setdefault(later, len(entering)))
             following_states += here
             ptr.append(len(exits))
@@ -318,47 +424,53 @@ class GuardedEngine(Engine):
         """The guards of each part of the template: one for demands of a lane that overlap."""
         paths, owner, required = self._demands
         size = _sizes(paths)
-        pairs = list(zip(paths.row.tolist(), paths.size.tolist(), strict=True))
-        runs_of = [tuple(pairs[begin:end]) for begin, end in pairwise(paths.run_ptr.tolist())]
         tables = [_of_part(part, paths.allowed) for part in self._parts]
         concerned = [np.logical_or.reduceat((~table).max(1)[paths.row], paths.run_ptr[:-1]) for table in tables]
         if (np.stack(concerned).sum(0) > 1).any():
             self._refuse("demands on several independent parts of a template")
-        # 1. Demands that follow one another in a lane and overlap.
-        ptr = np.searchsorted(owner, np.arange(len(required) + 1))
-        lane = self._number[self._lane_codes(paths)[ptr[:-1]]]
-        low = np.minimum.reduceat(paths.first, ptr[:-1])
-        high = np.maximum.reduceat(paths.first + size, ptr[:-1])
-        runs: list[tuple[int, int, int, list[int]]] = []  # lane, first token, end, and demands
-        for demand in np.lexsort((low, lane)).tolist():
-            own = int(lane[demand]), int(low[demand]), int(high[demand]), [demand]
-            if runs and runs[-1][0] == own[0] and own[1] < runs[-1][2]:
-                _, begin, end, before = runs.pop()
-                before.append(demand)
-                own = own[0], begin, max(end, own[2]), before
-            runs.append(own)
-        # 2. Equal ones have one guard.
+        # 1. Demands that follow one another in a lane and overlap: those of one guard.
+        ptr = np.searchsorted(owner, np.arange(len(required)))
+        lane = self._number[self._lane_codes(paths)[ptr]]
+        low = np.minimum.reduceat(paths.first, ptr)
+        high = np.maximum.reduceat(paths.first + size, ptr)
+        order = ascending(lane, low)
+        apart = lane[order] * (high.max() + 1)
+        reach = np.maximum.accumulate(apart + high[order])
+        begin = np.flatnonzero(np.append(True, (apart + low[order])[1:] >= reach[:-1]))
+        group, number = np.empty((2, len(required)), np.int64)
+        group[order] = np.repeat(np.arange(len(begin)), np.diff(np.append(begin, len(order))))
+        number[order] = np.arange(len(order)) - begin[group[order]]
+        lanes, first = lane[order[begin]], low[order[begin]]
+        length = np.maximum.reduceat(high[order], begin) - first
+        # 2. Their paths, counted from the first token of the guard.
+        runs = np.diff(paths.run_ptr)
+        path = np.repeat(np.arange(len(runs)), runs)
+        column = 1 + 2 * (np.arange(len(path)) - paths.run_ptr[path])
+        start, end = paths.first - first[group[owner]], paths.size.cumsum()
+        ways = np.full((len(runs), 2 + 2 * runs.max()), -1)
+        ways[:, 0], ways[:, -1] = start, np.where(required[owner], -2 - number[owner], -1)
+        ways[path, column] = paths.row
+        ways[path, column + 1] = end + (start - (end - paths.size)[paths.run_ptr[:-1]])[path]
+        # 3. Equal ones have one guard.
         placed = []
         for part, table, some in zip(self._parts, tables, concerned, strict=True):
-            made: dict[tuple[tuple[Way, ...], int], int] = {}
+            made: dict[tuple[bytes, int], int] = {}
             letters: Letters = {}
-            guards, places = [], []
-            for of_lane, first, end, demands in runs:
-                ways = tuple(
-                    (i if required[demand] else -1, bool(required[demand]), int(paths.first[q]) - first, runs_of[q])
-                    for i, demand in enumerate(demands)
-                    for q in range(ptr[demand], ptr[demand + 1])
-                    if some[q]
-                )
-                if not ways:
-                    continue
-                if (ways, end - first) not in made:
-                    made[ways, end - first] = len(made)
-                    guards.append(Guards.build(ways, table, end - first, letters))
-                places.append((of_lane, made[ways, end - first], first))
-            lanes, guard, begins = np.array(places, np.int64).reshape(-1, 3).T
-            of_lanes = np.searchsorted(lanes, np.arange(len(self._sentence) + 1))
-            placed.append(Placed(part, of_lanes, guard, begins, Guards.joined(guards, table.shape[1])))
+            guards, guard = [], []
+            chosen = np.flatnonzero(some)
+            chosen = chosen[np.argsort(group[owner[chosen]], kind="stable")]
+            of_part = ways[chosen]
+            groups, begins, counts = np.unique(group[owner[chosen]], return_index=True, return_counts=True)
+            for one, at, count in zip(groups.tolist(), begins.tolist(), counts.tolist(), strict=True):
+                own, tokens = of_part[at : at + count], int(length[one])
+                key = own.tobytes(), tokens
+                if key not in made:
+                    made[key] = len(made)
+                    guards.append(Guards.build(own, table, tokens, letters))
+                guard.append(made[key])
+            of_lanes = np.searchsorted(lanes[groups], np.arange(len(self._sentence) + 1))
+            joined = Guards.joined(guards, table.shape[1])
+            placed.append(Placed(part, of_lanes, np.array(guard, np.int64), first[groups], joined))
         return placed
 
     def _run(

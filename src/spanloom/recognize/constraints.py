@@ -174,12 +174,20 @@ class Constraints:
             or any(map(document.text.__contains__, words))
         )
 
-    def demands(self, document: Document, types: Sequence[str]) -> tuple[list[Mention], list[Mention]]:
-        """Return the mentions that a prepared document must have, and those that it may not have."""
+    def demands(
+        self, document: Document, types: Sequence[str], *, all_patterns: bool = True
+    ) -> tuple[list[Mention], list[Mention]]:
+        """Return the mentions that a prepared document must have, and those that it may not have.
+
+        Args:
+            document: with tokens and sentences.
+            types: of the model.
+            all_patterns: whether forbidden regular expressions are included, for which else there is `_matched`.
+        """
         found = {option: self._of(option, document) for option in ("require", "forbid")}
         for option, mentions in found.items():
             for one in self._patterns[option]:
-                if one.word not in document.text:
+                if one.word not in document.text or not (one.word or option == "require" or all_patterns):
                     continue
                 names = types if one.type == ANY else [one.type]
                 found_in = one.occurrences(document) if option == "require" else one.mentions(document, len(names))
@@ -187,6 +195,13 @@ class Constraints:
                     self._used.add(f"{option}: {one.spec}")
                     mentions += [found_mention(name, [span], None, (), None) for span in spans for name in names]
         return self.kept(document) + found["require"], found["forbid"]
+
+    def _matched(self, batch: Batch, types: Sequence[str]) -> MentionTable:
+        """Return all mentions that forbidden regular expressions match."""
+        expressions = [one for one in self._patterns["forbid"] if not one.word]
+        found = [one.table(batch, types) for one in expressions]
+        self._used.update(f"forbid: {one.spec}" for one, table in zip(expressions, found, strict=True) if len(table))
+        return concatenate([MentionTable.build([]), *found])
 
     def find(self, way: Finder, batch: Batch, potentials: Potentials, notice: Notice) -> Found:
         """Find the mentions of a batch that meet the constraints, as `Finder.find` does.
@@ -225,7 +240,7 @@ class Constraints:
             raise UsageError(
                 f"the structure {model.structure} finds heads, which constraints do not support; take another model"
             )
-        rules, reads_tokens = self.rules(model.types), any(not one.word for one in self._patterns["forbid"])
+        rules, matched = self.rules(model.types), self._matched(batch, model.types)
         mentions: list[list[Mention]] = []
         counts = np.zeros(len(batch.documents), np.int64)
         with uncollected():
@@ -233,36 +248,37 @@ class Constraints:
                 own: list[Mention] = []
                 other: list[Mention] = []
                 if self._concerns(document):
-                    own, other = self.demands(batch.view(i) if reads_tokens else document, model.types)
+                    own, other = self.demands(document, model.types, all_patterns=False)
                 mentions.append(own + other)
                 counts[i] = len(own)
-        if not rules.forbid and not any(mentions):
+        if not rules.forbid and not any(mentions) and not len(matched):
             return None
         gold = Gold(batch, model.types, mentions=mentions)
         document_of, number = gold.places.T
-        must, names = number < counts[document_of], identities(gold.table)
-        once = np.zeros(len(names), np.bool_)
-        for some in map(np.flatnonzero, (must, ~must)):
-            once[some[np.unique(names[some], return_index=True)[1]]] = True
+        must = number < counts[document_of]
+        forbidden = concatenate([gold.table.take(~must), matched])
+        forbidden = forbidden.take(_first(forbidden))
+        rows, once = np.flatnonzero(must), np.zeros(len(must), np.bool_)
+        once[rows[_first(gold.table.take(must))]] = True
         gold.keep(once)
-        must = must[once]
         required_mentions = [
             (batch.documents[i], one) for i in np.flatnonzero(counts).tolist() for one in mentions[i][: counts[i]]
         ]
-        unheld = self._unheld(gold, must, required_mentions, batch, model, rules)
+        unheld = self._unheld(gold, required_mentions, batch, model, rules)
         if not second:
             for row, reason in sorted(unheld.items()):
                 _refuse(*gold.owner(row), reason)
-        demanded = must & ~np.isin(np.arange(len(must)), list(unheld))
-        required, demanded, forbidden = (own.take(own.order()) for own in map(gold.table.take, (must, demanded, ~must)))
-        both = np.isin(identities(required), identities(forbidden))
+        required = gold.table
+        demanded = required.take(~np.isin(np.arange(len(required)), list(unheld)))
+        required, demanded, forbidden = (own.take(own.order()) for own in (required, demanded, forbidden))
+        both = _are_in(identities(required), forbidden)
         laid = Laid(batch, model.types, required, demanded, forbidden, rules)
         if both.any():
             laid.refuse(required.take(both), "is required, and it is forbidden; leave one of the two out")
         return laid
 
     def _unheld(
-        self, gold: Gold, must: Mask, required: Sequence[tuple[Document, Mention]], batch: Batch, model: AnyModel,
+        self, gold: Gold, required: Sequence[tuple[Document, Mention]], batch: Batch, model: AnyModel,
         rules: OverlapRules,
     ) -> dict[int, str]:  # fmt: skip
         """Return why the structure cannot hold required mentions, by row of ``gold``; refuse what nothing can hold."""
@@ -274,7 +290,7 @@ class Constraints:
         for one in gold.lost:
             if id(one.mention) in owners:
                 _refuse(owners[id(one.mention)], one.mention, one.reason)
-        numbers, table = np.flatnonzero(must), gold.table.take(must)
+        table = gold.table
         held = model.structure.holds(table)
         reasons = dict.fromkeys(np.flatnonzero(~held).tolist(), f"the structure {model.structure} cannot hold it")
         several = np.flatnonzero(np.bincount(table.sentence)[table.sentence] > 1)
@@ -284,14 +300,14 @@ class Constraints:
         order = table.order()
         pairs = rules.conflicts(table.take(order))
         if len(pairs.one):
-            owner, outer = gold.owner(int(numbers[order[pairs.one[0]]]))
-            _, inner = gold.owner(int(numbers[order[pairs.other[0]]]))
+            owner, outer = gold.owner(int(order[pairs.one[0]]))
+            _, inner = gold.owner(int(order[pairs.other[0]]))
             _refuse(
                 owner,
                 inner,
                 f"it is inside the required mention of type {clip(outer.type)} at {_where(outer)}, which is forbidden",
             )
-        return {int(numbers[row]): reason for row, reason in reasons.items()}
+        return reasons
 
     def restored(self, given: Iterable[Document], found: Iterable[Document]) -> Iterator[Document]:
         """Yield documents whose kept mentions have what they had before, and what is new."""
@@ -403,7 +419,7 @@ class Laid:
         """Return the mentions that have a chance under the constraints, as `Finder.plausible`."""
         guarded = self._guarded(way.model)
         table, scores = replace(way, model=guarded).plausible(self.batch, potentials)
-        allowed = ~np.isin(identities(table), identities(self.forbidden))
+        allowed = ~_are_in(identities(table), self.forbidden)
         held = np.flatnonzero(guarded.structure.holds(table))
         chances = guarded.probabilities(potentials, self.batch.sentences, table.take(held), way.run, calibrated=False)
         allowed[held] &= chances > 0
@@ -426,7 +442,7 @@ class Laid:
         # with a required mention others of the structure may be impossible, however sure the second stage is
         bound = np.isin(every.sentence, self.required.sentence) & (scored.candidates.odds <= -FARTHEST)
         bound &= guarded.structure.holds(every)
-        allowed = ~np.isin(names, identities(self.forbidden)) & ~bound | np.isin(names, identities(self.required))
+        allowed = ~_are_in(names, self.forbidden) & ~bound | _are_in(names, self.required)
         rows = np.flatnonzero(allowed)
         scored = ScoredCandidates(scored.candidates.take(rows), scored.odds[rows])
         table = scored.candidates.table
@@ -538,6 +554,18 @@ class Laid:
             where = ";".join(f"{tokens[first, 0]}-{tokens[end - 1, 1]}" for first, end in pieces)
             shown.append(f"characters {where} as {clip(self.types[kind])}")
         return ", ".join(shown[:5]) + (f" and {len(shown) - 5} more" if len(shown) > 5 else "")
+
+
+def _first(table: MentionTable) -> Ints:
+    """Return the number of the first of equal mentions, for each different one."""
+    found: Ints = np.unique(identities(table), return_index=True)[1]
+    return found
+
+
+def _are_in(names: NDArray[np.uint64], table: MentionTable) -> Mask:
+    """Return whether the mentions of some `identities` are in a table, which may be much longer."""
+    every = np.sort(identities(table))
+    return np.searchsorted(every, names, side="right") > np.searchsorted(every, names)
 
 
 def replace_odds(scored: ScoredCandidates, required: Mask) -> ScoredCandidates:

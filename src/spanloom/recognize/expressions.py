@@ -11,9 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from spanloom.document import Document
+import numpy as np
+
+from spanloom.document import Batch, Document
 from spanloom.document.document import named
 from spanloom.errors import DataError, UsageError, clip
+from spanloom.structures.base import MentionTable, concatenate, contiguous_table
 
 MOST_RANGES: Final = 500_000  # of tokens of a document that match one expression, once a type, about 1 kB each
 ANY: Final = "*"
@@ -149,8 +152,8 @@ def automaton_of(expression: re.Pattern[str]) -> Automaton | None:
 
 def ranges(
     expression: re.Pattern[str], automaton: Automaton | None, text: str, tokens: Sequence[Sequence[int]]
-) -> Iterator[list[tuple[int, int]]]:
-    """Yield, in lists, the ranges of tokens of which an expression matches the whole text.
+) -> Iterator[tuple[list[int], int]]:
+    """Yield the ranges of tokens of which an expression matches the whole text: the starts of those with one end.
 
     Args:
         expression: of which it is the automaton.
@@ -160,8 +163,8 @@ def ranges(
     """
     if automaton is None or len(tokens) <= _FEW:
         match = expression.fullmatch
-        for i, (start, _) in enumerate(tokens):
-            yield [(start, stop) for _, stop in tokens[i:] if match(text, start, stop)]
+        for i, (_, end) in enumerate(tokens, 1):
+            yield [start for start, _ in tokens[:i] if match(text, start, end)], end
         return
     starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
     live: dict[State, list[int]] = {}  # where matches that are in a state have begun
@@ -179,7 +182,7 @@ def ranges(
                 moved[following] = begins
         live = moved
         if at + 1 in ends:
-            yield [(start, at + 1) for state, begins in live.items() if automaton.ends(state) for start in begins]
+            yield [start for state, begins in live.items() if automaton.ends(state) for start in begins], at + 1
 
 
 class Pattern(NamedTuple):
@@ -207,27 +210,49 @@ class Pattern(NamedTuple):
         yield from (match.span() for match in whole.finditer(document.text) if match.end() > match.start())
 
     def mentions(self, document: Document, types: int) -> Iterator[tuple[int, int]]:
-        """Yield the characters of all ranges of tokens of a sentence whose text it is, each a mention of some types.
+        """Yield the characters of all ranges of tokens of a sentence whose text it is, each a mention of some types."""
+        if self.word:
+            yield from (match.span() for match in self.expression.finditer(document.text))
+            return
+        yield from ((start, end) for starts, end in self.matches(document, types) for start in starts)
+
+    def matches(self, document: Document, types: int) -> Iterator[tuple[list[int], int]]:
+        """Yield the `ranges` of the sentences of a document, each a mention of some types.
 
         Raises:
             DataError: they are too many, as of ``.*`` in a sentence of thousands of tokens.
         """
-        if self.word:
-            yield from (match.span() for match in self.expression.finditer(document.text))
-            return
         if document.tokens is None or document.sentences is None:
             return
         found = 0
         for first, end in document.sentences.tolist():
-            for some in ranges(self.expression, self.automaton, document.text, document.tokens[first:end].tolist()):
-                found += len(some)
+            tokens = document.tokens[first:end].tolist()
+            for starts, stop in ranges(self.expression, self.automaton, document.text, tokens):
+                found += len(starts)
                 if found * types > MOST_RANGES:
                     raise DataError(
                         f"{named(document)}: {clip(self.spec)} matches more than {MOST_RANGES // types:,} "
                         "ranges of tokens; name shorter ones, as by '.{1,80}' in place of '.*', give one type in place "
                         "of '*', or give the sentences"
                     )
-                yield from some
+                yield starts, stop
+
+    def table(self, batch: Batch, types: Sequence[str]) -> MentionTable:
+        """Return the mentions that `matches` means in a batch, as many as the square of a sentence's tokens."""
+        kinds = np.array([k for k, name in enumerate(types) if self.type in (ANY, name)], np.int64)
+        tables = [MentionTable.build([])]
+        for i in range(len(batch.documents)):
+            matches = [(starts, end) for starts, end in self.matches(batch.view(i), len(kinds)) if starts]
+            if not matches:
+                continue
+            start = np.concatenate([np.array(starts, np.int64) for starts, _ in matches])
+            end = np.repeat([end for _, end in matches], [len(starts) for starts, _ in matches])
+            first, last = batch.token_ranges(np.full(len(start), i), np.stack([start, end], 1))
+            sentence = np.searchsorted(batch.sentences, first, side="right") - 1
+            base = batch.sentences[sentence]
+            columns = (np.tile(own, len(kinds)) for own in (sentence, first - base, last - base))
+            tables.append(contiguous_table(next(columns), np.repeat(kinds, len(start)), *columns))
+        return concatenate(tables)
 
 
 def pattern_of(spec: str, option: str, types: Sequence[str] = ()) -> Pattern | tuple[str, str]:
