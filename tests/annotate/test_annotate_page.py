@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from annotate_helpers import Running, running
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from page_helpers import RECT, drag, marked, press, settle, turn_to, until
+from playwright.sync_api import Page, Route
 
 from spanloom import Document, Mention, Recognizer, read, write
 from spanloom.data import clinical
@@ -26,7 +24,6 @@ DENSE = Document(
     mentions=[Mention("finding", [(56 * i, 56 * i + 7), (56 * i + 16, 56 * i + 31)]) for i in range(70)],
 )  # fmt: skip
 TAG = "<script>alert(3)</script>"
-_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 _THRESHOLD = """value => {
     const slider = document.getElementById("threshold");
     slider.value = value;
@@ -36,32 +33,6 @@ _PASTE = """text => {
     document.getElementById("concept").value = text;
     document.getElementById("concept").dispatchEvent(new Event("input"));
 }"""
-_RECT = """([word, from]) => {
-    const walker = document.createTreeWalker(document.getElementById("text"), NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-        const place = node.data.indexOf(word);
-        if (place < 0 || !from) { if (place >= 0) from = 1; else continue; }
-        const range = document.createRange();
-        range.setStart(node, place);
-        range.setEnd(node, place + word.length);
-        const box = range.getBoundingClientRect();
-        return [box.left, box.right, (box.top + box.bottom) / 2];
-    }
-    return null;
-}"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    if path is None:
-        if os.environ.get("SPANLOOM_BROWSER") == "required":
-            pytest.fail("SPANLOOM_BROWSER is 'required', but there is no chromium; apt-get install chromium")
-        pytest.skip("no chromium to drive the page with; apt-get install chromium")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=_FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -87,86 +58,6 @@ def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
         yield found
 
 
-@pytest.fixture
-def opened(browser: Browser, server: Running) -> Iterator[Callable[..., Page]]:
-    """Open the page as an annotator; no page may leave an error, nor ask anybody but the server."""
-    contexts, wrong = [], list[str]()
-
-    def open_(layer: str, document: str = "a", **settings: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **settings})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(120_000)  # other tests may take all of the processor
-
-        def only_ours(route: Route) -> None:
-            if route.request.url.startswith(server.url):
-                route.continue_()
-            else:
-                wrong.append(route.request.url)
-                route.abort()
-
-        page.route("**/*", only_ours)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: wrong.append(said.text) if "Content Security" in said.text else None)
-        page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        page.goto(f"{server.url}?layer={layer}")
-        page.wait_for_selector("body[data-ready]")
-        turn_to(page, document)
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert wrong == []
-
-
-def turn_to(page: Page, document: str) -> None:
-    """Open a document, and wait until it is drawn, also if it is the one that is open."""
-    page.evaluate("delete document.body.dataset.shown")
-    [number] = page.select_option("#documents", label=document)
-    page.wait_for_selector(f"body[data-shown='{number}'] #text .cur", state="attached")
-
-
-def until(page: Page, met: Callable[[], bool]) -> None:
-    """Wait until a condition is met."""
-    for _ in range(3000):
-        if met():
-            return
-        page.wait_for_timeout(20)
-    pytest.fail("the condition was not met")
-
-
-def drag(page: Page, first: str, last: str, key: str = "", beyond: float = -0.5) -> None:
-    left, _, top = page.evaluate(_RECT, [first, 1])
-    _, right, bottom = page.evaluate(_RECT, [last, 1])
-    if key:
-        page.keyboard.down(key)
-    page.mouse.move(left + 1, top)
-    page.mouse.down()
-    page.mouse.move((left + right) / 2, top)
-    page.mouse.move(right + beyond, bottom, steps=2)
-    page.mouse.up()
-    if key:
-        page.keyboard.up(key)
-    settle(page)
-
-
-def settle(page: Page) -> None:
-    """Wait until all actions are saved, and shown."""
-    page.wait_for_selector("#text:not([aria-busy=true])")
-
-
-def marked(folder: Path, layer: str, id: str = "a") -> list[tuple[str, str]]:
-    [document] = [one for one in read(folder / "a.store", layer=layer) if one.id == id]
-    return sorted((one.type, "|".join(document.text[slice(*span)] for span in one.spans)) for one in document.mentions)
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
-    settle(page)
-
-
 def test_a_session_by_mouse(opened: Callable[..., Page], folder: Path, tmp_path: Path) -> None:
     page = opened("mouse")
     drag(page, "left", "ventricle")
@@ -188,7 +79,7 @@ def test_a_session_by_mouse(opened: Callable[..., Page], folder: Path, tmp_path:
     assert grip is not None
     page.mouse.move(grip["x"] + 1, grip["y"] + 5)
     page.mouse.down()
-    _, right, middle = page.evaluate(_RECT, ["fever", 1])
+    _, right, middle = page.evaluate(RECT, ["fever", 1])
     page.mouse.move(right - 1, middle, steps=4)
     page.mouse.up()
     settle(page)
@@ -346,8 +237,8 @@ def test_suggestions_that_come_during_a_drag_leave_it_alone(opened: Callable[...
     page.route("**/api/suggestions?*", lambda route: held.append(route))
     turn_to(page, "pair")
     until(page, lambda: bool(held))
-    left, _, middle = page.evaluate(_RECT, ["chest", 1])
-    right = page.evaluate(_RECT, ["pain", 1])[1]
+    left, _, middle = page.evaluate(RECT, ["chest", 1])
+    right = page.evaluate(RECT, ["pain", 1])[1]
     page.mouse.move(left + 1, middle)
     page.mouse.down()
     page.mouse.move(left + 9, middle)
@@ -380,14 +271,14 @@ def test_a_save_that_ends_during_a_drag_leaves_it_alone(opened: Callable[..., Pa
     page, held = opened("dragging"), list[Route]()
     page.route("**/api/act", lambda route: held.append(route))
     for first, last, at_rest in (("left", "left", False), ("mildly", "dilated", True)):
-        left, _, top = page.evaluate(_RECT, [first, 1])
+        left, _, top = page.evaluate(RECT, [first, 1])
         page.mouse.move(left + 1, top)
         page.mouse.down()
         page.mouse.move(left + 5, top)
         if at_rest:
             held.pop().continue_()
             page.wait_for_timeout(300)
-        page.mouse.move(page.evaluate(_RECT, [last, 1])[1] - 0.5, top, steps=2)
+        page.mouse.move(page.evaluate(RECT, [last, 1])[1] - 0.5, top, steps=2)
         page.mouse.up()
         until(page, lambda: bool(held))
     held.pop().continue_()
@@ -510,7 +401,7 @@ def test_the_mention_that_is_meant_is_chosen_by_clicks(opened: Callable[..., Pag
     press(page, "Escape", "ArrowLeft", "ArrowLeft", *["Shift+ArrowRight"] * 2, "3")  # The left ventricle
     press(page, "Escape", *["ArrowRight"] * 3, "p", "Escape")  # nothing is chosen that a part could be added to
     assert "no mention is chosen" in page.inner_text("#problem")
-    left, right, middle = page.evaluate(_RECT, ["ventricle", 1])
+    left, right, middle = page.evaluate(RECT, ["ventricle", 1])
     seen = []
     for _ in range(4):
         page.wait_for_timeout(400)  # the page takes a click just after a mark for the end of a drag
