@@ -404,7 +404,6 @@ def test_the_mention_that_is_meant_is_chosen_by_clicks(opened: Callable[..., Pag
     left, right, middle = page.evaluate(RECT, ["ventricle", 1])
     seen = []
     for _ in range(4):
-        page.wait_for_timeout(400)  # the page takes a click just after a mark for the end of a drag
         page.mouse.click((left + right) / 2, middle)
         seen.append((page.inner_text("#detail dd >> nth=0"), page.inner_text("#detail h2 >> nth=0")))
     names = {"problem": "ventricle", "finding": "left ventricle", "drug": "The left ventricle"}
@@ -417,10 +416,30 @@ def test_parts_are_added_one_after_another(opened: Callable[..., Page], folder: 
     page = opened("parts")
     drag(page, "left", "left")
     for word in ("mildly", "chest", "fever"):
-        page.wait_for_timeout(400)  # no click is the end of the drag before
         drag(page, word, word, "Control")
     [(_, text)] = marked(folder, "parts")
     assert text == "left|mildly|chest|fever"
+
+
+def test_drags_begin_at_any_letter_and_end_anywhere(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("quick")
+    page.evaluate(_THRESHOLD, 100)
+    words = TEXT.split()[:5]
+    for word in words:  # beside the handles of the word before, without waiting
+        left, right, middle = page.evaluate(RECT, [word, 1])
+        page.mouse.move(left + 0.3, middle)
+        page.mouse.down()
+        page.mouse.move(right - 0.3, middle)
+        page.mouse.up()
+    settle(page)
+    assert marked(folder, "quick") == sorted(("problem", word) for word in words)
+    left, _, middle = page.evaluate(RECT, ["fever", 1])
+    page.mouse.move(left, middle)
+    page.mouse.down()
+    page.mouse.move(1100, middle)  # above the panel
+    page.mouse.up()
+    settle(page)
+    assert ("problem", "fever") in marked(folder, "quick")
 
 
 def test_a_message_does_not_move_the_text(opened: Callable[..., Page]) -> None:

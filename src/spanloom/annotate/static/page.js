@@ -183,6 +183,7 @@ function moved_end(spans, part, side, offset) {
   const span = [...spans[part]];
   span[side] = offset;
   if (span[0] < span[1]) return { spans: spans.map((old, i) => (i === part ? span : old)) };
+  if (spans.length > 1) return { spans: spans.filter((_, i) => i !== part) };
   say("", "a mention needs at least one word; remove it with x");
   return null;
 }
@@ -614,7 +615,7 @@ function threshold() {
 const commands = { act, addPart, accept, decideAll, describe, focus, history: story, later, mark_document, mark_sentence, markWith, moved, nextSuggestion, reject, remove, resize, resizeTo, why };
 listen(commands);
 const buttons = {
-  undo: () => act("undo"), redo: () => act("redo"), part: addPart, accept: () => accept(), reject, why, next: () => nextSuggestion(),
+  undo: () => act("undo"), redo: () => act("redo"), part: addPart, remove, accept: () => accept(), reject, why, next: () => nextSuggestion(),
   "accept-all": () => decideAll("accept"), "reject-all": () => decideAll("reject"),
   finish: () => mark_sentence("finished"), skip: () => mark_sentence("skipped"), "finish-all": () => mark_document("finished"),
   "skip-all": () => mark_document("skipped"), keys: () => $("help").showModal(), story,
