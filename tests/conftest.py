@@ -53,6 +53,7 @@ if find_spec("spanloom_lab") is None:
 # Tests and folders that import optional libraries, and those libraries; single tests have the marker `needs`.
 NEEDS = {
     "annotate/test_annotate_page.py": ("playwright", "axe_playwright_python"),
+    "annotate/test_annotate_sessions.py": ("playwright",),
     "encoder": ("torch", "transformers", "tokenizers", "onnx", "onnxruntime"),
     "formats/test_columns_of_mentions.py": ("pandas", "pyarrow"),
     "formats/test_docbin.py": ("spacy",),
