@@ -193,6 +193,75 @@ def test_two_tabs_on_one_document(opened: Callable[..., Page], folder: Path) -> 
     assert len(marked(folder, "tab")) == 2 and other.inner_text("#problem") == ""
 
 
+def test_what_is_typed_survives_changes_elsewhere(opened: Callable[..., Page], folder: Path) -> None:
+    one, other = opened("typed"), opened("typed")
+    for page in (one, other):
+        page.evaluate(_THRESHOLD, 100)  # no suggestions
+    press(one, "1", "n")
+    turn_to(other, "a")
+    one.keyboard.type("fi")
+    settle(one)
+    press(other, "ArrowRight", "2")
+    one.keyboard.type("xed?")  # its letters are keys of commands elsewhere on the page
+    one.wait_for_selector("#problem:has-text('changed elsewhere; it is shown as it is now, with what you typed')")
+    assert one.evaluate("document.activeElement.id") == "note" and one.input_value("#note") == "fixed?"
+    assert notes(folder, "typed") == ["fixed?"] and len(marked(folder, "typed")) == 2
+
+    turn_to(other, "a")
+    press(other, "m", "n")
+    other.keyboard.type(" or not")
+    press(other, "Tab")
+    one.keyboard.type(" no")
+    one.wait_for_selector("#problem:has-text('this note was changed elsewhere, to “fixed? or not”')")
+    assert one.input_value("#note") == "fixed? no" and notes(folder, "typed") == ["fixed? or not"]
+    press(one, "Tab")
+    assert notes(folder, "typed") == ["fixed? no"]
+
+    turn_to(other, "a")
+    press(one, "Escape", "e")
+    one.keyboard.type("ye")
+    press(other, "m", "x")
+    one.keyboard.type("s")
+    press(one, "Shift+Tab")
+    assert "removed elsewhere; restore it from the history (h)" in one.inner_text("#problem")
+    press(other, "u")
+    turn_to(one, "a")
+    press(one, "Escape", "m", "n")
+    other.bring_to_front()
+    press(other, "m", "x")
+    one.bring_to_front()
+    one.keyboard.type(" xx")
+    one.wait_for_selector("#problem:has-text('removed elsewhere')")
+    assert one.input_value("#note") == "fixed? no xx" and one.evaluate("document.activeElement.id") == "note"
+    press(one, "Escape", "h")
+    one.click("#history-rows button[aria-label='restore problem: The']")
+    settle(one)
+    assert one.input_value("#note") == "fixed? no xx"  # is offered again
+    press(one, "n", "Escape")
+    assert notes(folder, "typed") == ["fixed? no xx"]
+
+
+def notes(folder: Path, layer: str) -> list[str]:
+    [document] = [one for one in read(folder / "a.store", layer=layer) if one.id == "a"]
+    return [one["note"] for one in document.meta.get("notes", [])]
+
+
+def test_the_position_and_a_note_are_saved_in_time(opened: Callable[..., Page], folder: Path) -> None:
+    page, sent = opened("steady", "note"), list[str]()
+    page.on("request", lambda request: sent.append(request.url) if request.url.endswith("/position") else None)
+    for _ in range(1000):  # while keys follow one another without a pause
+        page.keyboard.press("ArrowRight")
+        if len(sent) > 1:
+            break
+    assert len(sent) > 1
+    turn_to(page, "a")
+    press(page, "1", "ArrowRight", "ArrowRight", "n")
+    page.keyboard.type("in haste")
+    page.reload()
+    page.wait_for_selector("body[data-ready] #text .cur")
+    assert page.inner_text("#text .cur") == "ventricle" and notes(folder, "steady") == ["in haste"]
+
+
 def test_markup_is_never_interpreted(opened: Callable[..., Page], folder: Path) -> None:
     page = opened("%3Cscript%3Ealert(4)%3C%2Fscript%3E", TAG)
     assert page.locator("#text").text_content() == HOSTILE

@@ -9,7 +9,8 @@ Object.assign(state, {
 });
 
 const SILENT = "the server does not answer; start spanloom annotate again, and repeat the last step: all others are saved";
-export const ask = (path, body) => askServer(`api/${path}`, body, undefined, SILENT);
+const LASTING = 10_000; // characters of a request that outlives the page; browsers take 64 KiB of them
+export const ask = (path, body) => askServer(`api/${path}`, body, { keepalive: body !== undefined && JSON.stringify(body).length < LASTING }, SILENT);
 
 export function kindOf(type) {
   const types = state.store.types;
