@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from annotate_helpers import Running, running
@@ -50,7 +51,7 @@ def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
         Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"),
     ]  # fmt: skip
     write(documents, folder / "notes.jsonl")
-    (folder / "names.tsv").write_text("id\tname\nD1\tchest pain\nD2\tfever\n")
+    (folder / "names.tsv").write_text(f"id\tname\nD1\tchest pain\nD2\tfever\n{TAG}\t<i>markup</i>\n")
     with running(
         folder / "notes.jsonl", output=str(folder / "a.store"), types=["problem", "finding", "drug"],
         model=str(folder / "model"), vocabulary=str(folder / "names.tsv"),
@@ -263,16 +264,74 @@ def test_the_position_and_a_note_are_saved_in_time(opened: Callable[..., Page], 
 
 
 def test_markup_is_never_interpreted(opened: Callable[..., Page], folder: Path) -> None:
-    page = opened("%3Cscript%3Ealert(4)%3C%2Fscript%3E", TAG)
+    layer = "<script>alert(4)</script>"
+    page = opened(quote(layer), TAG)
     assert page.locator("#text").text_content() == HOSTILE
     press(page, "m", "n")
     page.keyboard.type("<img src=x onerror=alert(5)>")
-    press(page, "Tab", "Escape", "t")
+    press(page, "Tab", "Escape", "e")
+    page.keyboard.type("<svg onload=alert(6)>")
+    press(page, "Escape")
+    page.fill("#attribute-name", "<s>name</s>")
+    press(page, "Tab", "Escape", "c")
+    page.keyboard.type("<i>markup</i>")
+    page.wait_for_selector(".found button:has-text('<i>markup</i>')")
+    press(page, "Enter", "Escape", "t")
     page.keyboard.type("<b>type</b>")
     press(page, "Enter")
-    assert page.locator("#text, #panel, .top").locator("img, script, svg, style, b > b > b").count() == 0
     assert "<b>type</b>" in page.inner_text("#types")
-    assert marked(folder, "<script>alert(4)</script>", TAG)[0][0] == "<b>type</b>"
+    assert page.get_attribute("#text .first button", "data-l").startswith("<b>type</b> · negated <svg onload")  # type: ignore[union-attr]
+    [document] = [one for one in read(folder / "a.store", layer=layer) if one.id == TAG]
+    [only] = document.mentions
+    assert only.type == "<b>type</b>"
+    assert only.attributes == {"negated": "<svg onload=alert(6)>", "<s>name</s>": True} and only.concepts == (TAG,)
+    assert [note["note"] for note in document.meta["notes"]] == ["<img src=x onerror=alert(5)>"]
+    press(page, "h")
+    page.wait_for_selector("#history-note:has-text('5 of 5 changes')")
+    no_elements(page)
+    press(opened("<p>other</p>", TAG), "1")
+    page = opened("adjudicated", TAG)
+    page.wait_for_selector(f"#agreement:has-text('{layer}')")
+    press(page, "g")
+    assert f"Marked by\n{layer}" in page.inner_text("#detail")
+    no_elements(page)
+
+
+def no_elements(page: Page) -> None:
+    assert (
+        page.locator("#text, #panel, .top, #history").locator("img, script, svg, style, s, i i, b > b > b").count() == 0
+    )
+
+
+def test_a_document_that_changed_on_disk_is_named(pages: Callable[..., Page], tmp_path: Path) -> None:
+    place, store = tmp_path / "a.jsonl", str(tmp_path / "<u>a.store")
+    write([Document(TEXT, "a"), Document(TEXT, "b")], place)
+    with running(place, output=store):
+        pass
+    write([Document("Other.", "a"), Document(TEXT, "b")], place, force=True)
+    with running(store) as server:
+        page = pages(server.url)
+        page.wait_for_selector(
+            "#problem:has-text('changed on disk since it was imported; what is shown and annotated')"
+        )
+        assert page.inner_text("h1") == "<u>a.store" and page.inner_text("#text").startswith("The left")
+        turn_to(page, "b")
+        assert page.inner_text("#problem") == ""
+
+
+def test_a_full_disk_loses_nothing_that_is_typed(opened: Callable[..., Page], folder: Path) -> None:
+    page, full = opened("full"), "the store cannot be used: database or disk is full; free some space, and repeat"
+    press(page, "1", "n")
+    page.route("**/api/act", lambda route: route.fulfill(status=507, json={"error": full}))
+    page.keyboard.type("unsure")
+    page.wait_for_selector(f"#problem:has-text('{full}')")
+    press(page, "Escape", "ArrowRight", "m", "Escape", "2")
+    assert full in page.inner_text("#problem") and marked(folder, "full") == [("problem", "The")]
+    page.unroute("**/api/act")
+    press(page, "2", "Escape", "ArrowLeft", "m", "n")
+    assert page.input_value("#note") == "unsure"  # is offered again
+    press(page, "Escape")
+    assert notes(folder, "full") == ["unsure"] and len(marked(folder, "full")) == 2
 
 
 def test_right_to_left_and_chinese(opened: Callable[..., Page], folder: Path) -> None:
