@@ -30,6 +30,11 @@ _THRESHOLD = """value => {
     slider.value = value;
     slider.dispatchEvent(new Event("input"));
 }"""
+_COVERED = """() => {
+    const { top, bottom } = document.getElementById("problem").getBoundingClientRect();
+    const boxes = [...document.querySelectorAll(".top *")].map((one) => one.getBoundingClientRect());
+    return boxes.filter((one) => one.height && one.top < bottom && one.bottom > top).length;
+}"""
 _PASTE = """text => {
     document.getElementById("concept").value = text;
     document.getElementById("concept").dispatchEvent(new Event("input"));
@@ -48,7 +53,7 @@ def server(folder: Path, trained: Recognizer) -> Iterator[Running]:
     documents = [
         Document(TEXT, "a"), Document(note, "note"), Document(HOSTILE, TAG, mentions=[Mention(TAG, [(0, 4)])]),
         Document(ARABIC, "arabic"), Document(CHINESE, "chinese"), Document("\n\n".join([note] * 900), "long"),
-        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"),
+        Document(TEXT, "pair"), DENSE, Document(TEXT, "twin"), Document(TEXT, "both"),
     ]  # fmt: skip
     write(documents, folder / "notes.jsonl")
     (folder / "names.tsv").write_text(f"id\tname\nD1\tchest pain\nD2\tfever\n{TAG}\t<i>markup</i>\n")
@@ -570,6 +575,24 @@ def test_drags_begin_at_any_letter_and_end_anywhere(opened: Callable[..., Page],
     assert ("problem", "fever") in marked(folder, "quick")
 
 
+def test_a_type_is_chosen_before_or_after_marking(opened: Callable[..., Page], folder: Path) -> None:
+    page = opened("first", "twin")
+    page.evaluate(_THRESHOLD, 100)
+    page.click("#types button:has-text('finding')")  # marks nothing, as nobody was at a word yet
+    drag(page, "left", "left")
+    assert marked(folder, "first", "twin") == [("finding", "left")]
+    left, right, middle = page.evaluate(RECT, ["mildly", 1])
+    box = page.locator("#types button:has-text('drug')").bounding_box()
+    assert box is not None
+    page.mouse.move(left, middle)
+    page.mouse.down()
+    page.mouse.move(right, middle)
+    page.mouse.up()
+    page.mouse.click(box["x"] + 5, box["y"] + 5)  # before the answer comes
+    settle(page)
+    assert marked(folder, "first", "twin") == [("drug", "mildly"), ("finding", "left")]
+
+
 def test_a_message_does_not_move_the_text(opened: Callable[..., Page]) -> None:
     for width in (1200, 360):
         page = opened("still", viewport={"width": width, "height": 800})
@@ -577,6 +600,7 @@ def test_a_message_does_not_move_the_text(opened: Callable[..., Page]) -> None:
         place = page.evaluate(top)
         press(page, "x")
         assert page.is_visible("#problem") and page.evaluate(top) == place
+        assert page.evaluate(_COVERED) == 0
         page.evaluate(_THRESHOLD, 100)
         press(page, "g")
         assert page.is_visible("#status") and page.evaluate(top) == place
@@ -681,10 +705,10 @@ def test_phones_dark_mode_print_and_screen_readers(opened: Callable[..., Page]) 
 
 
 def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], folder: Path) -> None:
-    one, other = opened("ann", "pair"), opened("bea", "pair")
+    one, other = opened("ann", "both"), opened("bea", "both")
     press(one, "1", "ArrowRight", "Escape", "ArrowRight", "2")
     press(other, "1")
-    page = opened("adjudicated", "pair")
+    page = opened("adjudicated", "both")
     page.wait_for_selector("#text .b.o button")
     press(page, "g")
     assert "Marked by" in page.inner_text("#detail")
@@ -692,7 +716,13 @@ def test_adjudication_takes_what_annotators_marked(opened: Callable[..., Page], 
     press(page, "A")
     page.wait_for_selector("#agreement:has-text('ann, bea')")
     assert page.inner_text("#problem") == ""
-    assert marked(folder, "adjudicated", "pair") == [("problem", "The")]
+    assert marked(folder, "adjudicated", "both") == [("problem", "The")]
+    page.evaluate(_THRESHOLD, 0)
+    assert page.locator("#disagreements td").all_inner_texts() == ["ventricle: finding", "✓", "–"]
+    page.click("#disagreements button")
+    assert "Marked by\nann\nNot by\nbea" in page.inner_text("#detail")
+    press(page, "d")
+    assert page.locator("#disagreements td").count() == 0
 
 
 def test_axe_finds_no_violation(opened: Callable[..., Page], violations: Callable[[Page], list[str]]) -> None:

@@ -101,6 +101,7 @@ export function cycle() {
 
 export function moveTo(token, extend = false) {
   const before = [cursorRange(), state.selection ?? [0, 0]];
+  state.placed = true;
   state.token = Math.min(Math.max(token, 0), state.tokens.length - 1);
   if (extend) {
     state.anchor ??= tokenAt(before[0][0]);

@@ -5,7 +5,7 @@ import { inTextOrder, slice, state, withEnds } from "./drawing.js";
 
 Object.assign(state, {
   store: null, number: 0, id: "", tokens: [], sentences: [], parts: [], values: new Map(), version: 0,
-  suggestions: new Map(), token: 0, selection: null, anchor: null, active: "", pending: new Map(),
+  suggestions: new Map(), token: 0, placed: false, selection: null, anchor: null, active: "", pending: new Map(),
 });
 
 const SILENT = "the server does not answer; start spanloom annotate again, and repeat the last step: all others are saved";

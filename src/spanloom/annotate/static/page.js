@@ -11,6 +11,7 @@ const LOOK = 3000; // milliseconds between two looks at what is learned
 const SEARCH_PAUSE = 200; // milliseconds after the last key
 const AGAIN = 300; // milliseconds after the last action, then the model suggests again
 const LONGEST_SEARCH = 200; // characters
+const DISAGREEMENTS = 200; // that are listed
 let sending = Promise.resolve(); // actions are sent one after the other, each on the version of the one before
 let saving = 0; // the timer that saves the position
 const PAUSE = 500; // milliseconds after which a position or a note is saved
@@ -93,6 +94,7 @@ function apply({ changes, version, undo, redo }) {
   progress();
   types();
   describe();
+  disagreements();
 }
 
 function showUndo(undo, redo) {
@@ -244,6 +246,7 @@ async function suggestions(part, name) {
     if (gone) state.chosen = null;
     redraw();
     types();
+    disagreements();
     if (gone || chosen()?.suggested) describe();
     if (problem) say("the model cannot hold all that is marked here at once: its suggestions do not take it into account");
   } catch (error) {
@@ -253,7 +256,7 @@ async function suggestions(part, name) {
 }
 
 const comparing = () => layer() === state.store.adjudicated;
-const plainValue = ({ by, ...value }) => value;
+const plainValue = ({ by, without, ...value }) => value;
 
 function suggestion() {
   const mention = chosen();
@@ -422,7 +425,7 @@ function types() {
       const pressed = String((chosen()?.type ?? state.active) === name);
       const made = element("button", { type: "button", "aria-pressed": pressed }, element("i", { class: `k t${i % KINDS}` }), " ", element("bdi", {}, visible(name)), ` ${count.get(name) ?? 0} `, digit);
       made.addEventListener("pointerdown", (event) => event.preventDefault()); // the selection stays
-      made.addEventListener("click", () => markWith(name));
+      made.addEventListener("click", () => later(() => useType(name)));
       return made;
     }),
   );
@@ -430,6 +433,14 @@ function types() {
   const kept = $("only").value;
   $("only").replaceChildren(element("option", { value: "" }, "all types"), ...state.store.types.map((name) => element("option", { value: name }, visible(name))));
   $("only").value = kept;
+}
+
+// What a click on a type does: before anybody was at a word, it chooses the type of what is marked next.
+function useType(name) {
+  if (state.placed || state.selection || state.chosen) return markWith(name);
+  state.active = name;
+  say(`${name} is the type of what you mark next`);
+  return describe();
 }
 
 function describe() {
@@ -440,7 +451,7 @@ function describe() {
   if (!mention) return field ? undefined : $("detail").replaceChildren(); // what is typed stays until the field is left
   const rows = [["Type", mention.type], ["Characters", mention.spans.map((span) => span.join("–")).join(", ")]];
   if (mention.score !== undefined) rows.push([mention.suggested ? "Probability" : "Accepted at", percent(mention.score)]);
-  if (mention.by) rows.push(["Marked by", mention.by.join(", ")]);
+  if (mention.by) rows.push(["Marked by", mention.by.join(", ")], ["Not by", mention.without.join(", ") || "–"]);
   const fields = mention.suggested ? [] : [...attributesOf(mention), ...conceptsOf(mention), ...noteOf(mention)];
   const made = element("div", {}, element("h2", {}, element("bdi", {}, surface(mention))), named(rows), ...fields);
   if (field?.dataset.key === mention.key) renew($("detail"), made, field);
@@ -576,7 +587,7 @@ async function open(number, start = 0) {
   stale.clear();
   const chosenBefore = number === state.number && values[state.chosen] ? state.chosen : null;
   const characters = Array.from(text); // offsets count code points, strings of the browser UTF-16 units
-  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), pending: new Map(), chosen: chosenBefore, selection: null, anchor: null });
+  Object.assign(state, rest, { characters, values: new Map(Object.entries(values)), suggestions: new Map(), pending: new Map(), chosen: chosenBefore, selection: null, anchor: null, placed: false });
   state.token = tokenAt(start);
   if (!state.sentences.length && characters.length) state.sentences = [[0, characters.length]];
   collect();
@@ -591,6 +602,19 @@ async function open(number, start = 0) {
   if (!typing()) $("text").focus({ preventScroll: true });
   moved();
   if (found.changed) say("", "this document has changed on disk since it was imported; what is shown and annotated is the text that was imported");
+}
+
+// What annotators of the document disagree on and is not decided, side by side.
+function disagreements() {
+  const all = state.mentions.filter(({ without }) => without?.length);
+  const names = all.length ? [...all[0].by, ...all[0].without].sort() : [];
+  const rows = all.slice(0, DISAGREEMENTS).map((one) => {
+    const button = element("button", { type: "button" }, element("bdi", {}, visible(`${surface(one)}: ${one.type}`)));
+    button.addEventListener("click", () => later(() => choose(one.key) ?? show(one.start)));
+    return [button, ...names.map((name) => (one.by.includes(name) ? "✓" : "–"))];
+  });
+  const rest = all.length - rows.length;
+  $("disagreements").replaceChildren(table(rows, ["not decided", ...names]), ...(rest > 0 ? [`and ${rest} more`] : []));
 }
 
 async function compare() {
@@ -680,12 +704,13 @@ for (const id of ["threshold", "only"])
     threshold();
     collect();
     redraw();
+    disagreements();
   });
 $("typing").addEventListener("submit", (event) => {
   event.preventDefault();
   const name = $("type").value.trim();
   $("type").value = "";
   $("text").focus({ preventScroll: true });
-  if (name) markWith(name);
+  if (name) later(() => markWith(name));
 });
 begin();
