@@ -587,8 +587,16 @@ def test_a_type_is_chosen_before_or_after_marking(opened: Callable[..., Page], f
     page.mouse.move(left, middle)
     page.mouse.down()
     page.mouse.move(right, middle)
+    held = list[Route]()
+    page.route("**/api/act", lambda route: held.append(route))
     page.mouse.up()
-    page.mouse.click(box["x"] + 5, box["y"] + 5)  # before the answer comes
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    until(page, lambda: bool(held))
+    with page.expect_response("**/api/act"):  # while the button is pressed
+        held.pop().continue_()
+    page.unroute("**/api/act")
+    page.mouse.up()
     settle(page)
     assert marked(folder, "first", "twin") == [("drug", "mildly"), ("finding", "left")]
 

@@ -212,15 +212,18 @@ function onClick(event) {
 
 let down = null; // the character at which the pointer was pressed, if it was in the text
 let dragged = false; // whether a drag has ended since then: the click that follows belongs to it
-let released = Promise.resolve(); // when the pointer is up again: drawing would move the ends of a selection that is being made
-export const atRest = () => released;
+// when the pointer is up again and its click is over: drawing would move the ends of a selection, or replace a button
+let released = Promise.resolve();
+export async function atRest() {
+  for (let last; last !== released; ) await (last = released);
+}
 
 function onDown(event) {
   if (event.button) return; // a menu may keep the end of another one
   dragged = false;
   down = $("text").contains(event.target) && !event.target.closest("button, .grip") ? pointed(event) : null;
   released = new Promise((resolve) => {
-    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, resolve, { once: true });
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(resolve), { once: true });
   });
 }
 
